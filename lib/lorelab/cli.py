@@ -1,0 +1,106 @@
+"""The command line: data on stdout, progress on stderr, exit status 2 for bad input."""
+
+import sys
+from pathlib import Path
+
+import click
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from lorelab import agreement, params
+from lorelab.errors import BadInput, RunFailed
+from lorelab.experiments import Experiment, experiment, experiments
+
+console = Console()
+parameters = click.option(
+    "-p", "pairs", metavar="NAME=VALUE", multiple=True, help="Set a parameter; may be repeated."
+)
+output = click.option(
+    "-o", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write the CSV here."
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="lorelab")
+def cli() -> None:
+    """Kernel mailing-list threads as executable research notebooks."""
+
+
+@cli.command("list")
+def list_() -> None:
+    """Experiments and their parameters, with units, ranges and defaults."""
+    for found in experiments().values():
+        roads = "model and kernel" if found.kernel else "model"
+        table = Table(title=f"{found.name} ({roads}): {found.question}", title_justify="left")
+        for column in ("parameter", "default", "unit", "takes", "meaning"):
+            table.add_column(column)
+        for name, field in found.Params.model_fields.items():
+            table.add_row(
+                name,
+                params.shown(field.default),
+                field.json_schema_extra["unit"],
+                params.takes(field),
+                field.description,
+            )
+        console.print(table)
+
+
+@cli.command()
+@click.argument("name", metavar="DESIGN/EXPERIMENT")
+@parameters
+@output
+def model(name: str, pairs: tuple[str, ...], file: Path | None) -> None:
+    """Run the prototype; counters as CSV on stdout."""
+    found, given = _asked(name, pairs)
+    _write(found.simulate(given), file)
+
+
+@cli.command()
+@click.argument("name", metavar="DESIGN/EXPERIMENT")
+@parameters
+def agree(name: str, pairs: tuple[str, ...]) -> None:
+    """Run model and kernel; how far apart they are, counter by counter."""
+    found, given = _asked(name, pairs)
+    joined = agreement.compare(found.simulate(given), found.measure(given))
+    agreement.summary(joined).to_csv(sys.stdout, index=False)
+    if not agreement.exact(joined):
+        raise RunFailed(f"{name}: model and kernel differ")
+
+
+def _asked(name: str, pairs: tuple[str, ...]) -> tuple[Experiment, params.Params]:
+    found = experiment(name)
+    return found, params.parse(found.Params, params.assignments(pairs))
+
+
+def _write(counters: pd.DataFrame, file: Path | None) -> None:
+    if file is None:
+        counters.to_csv(sys.stdout, index=False)
+        return
+    part = file.with_name(file.name + ".part")
+    try:
+        counters.to_csv(part, index=False)
+        part.replace(file)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise RunFailed(f"cannot write {file}: {error.strerror}; give -o another place") from None
+
+
+def main() -> None:
+    """Entry point of `lorelab`."""
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        print(f"lorelab: {error.format_message()}", file=sys.stderr)
+        sys.exit(2)
+    except BadInput as error:
+        print(f"lorelab: {error}", file=sys.stderr)
+        sys.exit(2)
+    except RunFailed as error:
+        print(f"lorelab: {error}", file=sys.stderr)
+        sys.exit(1)
+    except (click.Abort, KeyboardInterrupt):
+        print("lorelab: interrupted", file=sys.stderr)
+        sys.exit(130)

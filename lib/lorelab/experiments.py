@@ -1,0 +1,60 @@
+"""The registry: every experiment by name, with its parameters and its two roads."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+import pandas as pd
+
+from lorelab.errors import BadInput
+from lorelab.params import Params
+
+DESIGNS = ("swap",)
+"""Designs that have landed, in the order of the book."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A question put to a design.
+
+    `simulate` and `measure` are `module:function` names, so that listing the experiments loads
+    neither numba nor the laboratory.
+    """
+
+    name: str
+    question: str
+    Params: type[Params]
+    model: str
+    kernel: str | None = None
+
+    def simulate(self, params: Params) -> pd.DataFrame:
+        """Run the prototype; returns counters (see `lorelab.counters`)."""
+        return _load(self.model)(params)
+
+    def measure(self, params: Params) -> pd.DataFrame:
+        """Run it on a kernel; returns counters (see `lorelab.counters`)."""
+        if self.kernel is None:
+            raise BadInput(f"{self.name} has no kernel half; use `lorelab model {self.name}`")
+        return _load(self.kernel)(params)
+
+
+def _load(target: str) -> Callable[[Params], pd.DataFrame]:
+    module, function = target.split(":")
+    return getattr(import_module(module), function)
+
+
+def experiments() -> dict[str, Experiment]:
+    """All experiments by name, in the order of the book."""
+    found = {}
+    for design in DESIGNS:
+        for experiment in import_module(f"lorelab.{design}").EXPERIMENTS:
+            found[experiment.name] = experiment
+    return found
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment called `name` (`design/experiment`)."""
+    known = experiments()
+    if name not in known:
+        raise BadInput(f"unknown experiment {name}: takes one of {', '.join(known)}")
+    return known[name]

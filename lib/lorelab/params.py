@@ -1,0 +1,111 @@
+"""Parameters of experiments: pydantic models whose fields carry a unit and a range."""
+
+from enum import IntEnum
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
+
+from lorelab.errors import BadInput
+
+
+class Params(BaseModel):
+    """Base of every experiment's parameters: unknown names are refused, values don't change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+
+def param(default: Any, help: str, unit: str = "", **bounds: Any) -> Any:
+    """Declare one parameter.
+
+    Parameters
+    ----------
+    default : Any
+        Value when the reader gives none.
+    help : str
+        What it means, in one line.
+    unit : str
+        Unit of the value; empty for a name, a switch or a pure number.
+    **bounds
+        pydantic's `ge`, `le`, `gt`, `lt`, `multiple_of`, ...
+    """
+    return Field(default, description=help, json_schema_extra={"unit": unit}, **bounds)
+
+
+def label(member: IntEnum) -> str:
+    """Name of a variant as readers type it: `V6_12` is `v6.12`, `CHRIS_V3` is `chris-v3`."""
+    name = member.name.lower()
+    number = name[0] == "v" and name[1:].replace("_", "").isdigit()
+    return name.replace("_", "." if number else "-")
+
+
+def by_label(enum: type[IntEnum]) -> Any:
+    """Type of a parameter that takes a variant by its label (see `label`)."""
+    members = {label(member): member for member in enum}
+
+    def read(value: Any) -> Any:
+        if isinstance(value, enum):
+            return value
+        if value not in members:
+            raise ValueError(f"takes one of {', '.join(members)}")
+        return members[value]
+
+    return Annotated[enum, BeforeValidator(read), PlainSerializer(label, return_type=str)]
+
+
+def parse(model: type[Params], given: dict[str, Any]) -> Params:
+    """Check `given` against `model`.
+
+    Raises
+    ------
+    BadInput
+        Names each bad parameter, what it got and what it takes.
+    """
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise BadInput("; ".join(_complaint(model, e) for e in error.errors())) from None
+
+
+def _complaint(model: type[Params], error: Any) -> str:
+    name = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"unknown parameter {name}: takes {', '.join(model.model_fields)}"
+    message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    if not name:
+        return message
+    return f"{name}={error['input']}: {message}"
+
+
+def assignments(pairs: tuple[str, ...]) -> dict[str, str]:
+    """Read `name=value` strings of the command line into a dictionary."""
+    given = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise BadInput(f"-p {pair}: takes name=value")
+        if name in given:
+            raise BadInput(f"-p {pair}: {name} is given twice")
+        given[name] = value
+    return given
+
+
+def shown(value: Any) -> str:
+    """Print a default as a reader would type it."""
+    if isinstance(value, IntEnum):
+        return label(value)
+    return str(value).lower() if isinstance(value, bool) else str(value) or '""'
+
+
+def takes(field: Any) -> str:
+    """Range or choices of a field, as one short text."""
+    if isinstance(field.annotation, type) and issubclass(field.annotation, IntEnum):
+        return ", ".join(label(member) for member in field.annotation)
+    if field.annotation is bool:
+        return "true, false"
+    bounds = {}
+    for constraint in field.metadata:
+        for bound in ("ge", "gt", "le", "lt", "multiple_of"):
+            if hasattr(constraint, bound):
+                bounds[bound] = getattr(constraint, bound)
+    words = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<", "multiple_of": "multiple of"}
+    return ", ".join(f"{words[bound]} {value}" for bound, value in bounds.items())

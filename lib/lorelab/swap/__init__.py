@@ -1,0 +1,26 @@
+"""Swap-out of small-sized THP without splitting: per-order, per-CPU clusters."""
+
+from lorelab.experiments import Experiment
+from lorelab.swap.params import AllocatorTest, Mixed, Usemem
+
+EXPERIMENTS = [
+    Experiment(
+        name="swap/allocator-test",
+        question="How often does a 64 KiB swap-out fall back once the device is fragmented?",
+        Params=AllocatorTest,
+        model="lorelab.swap.workload:allocator_test",
+        kernel="lorelab.swap.kernel:allocator_test",
+    ),
+    Experiment(
+        name="swap/usemem",
+        question="Where does swapping out a 64 KiB folio spend its invalidations?",
+        Params=Usemem,
+        model="lorelab.swap.workload:usemem",
+    ),
+    Experiment(
+        name="swap/mixed",
+        question="What do mixed orders, lifetimes and migrating tasks leave of a swap device?",
+        Params=Mixed,
+        model="lorelab.swap.workload:mixed",
+    ),
+]

@@ -1,0 +1,84 @@
+"""Variants of the swap slot allocator, and the parameters of the three swap experiments."""
+
+from enum import IntEnum
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+from lorelab.params import Params, by_label, param
+
+
+class Variant(IntEnum):
+    """One allocator: the baseline, the patch, what reviewers raised, what was merged, what came."""
+
+    V6_6 = 0
+    """Linux 6.6: order 0 and PMD order only, other folios are split."""
+    V1 = 1
+    """Ryan Roberts, RFC v1, 10 Oct 2023: one current cluster per device and order."""
+    V2 = 2
+    """Ryan Roberts, v2, 17 Oct 2023: one current cluster per CPU and order; no stealing."""
+    V3 = 3
+    """Ryan Roberts, v3, 25 Oct 2023 (the thread): as v2, the scanner may steal."""
+    V6_10 = 4
+    """v4 to v7, merged for 6.10 as 845982eb264b: scans forward in the current cluster."""
+    RYAN_SCAN = 5
+    """Ryan Roberts, RFC of 18 Jun 2024: circular scan over allocated clusters of the order."""
+    HUANG_PROMOTE = 6
+    """Huang Ying, mid-2024: a cluster moves to the list of order + 1 when a range frees up."""
+    CHRIS_V3 = 7
+    """Chris Li, v3, 2024: per-order nonfull list tried before the free list."""
+    CHRIS_V4 = 8
+    """Chris Li, v4, 2024: free list tried before the per-order nonfull list."""
+    V6_12 = 9
+    """Linux 6.12: v5 as merged, with frag and full lists, order 0 stealing from other orders."""
+
+
+def _options(value: str) -> str:
+    words = str(value).split()
+    if any(word not in ("-a", "-s") for word in words) or len(set(words)) < len(words):
+        raise ValueError('takes "", "-a", "-s" or "-a -s" (the options of thp_swap_allocator_test)')
+    return " ".join(sorted(words))
+
+
+VariantParam = by_label(Variant)
+
+
+class AllocatorTest(Params):
+    """`swap/allocator-test`: the loop of the kernel's tools/mm/thp_swap_allocator_test.c."""
+
+    options: Annotated[str, BeforeValidator(_options)] = param(
+        "", 'options of the tool: -a aligned swap-in, -s small folios too: "", "-a", "-s", "-a -s"'
+    )
+    seed: int = param(1, "srand() of glibc; 1 is what the tool itself runs with", ge=0, lt=2**32)
+    iterations: int = param(100, "iterations of the tool's loop", "iterations", ge=1, le=10_000)
+    device_mib: int = param(
+        64, "zram swap device; whole clusters of 2 MiB", "MiB", ge=2, le=2**20, multiple_of=2
+    )
+    variant: VariantParam = param(Variant.V6_12, "allocator")
+    large_swapin: bool = param(True, "swap in a whole mTHP from a synchronous device (6.12)")
+    slot_cache: bool = param(True, "per-CPU cache of 64 order-0 slots for allocation")
+    free_cache: bool = param(True, "per-CPU cache of 64 freed slots, returned in one batch")
+
+
+class Usemem(Params):
+    """`swap/usemem`: the thread's benchmark, vm-scalability's usemem in a memory cgroup."""
+
+    processes: int = param(70, "usemem processes, one CPU each", "processes", ge=1, le=1024)
+    mib_each: int = param(1024, "anonymous memory each process writes once", "MiB", ge=2, le=2**20)
+    memcg_mib: int = param(40960, "memory limit of the cgroup", "MiB", ge=2, le=2**24)
+    swap_mib: int = param(
+        35840, "swap device; whole clusters of 2 MiB", "MiB", ge=2, le=2**20, multiple_of=2
+    )
+    folio_order: int = param(4, "order of the anonymous folios: 0, or 2 to 9", ge=0, le=9)
+    variant: VariantParam = param(Variant.V3, "allocator, with the splitting of its kernel")
+
+
+class Mixed(Params):
+    """`swap/mixed`: swap-outs of several orders with lifetimes, from tasks that change CPU."""
+
+    device_mib: int = param(
+        64, "swap device; whole clusters of 2 MiB", "MiB", ge=2, le=2**20, multiple_of=2
+    )
+    cpus: int = param(4, "CPUs that allocate", "CPUs", ge=1, le=1024)
+    variant: VariantParam = param(Variant.V6_12, "allocator")
+    seed: int = param(1, "seed of the event generator", ge=0, lt=2**64)
