@@ -14,19 +14,22 @@ def compare(model: pd.DataFrame, kernel: pd.DataFrame) -> pd.DataFrame:
         `KEY`, `model`, `kernel` and `difference` (model minus kernel); a step or counter that
         only one side has shows as a missing value.
     """
-    joined = pd.merge(
-        model[[*KEY, "value"]].rename(columns={"value": "model"}),
-        kernel[[*KEY, "value"]].rename(columns={"value": "kernel"}),
-        on=KEY,
-        how="outer",
-        sort=False,
-        validate="one_to_one",
+    joined = (
+        model[[*KEY, "value"]]
+        .rename(columns={"value": "model"})
+        .merge(
+            kernel[[*KEY, "value"]].rename(columns={"value": "kernel"}),
+            on=KEY,
+            how="outer",
+            sort=False,
+            validate="one_to_one",
+        )
     )
     return joined.assign(difference=joined["model"] - joined["kernel"])
 
 
 def summary(joined: pd.DataFrame) -> pd.DataFrame:
-    """One row a counter: steps compared, steps equal, largest difference, steps on one side only."""
+    """One row a counter: steps compared, equal, on one side only, and the largest difference."""
     rows = []
     for counter, group in joined.groupby("counter", sort=False):
         both = group.dropna(subset=["model", "kernel"])

@@ -33,8 +33,9 @@ CLUSTER_FLAG_NONFULL = 2
 CLUSTER_FLAG_FRAG = 4
 CLUSTER_FLAG_FULL = 8
 
-# setup_clusters(): as many columns as clusters share a cache line of cluster_info, or a swap address
-# space. x86-64 without lock debugging: spinlock 4, count 2, flags 1, order 1, list 16 bytes.
+# setup_clusters(): as many columns as clusters share a cache line of cluster_info, or a swap
+# address space. x86-64 without lock debugging: spinlock 4, count 2, flags 1, order 1, list 16
+# bytes.
 L1_CACHE_BYTES = 64
 SIZEOF_SWAP_CLUSTER_INFO = 4 + 2 + 1 + 1 + 16
 SWAP_ADDRESS_SPACE_PAGES = 1 << 14

@@ -1,0 +1,78 @@
+# env book test lab record bench lint, and for maintainers lock and outputs; see README.md.
+
+PYTHON ?= python3
+# Who makes .venv: the first of these that is there, unless told (make env INSTALLER=pip).
+INSTALLER ?= $(firstword $(foreach tool,micromamba mamba conda uv,\
+	$(if $(shell command -v $(tool)),$(tool))) pip)
+run := .venv/bin/python -m
+comma := ,
+
+.PHONY: env book test lab record bench lint lock outputs clean
+
+env: .venv/project
+
+# From scratch each time, so that nothing stays that the lock does not name.
+.venv/locked: requirements.lock
+	rm -rf .venv
+	@$(MAKE) --no-print-directory venv-$(INSTALLER)
+	touch $@
+
+.venv/project: .venv/locked pyproject.toml
+ifeq ($(INSTALLER),uv)
+	uv pip install --quiet --python .venv --no-deps --no-build-isolation --editable .
+else
+	$(run) pip install --quiet --no-deps --no-build-isolation --editable .
+endif
+	touch $@
+
+.PHONY: venv-micromamba venv-mamba venv-conda venv-uv venv-pip
+venv-micromamba venv-mamba venv-conda:
+	$(INSTALLER) create --yes --quiet --prefix $(CURDIR)/.venv --override-channels \
+		--channel conda-forge 'python>=3.11,<3.13' pip
+	$(run) pip install --quiet --no-deps --require-hashes --requirement requirements.lock
+
+venv-uv:
+	uv venv --quiet --python '$(if $(filter file,$(origin PYTHON)),>=3.11$(comma)<3.13,$(PYTHON))' .venv
+	uv pip install --quiet --python .venv --no-deps --require-hashes --requirement requirements.lock
+
+venv-pip:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' || { echo \
+		"make env: $(PYTHON) is not Python 3.11 or 3.12; name one: make env PYTHON=python3.11" >&2; \
+		exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo \
+		"make env: $(PYTHON) cannot make a venv; as root: apt-get install python3-venv" >&2; exit 2; }
+	$(PYTHON) -m venv .venv
+	$(run) pip install --quiet --no-deps --require-hashes --requirement requirements.lock
+
+book: env
+	$(run) lorelab.book build
+
+# The notebooks' stored outputs are compared with a fresh run, all of them, by nbval.
+test: lint
+	$(run) pytest --numprocesses auto --dist loadfile tests
+
+lint: env
+	$(run) ruff check
+	$(run) ruff format --check
+
+lab: env
+	.venv/bin/lorelab lab build
+
+record: env
+	.venv/bin/lorelab lab record
+
+bench: env
+	$(run) bench
+
+# Rerun what changed and store the outputs in notebooks/.
+outputs: env
+	$(run) lorelab.book store
+
+lock: environment.yml
+	mkdir -p build
+	sed -n 's/^    - //p' environment.yml >build/direct.in
+	uv pip compile --quiet --universal --upgrade --python-version 3.11 --fork-strategy fewest \
+		--generate-hashes --no-header --output-file requirements.lock build/direct.in
+
+clean:
+	rm -rf .venv build
