@@ -1,0 +1,44 @@
+"""Where numba keeps compiled kernels: a folder of its own for every state of the package.
+
+numba's `cache=True` looks at the file of the compiled function alone. A kernel that calls another
+module's function, or reads its constants, would go on running the old ones.
+"""
+
+import hashlib
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+NO_KERNELS = ("book", "lab")
+"""Rooms that a model never imports: a change there leaves compiled kernels alone."""
+KEPT_DAYS = 14
+
+
+def digest(package: Path = PACKAGE) -> str:
+    """Sixteen hex digits that change with any module a kernel may be made of."""
+    total = hashlib.sha256()
+    for file in sorted(package.rglob("*.py")):
+        name = file.relative_to(package)
+        if name.parts[0] not in NO_KERNELS:
+            total.update(f"{name}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return total.hexdigest()[:16]
+
+
+def keep_apart(package: Path = PACKAGE) -> None:
+    """Point numba at this state's folder; must run before a kernel is defined."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(cache, "lorelab/numba", digest(package))
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    if "numba" in sys.modules:
+        sys.modules["numba"].config.CACHE_DIR = str(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+    except OSError:
+        return  # numba looks for another place by itself
+    for other in folder.parent.iterdir():
+        if other.stat().st_mtime < time.time() - KEPT_DAYS * 86400:
+            shutil.rmtree(other, ignore_errors=True)
