@@ -28,7 +28,7 @@ class Variant(IntEnum):
     CHRIS_V3 = 7
     """Chris Li, v3, 2024: per-order nonfull list tried before the free list."""
     CHRIS_V4 = 8
-    """Chris Li, v4, 2024: free list tried before the per-order nonfull list."""
+    """Chris Li, v4, 2024: free list before nonfull list, order 0 steals by list, no frag lists."""
     V6_12 = 9
     """Linux 6.12: v5 as merged, with frag and full lists, order 0 stealing from other orders."""
 
@@ -58,6 +58,8 @@ class AllocatorTest(Params):
     large_swapin: bool = param(True, "swap in a whole mTHP from a synchronous device (6.12)")
     slot_cache: bool = param(True, "per-CPU cache of 64 order-0 slots for allocation")
     free_cache: bool = param(True, "per-CPU cache of 64 freed slots, returned in one batch")
+    stealing: bool = param(True, "order 0 may take slots from clusters of other orders")
+    rotational: bool = param(False, "a rotational device: no clusters, so no order above 0")
 
 
 class Usemem(Params):

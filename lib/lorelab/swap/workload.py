@@ -1,0 +1,224 @@
+"""`swap/allocator-test`: what the kernel's own test of the slot allocator does to it.
+
+tools/mm/thp_swap_allocator_test.c (Linux 6.12) fills 60 MiB with 64 KiB folios, and with `-s`
+another 4 MiB with 4 KiB pages, swaps all of it out, and then, iteration by iteration: writes to
+random places (swap-in), drops random 64 KiB pieces and writes them anew, and swaps everything
+out again. It counts the 64 KiB folios that went out whole and those that had to be split.
+
+The processor side follows mm/memory.c, mm/madvise.c and mm/vmscan.c of 6.12, whatever the
+variant of the allocator: one task, one CPU, memory to spare, no other order enabled.
+"""
+
+import numpy as np
+import pandas as pd
+
+from lorelab import counters
+from lorelab.params import label
+from lorelab.swap.clusters import ONE, ZERO, U, njit
+from lorelab.swap.model import folio_alloc_swap, free_swap_and_cache_nr, free_swap_slot, swapon
+from lorelab.swap.params import AllocatorTest
+
+MTHP_ORDER = U(4)
+MTHP_PAGES = U(16)
+MEMSIZE_MTHP = U(60 << 20 >> 12)  # pages
+MEMSIZE_SMALLFOLIO = U(4 << 20 >> 12)
+TOTAL_DONTNEED_MTHP = U(16 << 20 >> 12)
+TOTAL_DONTNEED_SMALLFOLIO = U(1 << 20 >> 12)
+
+# A page table entry: a swap slot, or one of these.
+NONE = U(0)
+SMALL = U(1 << 62)
+LARGE = U(1 << 63)
+
+SWPOUT, SWPOUT_FALLBACK = 0, 1
+
+
+@njit
+def srand(seed):
+    """State of glibc's rand() after srand(seed): its additive feedback generator, degree 31.
+
+    Returns
+    -------
+    (34,) uint64 array
+        31 words, and the place of the front pointer (stdlib/random_r.c of glibc).
+    """
+    state = np.zeros(32, np.uint64)
+    word = np.int64(seed if seed else 1)
+    if word >= 1 << 31:
+        word -= 1 << 32
+    state[0] = U(word & 0xFFFFFFFF)
+    for i in range(1, 31):
+        # 16807 * word mod (2^31 - 1) without overflow, signed as glibc does it.
+        high = np.int64(word / 127773.0)
+        word = 16807 * (word - high * 127773) - 2836 * high
+        if word < 0:
+            word += 2147483647
+        state[i] = U(word)
+    for _ in range(310):
+        rand(state)
+    return state
+
+
+@njit
+def rand(state):
+    """Next number of glibc's rand(), 0 to 2^31 - 1."""
+    rear = state[31]
+    front = (rear + U(3)) % U(31)
+    state[front] = (state[front] + state[rear]) & U(0xFFFFFFFF)
+    state[31] = (rear + ONE) % U(31)
+    return state[front] >> ONE
+
+
+@njit
+def _swap_in(si, pte, page, large_swapin, thp):
+    # do_swap_page() for a synchronous device: the folio is read past the swap cache, and its
+    # slots go through the free cache one by one (swapcache_clear()). alloc_swap_folio() takes
+    # the whole 64 KiB when the 16 entries lie in a row and the first is aligned.
+    first = page // MTHP_PAGES * MTHP_PAGES
+    whole = large_swapin and thp and pte[first] % MTHP_PAGES == ZERO
+    if whole:
+        for i in range(MTHP_PAGES):
+            if pte[first + i] != pte[first] + i or pte[first + i] >= SMALL:
+                whole = False
+                break
+    if whole:
+        offset = pte[first]
+        for i in range(MTHP_PAGES):
+            free_swap_slot(si, ZERO, offset + i)
+            pte[first + i] = LARGE
+    else:
+        free_swap_slot(si, ZERO, pte[page])
+        pte[page] = SMALL
+
+
+@njit
+def _touch(si, pte, page, nr_pages, large_swapin, thp):
+    # memset(): do_anonymous_page() gives a 64 KiB folio when none of its 16 entries is in use.
+    for p in range(page, page + nr_pages):
+        if pte[p] == NONE:
+            first = p // MTHP_PAGES * MTHP_PAGES
+            if thp and not np.any(pte[first : first + MTHP_PAGES]):
+                pte[first : first + MTHP_PAGES] = LARGE
+            else:
+                pte[p] = SMALL
+        elif pte[p] < SMALL:
+            _swap_in(si, pte, p, large_swapin, thp)
+
+
+@njit
+def _madvise_dontneed(si, pte, page, nr_pages):
+    # zap_pte_range(): entries whose slots lie in a row are freed together (swap_pte_batch()).
+    p = page
+    end = page + nr_pages
+    while p < end:
+        batch = ONE
+        if pte[p] != NONE and pte[p] < SMALL:
+            while p + batch < end and pte[p + batch] == pte[p] + batch:
+                batch += ONE
+            free_swap_and_cache_nr(si, ZERO, pte[p], batch)
+        pte[p : p + batch] = NONE
+        p += batch
+
+
+@njit
+def _madvise_pageout(si, pte, stats):
+    # shrink_folio_list(), in address order: a large folio that gets no slots is split, and its
+    # pages follow at once (split_folio_to_list()). A page that gets none stays.
+    page = ZERO
+    pages = U(len(pte))
+    while page < pages:
+        if pte[page] == LARGE:
+            offset = folio_alloc_swap(si, ZERO, MTHP_ORDER)
+            if offset:
+                for i in range(MTHP_PAGES):
+                    pte[page + i] = offset + i
+                page += MTHP_PAGES
+                stats[SWPOUT] += ONE
+                continue
+            stats[SWPOUT_FALLBACK] += ONE
+            pte[page : page + MTHP_PAGES] = SMALL
+        if pte[page] == SMALL:
+            offset = folio_alloc_swap(si, ZERO, ZERO)
+            if offset:
+                pte[page] = offset
+        page += ONE
+
+
+@njit
+def random_swapin(si, pte, align, total, state, large_swapin, thp):
+    """Write to `total / align` random places of `align` pages each."""
+    for _ in range(total // align):
+        page = rand(state) % (U(len(pte)) // align) * align
+        _touch(si, pte, page, align, large_swapin, thp)
+
+
+@njit
+def random_madvise_dontneed(si, pte, align, total, state, large_swapin):
+    """Drop, and write anew, `total / align` random places of `align` pages each."""
+    for _ in range(total // align):
+        page = rand(state) % (U(len(pte)) // align) * align
+        _madvise_dontneed(si, pte, page, align)
+        _touch(si, pte, page, align, large_swapin, True)
+
+
+@njit
+def thp_swap_allocator_test(si, mem1, mem2, state, aligned_swapin, large_swapin, out):
+    """Run main() of the kernel's test: warm-up, then one row of `out` an iteration.
+
+    Parameters
+    ----------
+    si : Swap
+    mem1, mem2 : (pages,) uint64 arrays
+        Page tables of the 64 KiB folios' area and, empty without `-s`, of the small pages'.
+    state : (32,) uint64 array
+        Of `srand`.
+    aligned_swapin, large_swapin : bool
+    out : (iterations, 2) uint64 array
+        Receives swpout and swpout_fallback, in folios.
+    """
+    warm_up = np.zeros(2, np.uint64)
+    _touch(si, mem1, ZERO, U(len(mem1)), large_swapin, True)
+    _madvise_pageout(si, mem1, warm_up)
+    _touch(si, mem2, ZERO, U(len(mem2)), large_swapin, False)
+    _madvise_pageout(si, mem2, warm_up)
+    step = MTHP_PAGES if aligned_swapin else ONE
+    for i in range(len(out)):
+        random_swapin(si, mem1, step, TOTAL_DONTNEED_MTHP, state, large_swapin, True)
+        random_madvise_dontneed(si, mem1, MTHP_PAGES, TOTAL_DONTNEED_MTHP, state, large_swapin)
+        if len(mem2):
+            random_swapin(si, mem2, ONE, TOTAL_DONTNEED_SMALLFOLIO, state, large_swapin, False)
+        _madvise_pageout(si, mem1, out[i])
+        _madvise_pageout(si, mem2, out[i])
+
+
+def allocator_test(params: AllocatorTest) -> pd.DataFrame:
+    """Simulate `swap/allocator-test`.
+
+    Returns
+    -------
+    DataFrame
+        Counters `swpout` and `swpout_fallback`, in folios, per iteration.
+    """
+    si = swapon(
+        params.device_mib << 8,
+        params.variant,
+        slot_cache=params.slot_cache,
+        free_cache=params.free_cache,
+        stealing=params.stealing,
+        rotational=params.rotational,
+    )
+    mem1 = np.zeros(int(MEMSIZE_MTHP), np.uint64)
+    mem2 = np.zeros(int(MEMSIZE_SMALLFOLIO) if "-s" in params.options else 0, np.uint64)
+    out = np.zeros((params.iterations, 2), np.uint64)
+    thp_swap_allocator_test(
+        si, mem1, mem2, srand(params.seed), "-a" in params.options, params.large_swapin, out
+    )
+    return counters.table(
+        "swap/allocator-test",
+        label(params.variant),
+        "model",
+        {
+            "swpout": ("folios", out[:, SWPOUT].astype(np.int64)),
+            "swpout_fallback": ("folios", out[:, SWPOUT_FALLBACK].astype(np.int64)),
+        },
+    )
