@@ -14,6 +14,7 @@ import pandas as pd
 
 from lorelab import counters
 from lorelab.params import label
+from lorelab.progress import track
 from lorelab.swap.clusters import ONE, ZERO, U, njit
 from lorelab.swap.model import folio_alloc_swap, free_swap_and_cache_nr, free_swap_slot, swapon
 from lorelab.swap.params import AllocatorTest
@@ -162,33 +163,42 @@ def random_madvise_dontneed(si, pte, align, total, state, large_swapin):
 
 
 @njit
-def thp_swap_allocator_test(si, mem1, mem2, state, aligned_swapin, large_swapin, out):
-    """Run main() of the kernel's test: warm-up, then one row of `out` an iteration.
+def warm_up(si, mem1, mem2):
+    """Fill both areas and swap them out.
 
     Parameters
     ----------
     si : Swap
     mem1, mem2 : (pages,) uint64 arrays
         Page tables of the 64 KiB folios' area and, empty without `-s`, of the small pages'.
+    """
+    uncounted = np.zeros(2, np.uint64)
+    for mem, thp in ((mem1, True), (mem2, False)):
+        _touch(si, mem, ZERO, U(len(mem)), False, thp)
+        _madvise_pageout(si, mem, uncounted)
+
+
+@njit
+def iterate(si, mem1, mem2, state, aligned_swapin, large_swapin, stats):
+    """Run one iteration of the test's loop.
+
+    Parameters
+    ----------
+    si, mem1, mem2
+        As in `warm_up`.
     state : (32,) uint64 array
         Of `srand`.
     aligned_swapin, large_swapin : bool
-    out : (iterations, 2) uint64 array
+    stats : (2,) uint64 array
         Receives swpout and swpout_fallback, in folios.
     """
-    warm_up = np.zeros(2, np.uint64)
-    _touch(si, mem1, ZERO, U(len(mem1)), large_swapin, True)
-    _madvise_pageout(si, mem1, warm_up)
-    _touch(si, mem2, ZERO, U(len(mem2)), large_swapin, False)
-    _madvise_pageout(si, mem2, warm_up)
     step = MTHP_PAGES if aligned_swapin else ONE
-    for i in range(len(out)):
-        random_swapin(si, mem1, step, TOTAL_DONTNEED_MTHP, state, large_swapin, True)
-        random_madvise_dontneed(si, mem1, MTHP_PAGES, TOTAL_DONTNEED_MTHP, state, large_swapin)
-        if len(mem2):
-            random_swapin(si, mem2, ONE, TOTAL_DONTNEED_SMALLFOLIO, state, large_swapin, False)
-        _madvise_pageout(si, mem1, out[i])
-        _madvise_pageout(si, mem2, out[i])
+    random_swapin(si, mem1, step, TOTAL_DONTNEED_MTHP, state, large_swapin, True)
+    random_madvise_dontneed(si, mem1, MTHP_PAGES, TOTAL_DONTNEED_MTHP, state, large_swapin)
+    if len(mem2):
+        random_swapin(si, mem2, ONE, TOTAL_DONTNEED_SMALLFOLIO, state, large_swapin, False)
+    _madvise_pageout(si, mem1, stats)
+    _madvise_pageout(si, mem2, stats)
 
 
 def allocator_test(params: AllocatorTest) -> pd.DataFrame:
@@ -209,10 +219,11 @@ def allocator_test(params: AllocatorTest) -> pd.DataFrame:
     )
     mem1 = np.zeros(int(MEMSIZE_MTHP), np.uint64)
     mem2 = np.zeros(int(MEMSIZE_SMALLFOLIO) if "-s" in params.options else 0, np.uint64)
+    state = srand(params.seed)
     out = np.zeros((params.iterations, 2), np.uint64)
-    thp_swap_allocator_test(
-        si, mem1, mem2, srand(params.seed), "-a" in params.options, params.large_swapin, out
-    )
+    warm_up(si, mem1, mem2)
+    for stats in track(out, "swap/allocator-test: iterations"):
+        iterate(si, mem1, mem2, state, "-a" in params.options, params.large_swapin, stats)
     return counters.table(
         "swap/allocator-test",
         label(params.variant),
