@@ -91,9 +91,10 @@ class Swap:
         Size of the device in 4 KiB pages, the header page included.
     cpus : int
         CPUs online.
-    slot_cache, free_cache : bool
-        Whether order-0 allocations, and single freed slots, pass the per-CPU cache. The kernel has
-        both or neither.
+    slot_cache : bool
+        swap_slot_cache_enabled: order-0 allocations and single freed slots pass per-CPU caches.
+    free_cache : bool
+        Whether, then, freed slots do; the kernel has no such switch.
     """
 
     def __init__(self, pages, cpus=1, slot_cache=True, free_cache=True):
@@ -109,7 +110,7 @@ class Swap:
         self.nr_swap_pages = self.pages
 
         self.cpus = cpus
-        self.slot_cache = slot_cache
+        self.swap_slot_cache_enabled = slot_cache
         self.free_cache = free_cache
         self.swap_slot_cache_active = False
         self.swp_slots = [SlotsCache() for _ in range(cpus)]
@@ -368,11 +369,11 @@ def swapcache_free_entries(si, entries):
 
 
 def use_swap_slot_cache(si):
-    return si.swap_slot_cache_active
+    return si.swap_slot_cache_active and si.swap_slot_cache_enabled
 
 
 def check_cache_active(si):
-    if not (si.slot_cache or si.free_cache):
+    if not si.swap_slot_cache_enabled:
         return False
     if not si.swap_slot_cache_active:
         if si.nr_swap_pages > si.cpus * THRESHOLD_ACTIVATE_SWAP_SLOTS_CACHE:
@@ -408,7 +409,7 @@ def free_swap_slot(si, cpu, offset):
 def folio_alloc_swap(si, cpu, order):
     """First slot for a folio of 2**order pages, 0 for none."""
     offset = 0
-    if order == 0 and check_cache_active(si) and si.slot_cache:
+    if order == 0 and check_cache_active(si):
         cache = si.swp_slots[cpu]
         if not cache.slots:
             cache.slots = get_swap_pages(si, cpu, SWAP_SLOTS_CACHE_SIZE, 0)

@@ -38,6 +38,7 @@ from lorelab.swap.clusters import (
     list_first,
     list_move_tail,
     njit,
+    outline,
     swap_map_fill,
     swap_range_alloc,
     swap_range_empty,
@@ -142,7 +143,7 @@ def cluster_alloc_swap_entry(si, cpu, order):
     return found
 
 
-@njit
+@outline
 def _from_nonfull_and_frag(si, order):
     # Every nonfull cluster that is tried moves to the frag list; the frag list is then gone
     # round once, less those that were just moved there.
@@ -169,7 +170,7 @@ def _from_nonfull_and_frag(si, order):
     return following, found, FROM_FRAG
 
 
-@njit
+@outline
 def _from_nonfull(si, order):
     # Chris Li's v4, before frag lists: the nonfull list is walked and left as it is.
     head = head_of(si, NONFULL + order)
@@ -183,7 +184,7 @@ def _from_nonfull(si, order):
     return SWAP_NEXT_INVALID, ZERO, FROM_NONFULL
 
 
-@njit
+@outline
 def _steal(si):
     # A cluster on one of these lists has a free slot, so its first one always serves order 0.
     for order in range(ONE, SWAP_NR_ORDERS):
@@ -280,7 +281,7 @@ def _check_cache_active(si):
     return info.swap_slot_cache_active != ZERO
 
 
-@njit
+@outline
 def drain_slots_cache_cpu(si, cpu):
     """Give back the slots that a CPU took ahead and those it was keeping (mm/swap_slots.c)."""
     cur = si.slots_cur[cpu]

@@ -44,6 +44,7 @@ from lorelab.swap.clusters import (
     list_del,
     list_first,
     njit,
+    outline,
     swap_map_fill,
     swap_range_alloc,
     swap_range_empty,
@@ -79,7 +80,7 @@ def _tracks_nonfull(variant):
     return variant in (CHRIS_V3, HUANG_PROMOTE)
 
 
-@njit
+@outline
 def dec_cluster_info_page(si, offset, nr_pages):
     """Count `nr_pages` from `offset` freed; the cluster returns to the list it now belongs on."""
     info = si.info[0]
@@ -189,7 +190,7 @@ def scan_swap_map_try_ssd_cluster(si, cpu, order):
         return tmp, path
 
 
-@njit
+@outline
 def _scan_allocated_clusters(si, cpu, order):
     # Ryan Roberts, RFC "Alternative mTHP swap allocator improvements", 18 Jun 2024: a pointer
     # per order goes round the clusters; those in use for this order are searched for a hole.
@@ -284,7 +285,7 @@ def _empty_run(si):
     return ZERO
 
 
-@njit
+@outline
 def scan_swap_map_slots(si, cpu, nr, slots, order):
     """Take up to `nr` ranges of 2^order slots (mm/swapfile.c, 6.6 to 6.11).
 
@@ -436,7 +437,7 @@ def scan_swap_map_slots(si, cpu, nr, slots, order):
     return n_ret
 
 
-@njit
+@outline
 def swap_alloc_cluster(si, slots):
     """Take the first free cluster whole: what 6.6 does for PMD order, and for no other."""
     head = head_of(si, FREE)
@@ -453,7 +454,7 @@ def swap_alloc_cluster(si, slots):
     return ONE
 
 
-@njit
+@outline
 def swap_alloc_large_bad(si, cpu, slots, order):
     """Take a range of a reserved cluster, as RFC v1 (per device) and v2 (per CPU) do.
 
@@ -484,7 +485,7 @@ def swap_alloc_large_bad(si, cpu, slots, order):
     return ONE
 
 
-@njit
+@outline
 def swap_alloc_large(si, cpu, slots, order):
     """Take a range of the current cluster, as the thread's v3 does for every order above 0."""
     nr_pages = ONE << order
@@ -503,7 +504,7 @@ def swap_alloc_large(si, cpu, slots, order):
     return ONE
 
 
-@njit
+@outline
 def alloc_before_6_12(si, cpu, nr, slots, order):
     """Hand an allocation to the function that serves this order in this variant."""
     variant = si.info[0].variant

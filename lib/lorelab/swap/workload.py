@@ -9,15 +9,18 @@ The processor side follows mm/memory.c, mm/madvise.c and mm/vmscan.c of 6.12, wh
 variant of the allocator: one task, one CPU, memory to spare, no other order enabled.
 """
 
+import numba
 import numpy as np
 import pandas as pd
 
 from lorelab import counters
 from lorelab.params import label
 from lorelab.progress import track
-from lorelab.swap.clusters import ONE, ZERO, U, njit
+from lorelab.swap.clusters import ONE, ZERO, U
 from lorelab.swap.model import folio_alloc_swap, free_swap_and_cache_nr, free_swap_slot, swapon
 from lorelab.swap.params import AllocatorTest
+
+njit = numba.njit(cache=True, error_model="numpy")
 
 MTHP_ORDER = U(4)
 MTHP_PAGES = U(16)
