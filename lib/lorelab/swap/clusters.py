@@ -89,6 +89,7 @@ INFO = np.dtype(
             "swap_slot_cache_enabled",
             "swap_slot_cache_active",
             "free_cache",
+            "batched_zap",  # zap gives a row of slots back at once, past the free cache
             "random",  # state of the generator behind set_cluster_next()
         )
     ]
@@ -124,6 +125,7 @@ def swapon(
     free_cache: bool = True,
     stealing: bool = True,
     rotational: bool = False,
+    batched_zap: bool = True,
 ) -> Swap:
     """Make the state of a fresh swap area: setup_clusters() in mm/swapfile.c.
 
@@ -142,6 +144,9 @@ def swapon(
         Order 0 may take slots of clusters of other orders when it finds none of its own.
     rotational : bool
         No cluster_info: order 0 alone, by linear scan.
+    batched_zap : bool
+        A row of slots that a zap drops goes back at once (only 6.12 does, see
+        `free_swap_and_cache_nr()`).
 
     Returns
     -------
@@ -158,6 +163,7 @@ def swapon(
     info["highest_bit"] = pages - 1
     info["swap_slot_cache_enabled"] = slot_cache
     info["free_cache"] = free_cache
+    info["batched_zap"] = batched_zap and variant == Variant.V6_12
     info["random"] = 88172645463325252
     swap_map = np.zeros(nr_clusters * int(SWAPFILE_CLUSTER), np.uint8)
     swap_map[0] = SWAP_MAP_BAD

@@ -340,7 +340,7 @@ def free_swap_and_cache_nr(si, cpu, offset, nr_pages):
     and rows of one slot or over a cluster's end, go slot by slot through the free cache.
     """
     inside = nr_pages <= SWAPFILE_CLUSTER - offset % SWAPFILE_CLUSTER
-    if si.info[0].variant == V6_12 and nr_pages > ONE and inside:
+    if si.info[0].batched_zap and nr_pages > ONE and inside:
         swap_entry_range_free(si, offset, nr_pages)
         return
     for slot in range(offset, offset + nr_pages):

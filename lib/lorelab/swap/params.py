@@ -58,6 +58,9 @@ class AllocatorTest(Params):
     large_swapin: bool = param(True, "swap in a whole mTHP from a synchronous device (6.12)")
     slot_cache: bool = param(True, "per-CPU cache of 64 order-0 slots for allocation")
     free_cache: bool = param(True, "per-CPU cache of 64 freed slots, returned in one batch")
+    batched_zap: bool = param(
+        True, "v6.12: a row of zapped slots is freed at once, past the free cache"
+    )
     stealing: bool = param(True, "order 0 may take slots from clusters of other orders")
     rotational: bool = param(False, "a rotational device: no clusters, so no order above 0")
 
