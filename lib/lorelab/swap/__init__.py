@@ -15,7 +15,7 @@ EXPERIMENTS = [
         name="swap/usemem",
         question="Where does swapping out a 64 KiB folio spend its invalidations?",
         Params=Usemem,
-        model="lorelab.swap.workload:usemem",
+        model="lorelab.swap.usemem:usemem",
     ),
     Experiment(
         name="swap/mixed",

@@ -1,9 +1,9 @@
 """Variants of the swap slot allocator, and the parameters of the three swap experiments."""
 
 from enum import IntEnum
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, model_validator
 
 from lorelab.params import Params, by_label, param
 
@@ -68,14 +68,33 @@ class AllocatorTest(Params):
 class Usemem(Params):
     """`swap/usemem`: the thread's benchmark, vm-scalability's usemem in a memory cgroup."""
 
-    processes: int = param(70, "usemem processes, one CPU each", "processes", ge=1, le=1024)
-    mib_each: int = param(1024, "anonymous memory each process writes once", "MiB", ge=2, le=2**20)
+    processes: int = param(70, "usemem processes", "processes", ge=1, le=1024)
+    cpus: int = param(70, "CPUs; process n runs on CPU n modulo cpus", "CPUs", ge=1, le=1024)
+    mib_each: int = param(
+        1024, "anonymous memory each process writes once", "MiB", ge=2, le=2**20, multiple_of=2
+    )
     memcg_mib: int = param(40960, "memory limit of the cgroup", "MiB", ge=2, le=2**24)
     swap_mib: int = param(
         35840, "swap device; whole clusters of 2 MiB", "MiB", ge=2, le=2**20, multiple_of=2
     )
     folio_order: int = param(4, "order of the anonymous folios: 0, or 2 to 9", ge=0, le=9)
-    variant: VariantParam = param(Variant.V3, "allocator, with the splitting of its kernel")
+    variant: VariantParam = param(Variant.V3, "allocator; v6.6 splits what it can't allocate for")
+    split_batching: bool = param(
+        False, "a split waits for its invalidations once (from 6.8), not one by one (up to 6.7)"
+    )
+    slot_cache: bool = param(True, "per-CPU cache of 64 order-0 slots for allocation")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.folio_order == 1:
+            raise ValueError("folio_order=1: anonymous folios have order 0, or 2 to 9")
+        asked, held = self.processes * self.mib_each, self.memcg_mib + self.swap_mib
+        if asked >= held:
+            raise ValueError(
+                f"processes x mib_each = {asked} MiB does not fit in memcg_mib + swap_mib = "
+                f"{held} MiB (less one page for the swap header): raise swap_mib"
+            )
+        return self
 
 
 class Mixed(Params):
