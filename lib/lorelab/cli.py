@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lorelab import agreement, params
+from lorelab import claims as ledger
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import Experiment, experiment, experiments
 
@@ -66,6 +67,22 @@ def agree(name: str, pairs: tuple[str, ...]) -> None:
     agreement.summary(joined).to_csv(sys.stdout, index=False)
     if not agreement.exact(joined):
         raise RunFailed(f"{name}: model and kernel differ")
+
+
+@cli.command()
+@click.argument("design", required=False)
+def claims(design: str | None) -> None:
+    """Every claim of a thread and its verdict: a table in a terminal, CSV in a pipe."""
+    found = ledger.ledger(ledger.claims(design))
+    if not console.is_terminal:
+        found.to_csv(sys.stdout, index=False)
+        return
+    table = Table(show_lines=True)
+    for column in ("id", "statement", "verdict", "why"):
+        table.add_column(column)
+    for row in found.itertuples():
+        table.add_row(f"{row.design}/{row.id}", row.statement, row.verdict, row.why)
+    console.print(table)
 
 
 def _asked(name: str, pairs: tuple[str, ...]) -> tuple[Experiment, params.Params]:

@@ -1,0 +1,91 @@
+"""The ledger: what a thread states, how each statement is checked, and what came of it.
+
+A verdict is never typed in. A claim names a function that weighs the evidence (the printed
+figures, the model's counters, a recorded kernel run) and returns a `Finding`; the ledger runs it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import import_module
+
+import pandas as pd
+
+from lorelab.errors import BadInput
+from lorelab.experiments import DESIGNS
+from lorelab.progress import track
+
+COLUMNS = ["design", "id", "statement", "place", "check", "verdict", "why", "evidence"]
+
+
+class Verdict(StrEnum):
+    """What a check can say."""
+
+    HOLDS = "holds"
+    OTHER_NUMBER = "holds with another number"
+    CONTRADICTED = "contradicted"
+    ARITHMETIC = "arithmetic only"
+    NOT_TESTABLE = "not testable here"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A verdict, one sentence why, and the evidence as named figures."""
+
+    verdict: Verdict
+    why: str
+    evidence: dict[str, object]
+
+
+Weigh = Callable[[], Finding]
+"""A check: weighs the evidence for one claim."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One figure or statement of a thread.
+
+    Attributes
+    ----------
+    design, id : str
+        Design, and a name that is unique in it.
+    statement : str
+        What is claimed, in our words, with its figure and unit.
+    place : str
+        Rows of data/threads, or the lines of the thread, that state it.
+    check : str
+        How it is checked.
+    weigh : Weigh
+        Weighs the evidence.
+    """
+
+    design: str
+    id: str
+    statement: str
+    place: str
+    check: str
+    weigh: Weigh
+
+
+def claims(design: str | None = None) -> list[Claim]:
+    """All claims of a design, or of every design in the order of the book."""
+    if design is not None and design not in DESIGNS:
+        raise BadInput(f"unknown design {design}: takes one of {', '.join(DESIGNS)}")
+    chosen = DESIGNS if design is None else (design,)
+    return [claim for name in chosen for claim in import_module(f"lorelab.{name}.claims").CLAIMS]
+
+
+def ledger(chosen: list[Claim]) -> pd.DataFrame:
+    """Weigh each claim; one row each, columns as in `COLUMNS`."""
+    rows = []
+    for claim in track(chosen, "weighing the claims"):
+        found = claim.weigh()
+        evidence = "; ".join(f"{name} {_shown(value)}" for name, value in found.evidence.items())
+        weighed = (str(found.verdict), found.why, evidence)
+        stated = (claim.design, claim.id, claim.statement, claim.place, claim.check)
+        rows.append((*stated, *weighed))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _shown(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,45 @@
+"""The ledger, whatever the design: each claim is weighed, and says where it stands."""
+
+import io
+
+import pandas as pd
+import pytest
+
+from lorelab import claims
+from lorelab.claims import Claim, Finding, Verdict
+from lorelab.cli import cli
+from lorelab.errors import BadInput
+
+
+def claim(verdict, **evidence):
+    return Claim(
+        "swap", "id", "It is so.", "line 1", "by eye", lambda: Finding(verdict, "Why.", evidence)
+    )
+
+
+def test_the_ledger_asks_each_claim_for_its_finding():
+    found = claims.ledger([claim(v, figure=1.23456, name="x") for v in Verdict])
+    assert list(found.columns) == claims.COLUMNS
+    assert list(found["verdict"]) == [str(v) for v in Verdict]
+    assert set(found["evidence"]) == {"figure 1.235; name x"}
+
+
+def test_an_unknown_design_is_named():
+    with pytest.raises(BadInput, match="unknown design swop: takes one of swap"):
+        claims.claims("swop")
+
+
+def test_the_claims_of_a_design_have_names_of_their_own():
+    found = claims.claims()
+    assert len({(c.design, c.id) for c in found}) == len(found)
+    for c in found:
+        assert c.statement.endswith(".")
+        assert c.place and c.check
+
+
+def test_the_door_gives_csv_in_a_pipe(monkeypatch, capsys):
+    chosen = [claim(Verdict.HOLDS), claim(Verdict.CONTRADICTED, gap=2)]
+    monkeypatch.setattr(claims, "claims", lambda design: chosen)
+    cli(["claims"], standalone_mode=False)
+    read = pd.read_csv(io.StringIO(capsys.readouterr().out), keep_default_na=False)
+    assert read.equals(claims.ledger(chosen))
