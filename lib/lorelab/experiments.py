@@ -9,7 +9,7 @@ import pandas as pd
 from lorelab.errors import BadInput
 from lorelab.params import Params
 
-DESIGNS = ("swap",)
+DESIGNS = ("swap", "damon")
 """Designs that have landed, in the order of the book."""
 
 
