@@ -48,8 +48,9 @@ book: env
 	$(run) lorelab.book build
 
 # The notebooks' stored outputs are compared with a fresh run, all of them, by nbval.
-test: lint
+test: lint book
 	$(run) pytest --numprocesses auto --dist loadfile tests
+	$(run) pytest --numprocesses auto --dist loadscope --nbval --nbval-current-env notebooks
 
 lint: env
 	$(run) ruff check

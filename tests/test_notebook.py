@@ -1,6 +1,8 @@
 """A notebook's parameters are checked, and the source it shows is the library's."""
 
 import inspect
+import subprocess
+import sys
 
 import numba
 import pytest
@@ -8,6 +10,13 @@ import pytest
 import lorelab
 from lorelab import errors, params
 from lorelab.swap.params import Variant
+
+
+def test_importing_lorelab_leaves_a_kernel_as_it_is():
+    """pandas, for one, behaves otherwise when it was imported before the kernel was there."""
+    code = "import sys, lorelab; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert not {"pandas", "numpy", "numba", "IPython"} & set(loaded.stdout.split())
 
 
 def test_good_parameters_come_back_checked():

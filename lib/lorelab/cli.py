@@ -103,10 +103,10 @@ def _write(counters: pd.DataFrame, file: Path | None) -> None:
         raise RunFailed(f"cannot write {file}: {error.strerror}; give -o another place") from None
 
 
-def main() -> None:
-    """Entry point of `lorelab`."""
+def main(command: click.Command = cli) -> None:
+    """Run a command; its errors become one line and an exit status."""
     try:
-        cli(standalone_mode=False)
+        command(standalone_mode=False)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:

@@ -1,14 +1,17 @@
-"""What a notebook asks of the library itself: its parameters checked, a function's source shown."""
+"""What a notebook asks of the library itself: its parameters checked, a function's source shown.
+
+`import lorelab` brings this along, so what is heavy is imported by the function that needs it.
+"""
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lorelab import params
-from lorelab.experiments import experiment
+if TYPE_CHECKING:
+    from lorelab.params import Params
 
 
-def check(name: str, **given: Any) -> params.Params:
+def check(name: str, **given: Any) -> "Params":
     """Check a notebook's parameters, in the line after its `parameters` cell.
 
     Parameters
@@ -28,7 +31,10 @@ def check(name: str, **given: Any) -> params.Params:
     BadInput
         Names each bad parameter, what it got and what it takes.
     """
-    return params.parse(experiment(name).Params, given)
+    from lorelab.experiments import experiment
+    from lorelab.params import parse
+
+    return parse(experiment(name).Params, given)
 
 
 class Source:

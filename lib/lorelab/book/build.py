@@ -1,0 +1,196 @@
+"""The book: every notebook of its table of contents run (or fresh in the cache), then rendered."""
+
+import asyncio
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import vl_convert
+import yaml
+from nbformat import NotebookNode
+from rich.console import Console
+from rich.progress import Progress
+
+from lorelab.book import cache
+from lorelab.book.execute import Run, execute
+from lorelab.book.opened import Opened
+from lorelab.errors import BadInput, RunFailed
+
+ROOT = Path(__file__).parents[3]
+"""The checkout: notebooks/ and book/ are read, build/ is written."""
+
+
+def chapters(root: Path) -> list[str]:
+    """Notebooks of book/_toc.yml in order, as paths relative to `root`."""
+    toc = yaml.safe_load((root / "book/_toc.yml").read_text())
+    names = [toc["root"]]
+    for part in toc.get("parts", []):
+        for chapter in part["chapters"]:
+            names += [chapter["file"], *(page["file"] for page in chapter.get("sections", []))]
+    found = [f"notebooks/{name}.ipynb" for name in names]
+    for name in found:
+        if not (root / name).is_file():
+            raise BadInput(f"book/_toc.yml names {name}, which is not there")
+    return found
+
+
+def executed(names: list[str], root: Path) -> dict[str, NotebookNode]:
+    """Notebooks by name, with the outputs of a run of what they are now.
+
+    Raises
+    ------
+    RunFailed
+        One line for each notebook that failed; the others have run, and are kept.
+    """
+    notebooks = {name: nbformat.read(root / name, as_version=4) for name in names}
+    stale = []
+    for name, notebook in notebooks.items():
+        outputs = cache.fresh(_kept(name, root), notebook, root)
+        if outputs is None:
+            stale.append(name)
+        else:
+            _put(notebook, outputs)
+    if stale:
+        asyncio.run(_run({name: notebooks[name] for name in stale}, root))
+    return notebooks
+
+
+async def _run(notebooks: dict[str, NotebookNode], root: Path) -> None:
+    turn = asyncio.Semaphore(os.cpu_count() or 1)
+
+    async def one(name: str, notebook: NotebookNode) -> tuple[Run, float]:
+        bar = progress.add_task(name, total=len(notebook.cells))
+        async with turn:
+            started = time.time()
+            ran = await execute(notebook, name, root, lambda n: progress.update(bar, completed=n))
+            progress.update(bar, completed=len(notebook.cells))
+            _put(notebook, ran.outputs)
+            return ran, started
+
+    with Progress(console=Console(stderr=True)) as progress, Opened(root / "data") as opened:
+        ends = await asyncio.gather(
+            *(one(name, notebook) for name, notebook in notebooks.items()), return_exceptions=True
+        )
+    runs = {name: end for name, end in zip(notebooks, ends, strict=True) if isinstance(end, tuple)}
+    if opened.files is not None:
+        # What nobody's Python opened, any of these notebooks may have read.
+        seen = {file for ran, _ in runs.values() for file in ran.files}
+        unseen = {str(file.relative_to(root)) for file in opened.files} - seen
+        for name, (ran, started) in runs.items():
+            rests_on = replace(ran, files=sorted({*ran.files, *unseen}))
+            cache.keep(_kept(name, root), notebooks[name], rests_on, started, root)
+    failed = [end for end in ends if isinstance(end, BaseException)]
+    for end in failed:
+        if not isinstance(end, RunFailed):
+            raise end
+    if failed:
+        raise RunFailed("\n".join(map(str, failed)))
+
+
+def _kept(name: str, root: Path) -> Path:
+    return root / "build" / Path(name).with_suffix(".json")
+
+
+def _put(notebook: NotebookNode, outputs: list[list[NotebookNode]]) -> None:
+    """Give the code cells their outputs and numbers, and nothing that differs between machines."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for number, (cell, output) in enumerate(zip(code, outputs, strict=True), start=1):
+        cell.outputs = output
+        cell.execution_count = number
+    notebook.metadata["language_info"] = {"name": "python"}
+
+
+def store(root: Path = ROOT) -> list[str]:
+    """Write fresh outputs into the notebooks; returns the names of those that changed."""
+    changed = []
+    for name, notebook in executed(chapters(root), root).items():
+        file = root / name
+        text = nbformat.writes(notebook) + "\n"
+        if text != file.read_text():
+            part = file.with_name(file.name + ".part")
+            part.write_text(text)
+            part.replace(file)
+            changed.append(name)
+    return changed
+
+
+def build(root: Path = ROOT) -> Path:
+    """Render the book into build/book; returns its first page.
+
+    Raises
+    ------
+    RunFailed
+        A notebook failed, or Sphinx had something to say (a warning is an error).
+    """
+    notebooks = executed(chapters(root), root)
+    pages = root / "build/pages"
+    shutil.rmtree(pages, ignore_errors=True)
+    shutil.copytree(root / "book", pages)
+    for name, notebook in notebooks.items():
+        page = pages / Path(name).relative_to("notebooks")
+        page.parent.mkdir(exist_ok=True)
+        nbformat.write(notebook, page)
+    book = root / "build/book"
+    made_of = book / "made-of"
+    state = _digest(pages)
+    if not made_of.exists() or made_of.read_text() != state:
+        shutil.copy(_vega(root), pages / "assets/vega.js")
+        rendered = _sphinx(pages, root / "build/sphinx")
+        (rendered / made_of.name).write_text(state)
+        shutil.rmtree(book, ignore_errors=True)
+        rendered.rename(book)
+    return book / "index.html"
+
+
+def _digest(pages: Path) -> str:
+    """Everything the rendered book is made of: its pages, this builder, the installed packages."""
+    total = hashlib.sha256(cache.environment().encode() + Path(__file__).read_bytes())
+    for file in sorted(path for path in pages.rglob("*") if path.is_file()):
+        total.update(f"{file.relative_to(pages)}\0".encode())
+        total.update(hashlib.sha256(file.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def _vega(root: Path) -> Path:
+    """Vega, Vega-Lite and Vega-Embed as one script, out of vl-convert; no network."""
+    file = root / f"build/vega-{vl_convert.__version__}.js"
+    if not file.exists():
+        part = file.with_name(file.name + ".part")
+        part.write_text(vl_convert.javascript_bundle())
+        part.replace(file)
+    return file
+
+
+def _sphinx(pages: Path, out: Path) -> Path:
+    """Run Jupyter Book, from scratch: it keeps quiet about pages of an earlier build."""
+    shutil.rmtree(out, ignore_errors=True)
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", pages, "--path-output", out]
+    said = []
+    with (
+        Progress(console=Console(stderr=True)) as progress,
+        subprocess.Popen(
+            [*command, "-W", "-n", "--keep-going"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "NO_COLOR": "1"},
+        ) as sphinx,
+    ):
+        bar = progress.add_task("rendering", total=200)
+        for line in sphinx.stdout:
+            said.append(line)
+            if found := re.match(r"(reading|writing)\D*(\d+)%", line):
+                done = int(found[2]) + 100 * (found[1] == "writing")
+                progress.update(bar, completed=done)
+        progress.update(bar, completed=200)
+    if sphinx.returncode:
+        told = [line for line in said if re.search(r"WARNING|ERROR|CRITICAL", line)] or said[-20:]
+        raise RunFailed("the book does not build:\n" + "".join(told).rstrip())
+    return out / "_build/html"

@@ -1,0 +1,100 @@
+"""Run a notebook in a kernel that notes which files of the checkout it read."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+from lorelab.errors import RunFailed
+
+SECONDS_A_CELL = 900
+"""No cell takes this long; one that does hangs."""
+ASK = "import json, lorelab.book.watch; print(json.dumps(lorelab.book.watch.read({root!r})))"
+"""One more cell, after the notebook's own: what was read?"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run gave: outputs, one list per code cell, and what it read, relative to the root."""
+
+    outputs: list[list[NotebookNode]]
+    files: list[str]
+    folders: list[str]
+
+
+class _Watched(AsyncKernelManager):
+    """The one kernel there is: this Python, watched. No kernel of the user's gets in the way."""
+
+    @property
+    def kernel_spec(self) -> KernelSpec:
+        command = [sys.executable, "-m", "lorelab.book.watch", "--log-level=ERROR"]
+        return KernelSpec(argv=[*command, "-f", "{connection_file}"], language="python")
+
+
+async def execute(
+    notebook: NotebookNode, name: str, root: Path, progress: Callable[[int], None]
+) -> Run:
+    """Run `notebook` from top to bottom.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        Gets its outputs in place.
+    name : str
+        Path of the notebook relative to `root`; it runs in that folder.
+    root : Path
+        The checkout.
+    progress : callable
+        Called with the number of cells done so far.
+
+    Raises
+    ------
+    RunFailed
+        A cell failed, hung, or killed the kernel; names the notebook and the cell.
+    """
+    cells = [*notebook.cells, new_code_cell(ASK.format(root=str(root)))]
+    client = NotebookClient(
+        NotebookNode(notebook, cells=cells),
+        kernel_manager_class=_Watched,
+        resources={"metadata": {"path": str((root / name).parent)}},
+        timeout=SECONDS_A_CELL,
+        shutdown_kernel="immediate",
+        record_timing=False,
+        coalesce_streams=True,
+    )
+    done = 0
+
+    def started(cell: NotebookNode, cell_index: int) -> None:
+        nonlocal done
+        done = cell_index
+        progress(cell_index)
+
+    client.on_cell_start = started
+    try:
+        await client.async_execute()
+    except CellExecutionError as error:
+        why = f"{error.ename}: {error.evalue}".strip()
+    except CellTimeoutError:
+        why = f"took more than {SECONDS_A_CELL} s"
+    except DeadKernelError:
+        why = "the kernel died"
+    else:
+        read = json.loads(cells.pop().outputs[0].text)
+        outputs = [cell.outputs for cell in cells if cell.cell_type == "code"]
+        return Run(outputs, read["files"], read["folders"])
+    raise RunFailed(f"{name}, {_named(notebook, done)}: {why}")
+
+
+def _named(notebook: NotebookNode, index: int) -> str:
+    """A cell as a reader finds it: its number among the code cells, and its first line."""
+    number = sum(cell.cell_type == "code" for cell in notebook.cells[: index + 1])
+    first = notebook.cells[index].source.strip().split("\n")[0]
+    return f"code cell {number} ({first})"
