@@ -21,6 +21,6 @@ EXPERIMENTS = [
         name="swap/mixed",
         question="What do mixed orders, lifetimes and migrating tasks leave of a swap device?",
         Params=Mixed,
-        model="lorelab.swap.workload:mixed",
+        model="lorelab.swap.mixed:mixed",
     ),
 ]

@@ -1,7 +1,7 @@
 """Variants of the swap slot allocator, and the parameters of the three swap experiments."""
 
 from enum import IntEnum
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, model_validator
 
@@ -97,12 +97,62 @@ class Usemem(Params):
         return self
 
 
+def order_weights(text: str) -> dict[int, int]:
+    """Read `0:1,4:3` as weights by order.
+
+    Raises
+    ------
+    ValueError
+        The text is no such list, an order is not 0 to 9 or given twice, or no weight is left.
+    """
+    weights = {}
+    for pair in text.replace(" ", "").split(","):
+        order, colon, weight = pair.partition(":")
+        if not (colon and order.isdecimal() and weight.isdecimal()) or int(order) > 9:
+            raise ValueError("takes order:weight pairs, orders 0 to 9, as 0:1,2:1,4:1,9:1")
+        if int(order) in weights:
+            raise ValueError(f"gives order {order} twice")
+        weights[int(order)] = int(weight)
+    if not any(weights.values()) or max(weights.values()) > 2**16:
+        raise ValueError("takes weights up to 65536, one of them above 0")
+    return {order: weight for order, weight in sorted(weights.items()) if weight}
+
+
+def _orders(value: str) -> str:
+    weights = order_weights(str(value))
+    return ",".join(f"{order}:{weight}" for order, weight in weights.items())
+
+
 class Mixed(Params):
     """`swap/mixed`: swap-outs of several orders with lifetimes, from tasks that change CPU."""
 
     device_mib: int = param(
-        64, "swap device; whole clusters of 2 MiB", "MiB", ge=2, le=2**20, multiple_of=2
+        256, "swap device; whole clusters of 2 MiB", "MiB", ge=2, le=2**20, multiple_of=2
     )
-    cpus: int = param(4, "CPUs that allocate", "CPUs", ge=1, le=1024)
     variant: VariantParam = param(Variant.V6_12, "allocator")
+    cpus: int = param(4, "CPUs that allocate", "CPUs", ge=1, le=1024)
+    tasks: int = param(4, "tasks that swap out, all at the same time", "tasks", ge=1, le=4096)
+    migration: float = param(
+        0.01, "chance that a task moves to a random CPU before a folio", ge=0, le=1
+    )
+    orders: Annotated[str, BeforeValidator(_orders)] = param(
+        "0:1,2:1,4:1,9:1", "order:weight, a weight being the order's share of the pages"
+    )
+    fill: float = param(
+        0.75, "pages wanted on the device at any time, as a share of its slots", gt=0, le=2
+    )
+    turnovers: float = param(
+        8, "pages swapped out after filling, in sizes of the device", ge=0, le=10_000
+    )
+    steps: int = param(8, "windows the turnovers are reported in", "steps", ge=1, le=10_000)
+    lifetimes: Literal["zipf", "exponential"] = param(
+        "zipf", "how long a folio stays swapped out: zipf, exponential"
+    )
+    paged: float = param(
+        0.1, "share of large folios whose pages are swapped in one by one", ge=0, le=1
+    )
     seed: int = param(1, "seed of the event generator", ge=0, lt=2**64)
+    slot_cache: bool = param(True, "per-CPU cache of 64 order-0 slots for allocation")
+    free_cache: bool = param(True, "per-CPU cache of 64 freed slots, returned in one batch")
+    stealing: bool = param(True, "order 0 may take slots from clusters of other orders")
+    rotational: bool = param(False, "a rotational device: no clusters, so no order above 0")
