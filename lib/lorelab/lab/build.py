@@ -1,0 +1,254 @@
+"""Build the laboratory's kernel from Debian's linux-source, once per digest of its parts."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from lorelab.errors import BadInput, RunFailed
+from lorelab.lab import cache, needs
+from lorelab.lab.progress import follow
+
+ROOM_MIB = 5000
+"""Unpacked source, objects with debug information and a spare copy of the source."""
+
+MAKE = {
+    "KBUILD_BUILD_TIMESTAMP": "1970-01-01 00:00:00 UTC",
+    "KBUILD_BUILD_USER": "lorelab",
+    "KBUILD_BUILD_HOST": "lorelab",
+    "LOCALVERSION": "",
+}
+"""Set so that the image depends on the source, the config, the patches and the compiler only."""
+
+
+class KernelInfo(BaseModel):
+    """What a kernel was made of, for the provenance of a record."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    release: str
+    """`uname -r`."""
+    package: str
+    package_version: str
+    source_sha256: str
+    config: str
+    """Name of the fragment under lib/kernel/config."""
+    config_sha256: str
+    """Of the whole .config that came out of Kconfig."""
+    patches: list[str]
+    patches_sha256: str | None
+    """None for an unmodified source."""
+    compiler: str
+    image_sha256: str
+    digest: str
+    """Of everything above that goes in: the name of the build in the cache."""
+
+
+class Kernel(NamedTuple):
+    """A bootable image and what it was made of."""
+
+    image: Path
+    info: KernelInfo
+
+
+class Recipe(NamedTuple):
+    """What goes into a build."""
+
+    package: str
+    version: str
+    source_sha256: str
+    config: Path
+    patches: list[Path]
+    compiler: str
+
+    @property
+    def patches_sha256(self) -> str | None:
+        if not self.patches:
+            return None
+        return cache.digest(*(patch.read_bytes() for patch in self.patches))
+
+    @property
+    def digest(self) -> str:
+        made = [self.package, self.version, self.source_sha256, self.compiler, repr(MAKE)]
+        return cache.digest(*made, self.config.read_bytes(), self.patches_sha256 or "")
+
+    @property
+    def folder(self) -> Path:
+        return cache.root() / "kernel" / self.digest[:16]
+
+
+def recipe(config: str = "lab", patched: bool = False) -> Recipe:
+    """Say what a build would be made of on this machine.
+
+    Parameters
+    ----------
+    config : str
+        Fragment under lib/kernel/config, without its `.config`.
+    patched : bool
+        Apply lib/kernel/patches; otherwise the source stays as Debian ships it.
+    """
+    needs.check(needs.BUILD)
+    fragment = cache.KERNEL_FILES / "config" / f"{config}.config"
+    if not fragment.exists():
+        known = ", ".join(sorted(path.stem for path in fragment.parent.glob("*.config")))
+        raise BadInput(f"unknown kernel config {config}: takes one of {known}")
+    package = needs.SOURCE.name.removesuffix(".tar.xz")
+    patches = sorted((cache.KERNEL_FILES / "patches").glob("*.patch")) if patched else []
+    if patched and not patches:
+        raise BadInput("lib/kernel/patches has no patch; build the unmodified kernel")
+    return Recipe(
+        package,
+        _say("dpkg-query", "--show", "--showformat=${Version}", package),
+        cache.file_digest(needs.SOURCE),
+        fragment,
+        patches,
+        _say("gcc", "--version").splitlines()[0],
+    )
+
+
+def find(made: Recipe) -> Kernel | None:
+    """The finished build of `made`, if the cache has it."""
+    info = made.folder / "kernel.json"
+    if not info.exists():
+        return None
+    return Kernel(made.folder / "bzImage", KernelInfo.model_validate_json(info.read_text()))
+
+
+def built(made: Recipe) -> Kernel:
+    """The finished build of `made`, or BadInput with the command that makes it."""
+    kernel = find(made)
+    if kernel is None:
+        raise BadInput("the kernel is not built yet; run: lorelab lab build")
+    return kernel
+
+
+def build(config: str = "lab", patched: bool = False) -> Kernel:
+    """Build the kernel, or take it from the cache; an interrupted build goes on where it stopped.
+
+    Raises
+    ------
+    BadInput
+        A package, a config or room on the disk is missing.
+    RunFailed
+        A patch did not apply, Kconfig dropped a line of the fragment, or make failed.
+    """
+    made = recipe(config, patched)
+    if kernel := find(made):
+        return kernel
+    work = cache.root() / "kernel" / "work" / config
+    if not (work / "objects").exists():
+        cache.need_room(work, ROOM_MIB)
+    with cache.locked(work):
+        if kernel := find(made):
+            return kernel
+        (work / "build.log").write_text("")
+        _unpack(made, work)
+        _configure(made, work)
+        _make(work, "kernel: compiling", "bzImage")
+        return _keep(made, work)
+
+
+def source_tree(made: Recipe) -> Path:
+    """The unpacked source, with the recipe's patches applied."""
+    work = cache.root() / "kernel" / "work" / made.config.stem
+    with cache.locked(work):
+        _unpack(made, work)
+    return work / "source"
+
+
+def _unpack(made: Recipe, work: Path) -> None:
+    source, fresh, stamp = work / "source", work / "fresh", work / "source.digest"
+    wanted = cache.digest(made.source_sha256, made.patches_sha256 or "")
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    stamp.unlink(missing_ok=True)
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir()
+    log = work / "build.log"
+    unpack = ["tar", "-xf", str(needs.SOURCE), "-C", str(fresh), "--strip-components=1"]
+    follow("kernel: unpacking the source", unpack, log)
+    for patch in made.patches:
+        apply = ["patch", "-p1", "--forward", "--batch", "--fuzz=0", f"--input={patch}"]
+        try:
+            follow(f"kernel: applying {patch.name}", apply, log, cwd=fresh)
+        except RunFailed:
+            raise RunFailed(
+                f"{patch.name} does not apply to {made.package} {made.version}; "
+                f"the series is for the version named in lib/kernel/patches/README.md; see {log}"
+            ) from None
+    # By content, without the archive's times: make then sees only what a patch really changed.
+    update = ["rsync", "-rlp", "--checksum", "--delete", f"{fresh}/", f"{source}/"]
+    follow("kernel: comparing the source with the last build's", update, log)
+    shutil.rmtree(fresh)
+    stamp.write_text(wanted)
+
+
+def _configure(made: Recipe, work: Path) -> None:
+    objects = work / "objects"
+    objects.mkdir(exist_ok=True)
+    _make(work, "kernel: configuring", "tinyconfig")
+    merge = work / "source" / "scripts" / "kconfig" / "merge_config.sh"
+    command = [str(merge), "-m", "-O", str(objects), str(objects / ".config"), str(made.config)]
+    follow("kernel: configuring", command, work / "build.log", cwd=work / "source")
+    _make(work, "kernel: configuring", "olddefconfig")
+    result = _settings(objects / ".config")
+    wanted = _settings(made.config)
+    dropped = [name for name, value in wanted.items() if result.get(name, "n") != value]
+    if dropped:
+        raise RunFailed(f"{made.config.name}: Kconfig dropped or changed {', '.join(dropped)}")
+
+
+def _make(work: Path, what: str, target: str) -> None:
+    compiler = "ccache gcc" if shutil.which("ccache") else "gcc"
+    variables = [f"{name}={value}" for name, value in MAKE.items()]
+    command = [
+        "nice",
+        "make",
+        "-C",
+        str(work / "source"),
+        f"O={work / 'objects'}",
+        f"CC={compiler}",
+    ]
+    jobs = f"-j{len(os.sched_getaffinity(0))}"
+    follow(what, [*command, *variables, jobs, target], work / "build.log")
+
+
+def _keep(made: Recipe, work: Path) -> Kernel:
+    objects = work / "objects"
+    part = made.folder.with_name(made.folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    shutil.copy2(objects / "arch/x86/boot/bzImage", part / "bzImage")
+    shutil.copy2(objects / ".config", part / "config")
+    info = KernelInfo(
+        release=(objects / "include/config/kernel.release").read_text().strip(),
+        package=made.package,
+        package_version=made.version,
+        source_sha256=made.source_sha256,
+        config=made.config.stem,
+        config_sha256=cache.file_digest(part / "config"),
+        patches=[patch.name for patch in made.patches],
+        patches_sha256=made.patches_sha256,
+        compiler=made.compiler,
+        image_sha256=cache.file_digest(part / "bzImage"),
+        digest=made.digest,
+    )
+    (part / "kernel.json").write_text(info.model_dump_json(indent=2) + "\n")
+    shutil.rmtree(made.folder, ignore_errors=True)
+    part.replace(made.folder)
+    return Kernel(made.folder / "bzImage", info)
+
+
+def _settings(file: Path) -> dict[str, str]:
+    found = re.findall(
+        r"^(?:# )?(CONFIG_\w+)(?:=(.*)| is not set)$", file.read_text(), flags=re.MULTILINE
+    )
+    return {name: value or "n" for name, value in found}
+
+
+def _say(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -1,0 +1,55 @@
+"""Where the laboratory keeps what it builds: outside the checkout, named after its parts."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lorelab.errors import BadInput
+
+KERNEL_FILES = Path(__file__).resolve().parents[2] / "kernel"
+"""lib/kernel of this checkout: config, patches, probes, guest programs."""
+
+
+def root() -> Path:
+    """`$XDG_CACHE_HOME/lorelab`, or `~/.cache/lorelab`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lorelab"
+
+
+def digest(*parts: str | bytes) -> str:
+    """SHA-256 over `parts`, each with its length so that no two lists run together."""
+    sha = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        sha.update(len(data).to_bytes(8, "little"))
+        sha.update(data)
+    return sha.hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def need_room(folder: Path, mib: int) -> None:
+    """Raise BadInput when the file system of `folder` has less than `mib` MiB free."""
+    there = next(p for p in (folder, *folder.parents) if p.exists())
+    free = shutil.disk_usage(there).free >> 20
+    if free < mib:
+        raise BadInput(
+            f"{there}: {free} MiB free, the build needs {mib} MiB; make room, or set "
+            "XDG_CACHE_HOME to a folder on a larger disk"
+        )
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold `folder` for one process at a time; the lock goes with the process, however it ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,143 @@
+"""The guest: a Debian root file system, and the programs that run in it."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from lorelab.errors import BadInput
+from lorelab.lab import build, cache, needs
+from lorelab.lab.progress import follow
+
+SUITE = "trixie"
+PACKAGES = (
+    "damo",
+    "ethtool",
+    "fio",
+    "iproute2",
+    "procps",
+    "python3-bpfcc",
+    "xz-utils",
+)
+COMMAND = (
+    "mmdebstrap",
+    "--variant=minbase",
+    f"--include={','.join(PACKAGES)}",
+    "--dpkgopt=path-exclude=/usr/share/doc/*",
+    "--dpkgopt=path-exclude=/usr/share/locale/*",
+    "--dpkgopt=path-exclude=/usr/share/man/*",
+    # Where a run's job is mounted; the root itself stays read-only.
+    "--customize-hook=mkdir $1/lab",
+    SUITE,
+)
+ROOM_MIB = 1200
+"""Packages, their unpacked files and mmdebstrap's temporary copy."""
+
+
+class GuestInfo(BaseModel):
+    """What a guest was made of, for the provenance of a record."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    suite: str
+    packages: dict[str, str]
+    """Version of every installed package."""
+    digest: str
+    """Of the package versions."""
+
+
+class Guest(NamedTuple):
+    """A root file system and what it was made of."""
+
+    root: Path
+    info: GuestInfo
+
+
+def find() -> Guest | None:
+    """The finished guest, if the cache has it."""
+    folder = _folder()
+    info = folder / "guest.json"
+    if not info.exists():
+        return None
+    return Guest(folder / "root", GuestInfo.model_validate_json(info.read_text()))
+
+
+def built() -> Guest:
+    """The finished guest, or BadInput with the command that makes it."""
+    guest = find()
+    if guest is None:
+        raise BadInput("the guest is not built yet; run: lorelab lab build")
+    return guest
+
+
+def build_root() -> Guest:
+    """Build the guest's root file system, or take it from the cache."""
+    if guest := find():
+        return guest
+    needs.check(needs.GUEST)
+    folder = _folder()
+    cache.need_room(folder, ROOM_MIB)
+    with cache.locked(folder):
+        if guest := find():
+            return guest
+        root, log = folder / "root", folder / "build.log"
+        shutil.rmtree(root, ignore_errors=True)
+        log.write_text("")
+        follow(f"guest: installing {SUITE}", [*COMMAND, str(root)], log)
+        packages = _installed(root / "var/lib/dpkg/status")
+        parts = [f"{name} {version}" for name, version in packages.items()]
+        info = GuestInfo(suite=SUITE, packages=packages, digest=cache.digest(*parts))
+        # Last, and in one step: a guest without this file is one that was interrupted.
+        part = folder / "guest.json.part"
+        part.write_text(info.model_dump_json(indent=2) + "\n")
+        part.replace(folder / "guest.json")
+        return Guest(root, info)
+
+
+def build_programs(kernel: build.Recipe) -> Path:
+    """Compile lib/kernel/guest, some of it out of the kernel's tree; returns the folder."""
+    needs.check(needs.BUILD)
+    folder = _programs(kernel)
+    out = folder / "bin"
+    if out.exists():
+        return out
+    with cache.locked(folder):
+        part, log = folder / "bin.part", folder / "build.log"
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir()
+        log.write_text("")
+        source = build.source_tree(kernel)
+        made = ["make", "-C", str(cache.KERNEL_FILES / "guest"), f"KERNEL={source}", f"OUT={part}"]
+        follow("guest: compiling its programs", made, log)
+        if not out.exists():
+            part.rename(out)
+    return out
+
+
+def programs(kernel: build.Recipe) -> Path:
+    """Folder of the compiled guest programs, or BadInput with the command that makes it."""
+    out = _programs(kernel) / "bin"
+    if not out.exists():
+        raise BadInput("the guest's programs are not built yet; run: lorelab lab build")
+    return out
+
+
+def _folder() -> Path:
+    return cache.root() / "guest" / cache.digest(*COMMAND)[:16]
+
+
+def _programs(kernel: build.Recipe) -> Path:
+    here = cache.KERNEL_FILES / "guest"
+    sources = [here / "Makefile", *sorted(here.glob("*.[ch]"))]
+    parts = [part for path in sources for part in (path.name, path.read_bytes())]
+    made = cache.digest(kernel.source_sha256, kernel.compiler, *parts)
+    return cache.root() / "programs" / made[:16]
+
+
+def _installed(status: Path) -> dict[str, str]:
+    found = re.findall(
+        r"^Package: (.*)\n(?:.+\n)*?Version: (.*)$", status.read_text(), re.MULTILINE
+    )
+    return dict(sorted(found))

@@ -1,0 +1,78 @@
+"""What the laboratory needs of the machine, and the one command that gets it (Debian's names)."""
+
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+from lorelab.errors import BadInput
+
+
+class Need(NamedTuple):
+    """One thing the laboratory uses: a command on PATH, or a file, and the package that has it."""
+
+    what: str
+    package: str
+    use: str
+
+    def here(self) -> bool:
+        if self.what.startswith("/"):
+            return Path(self.what).exists()
+        return _which(self.what) is not None
+
+
+SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
+"""The kernel's source as Debian ships it; the package is in Debian 12 and 13."""
+
+BUILD = [
+    Need(str(SOURCE), "linux-source-6.12", "the kernel's source"),
+    Need("gcc", "gcc", "building the kernel"),
+    Need("make", "make", "building the kernel"),
+    Need("bc", "bc", "building the kernel"),
+    Need("bison", "bison", "building the kernel"),
+    Need("flex", "flex", "building the kernel"),
+    Need("/usr/include/libelf.h", "libelf-dev", "building the kernel"),
+    Need("pahole", "dwarves", "type information for bcc"),
+    Need("perl", "perl", "building the kernel"),
+    Need("patch", "patch", "applying lib/kernel/patches"),
+    Need("cpio", "cpio", "kernel headers inside the kernel, for bcc"),
+    Need("rsync", "rsync", "rebuilding only what changed"),
+    Need("xz", "xz-utils", "unpacking the source"),
+]
+GUEST = [
+    Need("mmdebstrap", "mmdebstrap", "the guest's files"),
+    Need(
+        "/usr/share/keyrings/debian-archive-keyring.gpg",
+        "debian-archive-keyring",
+        "checking the guest's packages",
+    ),
+]
+BOOT = [
+    Need("qemu-system-x86_64", "qemu-system-x86", "the virtual machine"),
+    Need("setpriv", "util-linux", "a QEMU that ends when lorelab does"),
+]
+HELPFUL = [Need("ccache", "ccache", "faster rebuilds; not required")]
+ALL = BUILD + GUEST + BOOT + HELPFUL
+
+
+def missing(needs: list[Need]) -> list[Need]:
+    """Those of `needs` that this machine lacks."""
+    return [need for need in needs if not need.here()]
+
+
+def command(needs: list[Need]) -> str:
+    """The one command that installs the packages of `needs`."""
+    packages = sorted({need.package for need in needs})
+    return "apt-get install --no-install-recommends " + " ".join(packages)
+
+
+def check(needs: list[Need]) -> None:
+    """Raise BadInput naming what is missing and the command that gets it."""
+    lacking = missing(needs)
+    if lacking:
+        names = ", ".join(need.what for need in lacking)
+        raise BadInput(f"{names} not found; as root: {command(lacking)}")
+
+
+def _which(name: str) -> str | None:
+    # setpriv and friends may sit in sbin, which an ordinary user's PATH leaves out.
+    return shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")

@@ -1,0 +1,92 @@
+"""Building: what is missing is named before anything starts, and the digest sees every part."""
+
+import shutil
+
+import pytest
+
+from lorelab.errors import BadInput, RunFailed
+from lorelab.lab import build, cache, needs
+from lorelab.lab.progress import follow
+
+MADE = build.Recipe("linux-source-6.12", "6.12.117-1", "s" * 64, None, [], "gcc 12")
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    config = tmp_path / "lab.config"
+    config.write_text("CONFIG_SWAP=y\n")
+    return MADE._replace(config=config)
+
+
+def test_digest_sees_every_part(recipe, tmp_path):
+    config, patch = tmp_path / "other.config", tmp_path / "0001.patch"
+    config.write_text("CONFIG_SWAP=n\n")
+    patch.write_text("--- a\n")
+    changed = [
+        recipe._replace(version="6.12.118-1"),
+        recipe._replace(source_sha256="t" * 64),
+        recipe._replace(config=config),
+        recipe._replace(patches=[patch]),
+        recipe._replace(compiler="gcc 13"),
+    ]
+    digests = [one.digest for one in (recipe, *changed)]
+    patch.write_text("--- b\n")
+    digests.append(changed[3].digest)
+    assert len(set(digests)) == len(digests)
+
+
+def test_missing_packages_are_named_with_the_command(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(shutil, "which", lambda *args, **options: None)
+    with pytest.raises(BadInput) as refused:
+        needs.check(needs.BOOT)
+    said = str(refused.value)
+    assert "qemu-system-x86_64" in said
+    assert "apt-get install --no-install-recommends qemu-system-x86" in said
+    assert "\n" not in said
+
+
+def test_unknown_config_names_the_known():
+    if needs.missing(needs.BUILD):
+        pytest.skip("needs the packages that build a kernel (lorelab doctor names them)")
+    with pytest.raises(BadInput, match="unknown kernel config lb: takes one of"):
+        build.recipe("lb")
+
+
+def test_a_full_disk_stops_before_work(monkeypatch, tmp_path, recipe):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(build, "recipe", lambda config, patched: recipe)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(9, 9, 1 << 20))
+    with pytest.raises(BadInput) as refused:
+        build.build()
+    assert "1 MiB free" in str(refused.value)
+    assert "XDG_CACHE_HOME" in str(refused.value)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_not_built_names_the_command(monkeypatch, tmp_path, recipe):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(BadInput, match="lorelab lab build"):
+        build.built(recipe)
+
+
+def test_a_dropped_line_of_the_fragment_fails(monkeypatch, tmp_path, recipe):
+    """Kconfig leaves out what depends on something else, in silence; the laboratory does not."""
+    monkeypatch.setattr(build, "follow", lambda *args, **options: None)
+    (tmp_path / "objects").mkdir()
+    (tmp_path / "objects" / ".config").write_text("# CONFIG_SWAP is not set\n")
+    with pytest.raises(RunFailed, match="CONFIG_SWAP"):
+        build._configure(recipe, tmp_path)
+    (tmp_path / "objects" / ".config").write_text("CONFIG_SWAP=y\n")
+    build._configure(recipe, tmp_path)
+
+
+def test_a_failed_command_says_where_its_log_is(tmp_path):
+    log = tmp_path / "log"
+    with pytest.raises(RunFailed, match=f"oven: cold error; all of it is in {log}"):
+        follow("baking", ["sh", "-c", "echo start; echo oven: cold error; exit 1"], log)
+    assert log.read_text() == "start\noven: cold error\n"
+
+
+def test_digest_keeps_parts_apart():
+    assert cache.digest("ab", "c") != cache.digest("a", "bc")
