@@ -1,0 +1,292 @@
+"""Boot a kernel in QEMU, run one job in it, and come back with its results or a clear failure.
+
+virtme-ng writes QEMU's command line: the guest's root over 9p, its init, the ports of its standard
+streams. QEMU is then started from here and not by virtme-ng, because a run must end QEMU whatever
+happens, also when lorelab itself is killed, and virtme-ng keeps the child to itself. Its lower
+half `virtme-run` is asked, not `vng`: the overlays that vng adds make the kernel's command line
+so long that virtme-ng writes its init into the guest's root, which all runs share.
+"""
+
+import json
+import os
+import selectors
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import virtme
+from rich.console import Console
+
+from lorelab.errors import BadInput, RunFailed
+from lorelab.lab import cache, needs
+from lorelab.lab.progress import stop
+from lorelab.lab.protocol import Damaged, Reader
+
+QEMU = "qemu-system-x86_64"
+BOOT_SECONDS = 120.0
+"""From QEMU's start to the guest's first frame; some 10 s under emulation on an idle machine."""
+TAIL = 15
+"""Lines of the console that a failure shows."""
+
+
+class Machine(NamedTuple):
+    """The virtual machine an experiment asks for."""
+
+    cpus: int = 1
+    memory_mib: int = 2048
+    icount: bool = False
+    append: tuple[str, ...] = ()
+    """Arguments for the kernel's command line."""
+    qemu: tuple[str, ...] = ()
+    """Arguments for QEMU: nodes, zones, disks, links."""
+
+
+class Job(NamedTuple):
+    """What to run in the guest."""
+
+    workload: str
+    """Module under lib/kernel/guest whose `run(params)` yields rows."""
+    params: dict[str, Any]
+    seconds: float
+    """Longest the job may take once the guest is up."""
+    rows: int | None = None
+    """Rows it will give, for the progress bar."""
+
+
+class Outcome(NamedTuple):
+    """A job that ran to its end."""
+
+    rows: list[dict[str, Any]]
+    release: str
+    command: list[str]
+    accelerator: str
+    programs: dict[str, str]
+
+
+class GuestFailed(RunFailed):
+    """A guest that panicked, hung, died or spoke nonsense.
+
+    Attributes
+    ----------
+    rows : list of dict
+        Complete results it had given before: a part of the run, never a record.
+    """
+
+    def __init__(self, message: str, rows: list[dict[str, Any]]) -> None:
+        super().__init__(message)
+        self.rows = rows
+
+
+def run(
+    image: Path, root: Path, programs: Path, machine: Machine, job: Job, quiet: bool = False
+) -> Outcome:
+    """Boot `image` on `root` and run `job`.
+
+    Parameters
+    ----------
+    image : Path
+        bzImage.
+    root : Path
+        The guest's root file system (`lorelab.lab.guest`); stays read-only.
+    programs : Path
+        Folder whose files the guest finds beside its workloads.
+
+    Raises
+    ------
+    BadInput
+        QEMU or virtme-ng is not here.
+    GuestFailed
+        With the console's last lines.
+    """
+    needs.check(needs.BOOT)
+    accelerator = "tcg" if machine.icount else fastest(image, root)
+    return _run(image, root, programs, machine, job, accelerator, quiet)
+
+
+def fastest(image: Path, root: Path) -> str:
+    """`kvm` where a guest really boots with it, else `tcg`; asked once per host boot and QEMU.
+
+    A /dev/kvm that opens proves nothing: nested hosts offer one that runs no guest.
+    """
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "tcg"
+    host = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    known = cache.root() / "accelerator" / cache.digest(host, qemu_version())[:16]
+    if known.exists():
+        return known.read_text()
+    try:
+        nothing = Job("nothing", {}, 5)
+        _run(image, root, None, Machine(), nothing, "kvm", quiet=True, boot_seconds=20)
+        found = "kvm"
+    except RunFailed:
+        found = "tcg"
+    known.parent.mkdir(parents=True, exist_ok=True)
+    known.write_text(found)
+    return found
+
+
+def qemu_version() -> str:
+    """The first line of `qemu-system-x86_64 --version`."""
+    said = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=True)
+    return said.stdout.splitlines()[0]
+
+
+def _run(
+    image: Path,
+    root: Path,
+    programs: Path | None,
+    machine: Machine,
+    job: Job,
+    accelerator: str,
+    quiet: bool,
+    boot_seconds: float = BOOT_SECONDS,
+) -> Outcome:
+    with tempfile.TemporaryDirectory(prefix="lorelab-") as name:
+        folder = Path(name)
+        used = _stage(folder / "lab", job, programs)
+        command = _command(image, root, folder, machine, accelerator)
+        reader = _watch(command, job, quiet, boot_seconds)
+    shown = [
+        part.replace(name, "RUN").replace(str(cache.root()), "CACHE").replace(_virtme(), "VIRTME")
+        for part in command
+    ]
+    return Outcome(reader.rows, reader.hello["release"], shown, accelerator, used)
+
+
+def _stage(lab: Path, job: Job, programs: Path | None) -> dict[str, str]:
+    """Put together what the guest sees as /lab; returns the digest of each file it runs."""
+    lab.mkdir()
+    for file in (cache.KERNEL_FILES / "guest").glob("*.py"):
+        shutil.copy2(file, lab)
+    if programs is not None:
+        shutil.copytree(programs, lab, dirs_exist_ok=True)
+    used = {file.name: cache.file_digest(file) for file in sorted(lab.iterdir())}
+    (lab / "job.json").write_text(json.dumps({"workload": job.workload, "params": job.params}))
+    return used
+
+
+def _command(
+    image: Path, root: Path, folder: Path, machine: Machine, accelerator: str
+) -> list[str]:
+    if accelerator == "kvm":
+        qemu = ["-accel", "kvm", "-cpu", "host"]
+    else:
+        # QEMU 7.2 emulates cmpxchg16b so that 6.12 crashes in it.
+        threads = "single" if machine.icount else "multi"
+        qemu = ["-accel", f"tcg,thread={threads}", "-cpu", "max,-cx16"]
+    if machine.icount:
+        qemu += ["-icount", "shift=0"]
+    # The results' own port, so that nothing a program prints comes between the frames.
+    qemu += ["-chardev", "file,id=lorelab,path=/proc/self/fd/1", "-device", "virtio-serial-pci"]
+    qemu += ["-device", "virtserialport,name=lorelab,chardev=lorelab"]
+    ask = [_virtme_run(), "--dry-run", "--show-command", "--show-boot-console", "--disable-kvm"]
+    ask += ["--disable-microvm", "--force-9p", "--mods", "none", "--kimg", str(image)]
+    ask += ["--root", str(root), "--overlay-rwdir", "/tmp", "--rodir", f"/lab={folder / 'lab'}"]
+    ask += ["--cpus", str(machine.cpus), "--memory", f"{machine.memory_mib}M"]
+    # virtme-run boots with loglevel=1, which would hide why a guest died; the last one counts.
+    ask += [part for word in ("loglevel=5", *machine.append) for part in ("--kopt", word)]
+    ask += ["--script-sh", "exec python3 /lab/agent.py", "--qemu-opts", *qemu, *machine.qemu]
+    said = subprocess.run(
+        ask,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TMPDIR": str(folder), "HOME": str(folder)},
+    )
+    if said.returncode or QEMU not in said.stdout:
+        raise RunFailed(f"virtme-run gave no command line for QEMU: {said.stderr.strip()[-300:]}")
+    return shlex.split(said.stdout.strip().splitlines()[-1])
+
+
+def _watch(command: list[str], job: Job, quiet: bool, boot_seconds: float) -> Reader:
+    """Run QEMU, read frames off its stdout and the console off its stderr, until it ends."""
+    reader = Reader()
+    console = bytearray()
+    progress = Console(stderr=True, quiet=quiet)
+    with (
+        progress.status(f"{job.workload}: booting") as status,
+        subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", "--", *command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        ) as qemu,
+        selectors.DefaultSelector() as ready,
+    ):
+        try:
+            ready.register(qemu.stdout, selectors.EVENT_READ, reader.feed)
+            ready.register(qemu.stderr, selectors.EVENT_READ, console.extend)
+            deadline = time.monotonic() + boot_seconds
+            while ready.get_map() and not reader.ended:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise GuestFailed(_late(reader, job, boot_seconds, console), reader.rows)
+                greeted = reader.hello is not None
+                for key, _ in ready.select(left):
+                    data = os.read(key.fd, 1 << 16)
+                    if data:
+                        key.data(data)
+                    else:
+                        ready.unregister(key.fileobj)
+                if reader.hello is not None and not greeted:
+                    deadline = time.monotonic() + job.seconds
+                status.update(f"{job.workload}: {len(reader.rows)} of {job.rows or '?'} results")
+        except Damaged as damaged:
+            raise GuestFailed(f"{damaged}{_last(console)}", reader.rows) from None
+        finally:
+            stop(qemu)
+    if reader.error is not None:
+        message = f"{job.workload} failed in the guest: {reader.error}{_last(console)}"
+        raise GuestFailed(message, reader.rows)
+    if not reader.ended:
+        raise GuestFailed(_death(qemu.returncode, console), reader.rows)
+    return reader
+
+
+def _late(reader: Reader, job: Job, boot_seconds: float, console: bytes) -> str:
+    if reader.hello is None:
+        return f"the guest did not come up within {boot_seconds:.0f} s{_last(console)}"
+    return (
+        f"{job.workload} hung: not done after {job.seconds:.0f} s, "
+        f"{len(reader.rows)} results before that{_last(console)}"
+    )
+
+
+def _death(status: int, console: bytes) -> str:
+    text = bytes(console)
+    if b"Kernel panic" in text:
+        what = "the guest's kernel panicked"
+    elif b"Out of memory: Killed process" in text:
+        what = "the guest ran out of memory"
+    elif status < 0:
+        what = f"QEMU was killed by signal {-status}"
+    else:
+        what = f"QEMU ended with status {status} before the job did"
+    return what + _last(console)
+
+
+def _last(console: bytes) -> str:
+    lines = bytes(console).decode(errors="replace").replace("\r", "").splitlines()
+    said = [line for line in lines if line.strip()][-TAIL:]
+    return (
+        "; the console's last lines:\n  " + "\n  ".join(said)
+        if said
+        else "; its console said nothing"
+    )
+
+
+def _virtme_run() -> str:
+    found = shutil.which("virtme-run", path=str(Path(sys.executable).parent))
+    if found is None:
+        raise BadInput("virtme-run not found; it comes with lorelab's environment: make env")
+    return found
+
+
+def _virtme() -> str:
+    return str(Path(virtme.__file__).parent)

@@ -1,0 +1,124 @@
+"""A guest that ends badly gives a clear failure, its console's last lines and no QEMU behind it."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from lorelab.errors import RunFailed
+from lorelab.lab import boot
+
+WORKLOADS = {
+    "panic": "yield {'n': 1}; open('/proc/sysrq-trigger', 'w').write('c')",
+    "hang": "yield {'n': 1}; import time; time.sleep(1000)",
+    "oom": "yield {'n': 1}; [b'x' * (n << 20) for n in range(1, 1000)]",
+    "off": "yield {'n': 1}; import os; os._exit(3)",
+    "raises": "yield {'n': 1}; {}['missing']",
+    "torn": "yield {'n': 1}; import gc, io; [f.write(b'\\n@lorelab 2 00000000 {}\\n')"
+    " for f in gc.get_objects() if isinstance(f, io.BufferedWriter) and 'vport' in str(f.name)]",
+    "counts": "yield from ({'n': n, 'of': params['n']} for n in range(params['n']))",
+}
+
+
+@pytest.fixture
+def run(laboratory, tmp_path):
+    """Boot and run one of `WORKLOADS`."""
+    for name, body in WORKLOADS.items():
+        (tmp_path / f"{name}.py").write_text(f"def run(params):\n    {body}\n")
+
+    def run(name, params=None, seconds=60.0, memory_mib=512):
+        job = boot.Job(name, params or {}, seconds)
+        machine = boot.Machine(memory_mib=memory_mib)
+        kernel, root = laboratory.kernel.image, laboratory.guest.root
+        return boot.run(kernel, root, tmp_path, machine, job, quiet=True)
+
+    return run
+
+
+def qemus(parent: int) -> set[int]:
+    """QEMU processes that `parent` started."""
+    found = set()
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        except OSError:
+            continue
+        if "qemu" in lines["Name"] and int(lines["PPid"]) == parent:
+            found.add(int(status.parent.name))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds", "said"),
+    [
+        ("panic", 60, "the guest's kernel panicked"),
+        ("hang", 2, "hang hung: not done after 2 s, 1 results before that"),
+        ("oom", 60, "the guest ran out of memory"),
+        ("off", 60, "before the job did"),
+        ("raises", 60, "raises failed in the guest: KeyError: 'missing'"),
+        ("torn", 60, "frame 2 from the guest is damaged"),
+    ],
+)
+def test_bad_ends(run, name, seconds, said):
+    with pytest.raises(boot.GuestFailed) as failed:
+        run(name, seconds=seconds)
+    assert said in str(failed.value)
+    assert "last lines" in str(failed.value)
+    assert failed.value.rows == [{"n": 1}]
+    assert qemus(os.getpid()) == set()
+
+
+def test_a_killed_guest(run):
+    def kill():
+        while not qemus(os.getpid()):
+            time.sleep(0.1)
+        for pid in qemus(os.getpid()):
+            os.kill(pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(RunFailed, match="killed by signal 9"):
+        run("hang")
+    killer.join()
+
+
+def test_two_at_once_do_not_disturb_each_other(run):
+    found = {}
+    threads = [
+        threading.Thread(target=lambda n=n: found.update({n: run("counts", {"n": n}).rows}))
+        for n in (3, 5)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {n: [{"n": i, "of": n} for i in range(n)] for n in (3, 5)}
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_no_qemu_outlives_lorelab(laboratory, tmp_path, end):
+    """Ctrl-C, and even a lorelab that is killed outright."""
+    (tmp_path / "hang.py").write_text(f"def run(params):\n    {WORKLOADS['hang']}\n")
+    program = (
+        "from pathlib import Path; from lorelab.lab import boot; "
+        f"boot._run(Path({str(laboratory.kernel.image)!r}), Path({str(laboratory.guest.root)!r}), "
+        f"Path({str(tmp_path)!r}), boot.Machine(), boot.Job('hang', {{}}, 60), 'tcg', True)"
+    )
+    child = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+    ours = set()
+    while not ours:
+        time.sleep(0.2)
+        ours = qemus(child.pid)
+    child.send_signal(end)
+    child.wait(timeout=30)
+    for _ in range(100):
+        alive = [pid for pid in ours if Path(f"/proc/{pid}/exe").exists()]
+        if not alive:
+            break
+        time.sleep(0.1)
+    assert alive == []
