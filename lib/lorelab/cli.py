@@ -12,6 +12,8 @@ from lorelab import agreement, params
 from lorelab import claims as ledger
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import Experiment, experiment, experiments
+from lorelab.lab import records
+from lorelab.lab.doors import doctor, lab
 
 console = Console()
 parameters = click.option(
@@ -60,10 +62,34 @@ def model(name: str, pairs: tuple[str, ...], file: Path | None) -> None:
 @cli.command()
 @click.argument("name", metavar="DESIGN/EXPERIMENT")
 @parameters
-def agree(name: str, pairs: tuple[str, ...]) -> None:
-    """Run model and kernel; how far apart they are, counter by counter."""
+@output
+@click.option("--record", is_flag=True, help="Keep the run under data/kernel, with its provenance.")
+def kernel(name: str, pairs: tuple[str, ...], file: Path | None, record: bool) -> None:
+    """Boot a kernel and run the same on it; counters as CSV on stdout."""
     found, given = _asked(name, pairs)
-    joined = agreement.compare(found.simulate(given), found.measure(given))
+    [measured] = found.measure([given])
+    if record:
+        _keep(measured, given)
+    _write(measured.counters, file)
+
+
+@cli.command()
+@click.argument("name", metavar="DESIGN/EXPERIMENT")
+@parameters
+@click.option("--live", is_flag=True, help="Boot a kernel even when a recorded run matches.")
+def agree(name: str, pairs: tuple[str, ...], live: bool) -> None:
+    """Run model and kernel; how far apart they are, counter by counter.
+
+    The kernel's side is the recorded run of these parameters; without one, a kernel is booted.
+    """
+    found, given = _asked(name, pairs)
+    measured = None if live else found.recorded(given)
+    if measured is None:
+        [measured] = found.measure([given])
+    source = measured.provenance
+    which = f"{source.kernel.release} under {source.accelerator}, {source.date:%F %R} UTC"
+    print(f"kernel: {which}", file=sys.stderr)
+    joined = agreement.compare(found.simulate(given), measured.counters)
     agreement.summary(joined).to_csv(sys.stdout, index=False)
     if not agreement.exact(joined):
         raise RunFailed(f"{name}: model and kernel differ")
@@ -83,6 +109,25 @@ def claims(design: str | None) -> None:
     for row in found.itertuples():
         table.add_row(f"{row.design}/{row.id}", row.statement, row.verdict, row.why)
     console.print(table)
+
+
+@lab.command("record")
+def record_all() -> None:
+    """Measure every recorded run again; a run that says something new is kept beside the old."""
+    for found in experiments().values():
+        wanted = records.recorded(found.name, found.Params)
+        for given, measured in zip(wanted, found.measure(wanted) if wanted else (), strict=True):
+            _keep(measured, given)
+
+
+cli.add_command(lab)
+cli.add_command(doctor)
+
+
+def _keep(measured: records.Record, given: params.Params) -> None:
+    file = records.save(measured, given)
+    said = f"recorded in {file}" if file else "the same as the recorded run; nothing new to keep"
+    print(f"{measured.provenance.experiment}: {said}", file=sys.stderr)
 
 
 def _asked(name: str, pairs: tuple[str, ...]) -> tuple[Experiment, params.Params]:

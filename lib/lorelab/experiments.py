@@ -3,11 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from lorelab.errors import BadInput
 from lorelab.params import Params
+
+if TYPE_CHECKING:
+    from lorelab.lab.records import Record
 
 DESIGNS = ("swap", "damon")
 """Designs that have landed, in the order of the book."""
@@ -31,11 +35,15 @@ class Experiment:
         """Run the prototype; returns counters (see `lorelab.counters`)."""
         return _load(self.model)(params)
 
-    def measure(self, params: Params) -> pd.DataFrame:
-        """Run it on a kernel; returns counters (see `lorelab.counters`)."""
+    def measure(self, wanted: list[Params]) -> list["Record"]:
+        """Run it on a kernel now, once for each of `wanted`; counters with their provenance."""
         if self.kernel is None:
             raise BadInput(f"{self.name} has no kernel half; use `lorelab model {self.name}`")
-        return _load(self.kernel)(params)
+        return _load(self.kernel)(wanted)
+
+    def recorded(self, params: Params) -> "Record | None":
+        """The newest recorded kernel run of exactly these parameters, if there is one."""
+        return _load("lorelab.lab.records:load")(self.name, params)
 
 
 def _load(target: str) -> Callable[[Params], pd.DataFrame]:

@@ -1,0 +1,199 @@
+"""Recorded kernel runs: a CSV of counters beside a JSON of where they came from.
+
+data/kernel/DESIGN/EXPERIMENT/PARAMS--DATE.csv and .json. A record is written once and never
+again; a later run of the same parameters is another record, and the newest one is read.
+"""
+
+import io
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lorelab.errors import BadInput, RunFailed
+from lorelab.lab import cache
+from lorelab.lab.build import KernelInfo
+from lorelab.lab.guest import GuestInfo
+from lorelab.params import Params
+
+FOLDER = Path(__file__).resolve().parents[3] / "data" / "kernel"
+
+
+class Provenance(BaseModel):
+    """Where the counters of a kernel run came from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    experiment: str
+    params: dict[str, Any]
+    date: datetime
+    lorelab: str
+    kernel: KernelInfo
+    accelerator: str
+    """`tcg` or `kvm`."""
+    icount: bool
+    """One emulated instruction a tick, so that costs can be counted; times mean nothing else."""
+    boots: int
+    """Boots that the counters come from."""
+    run_in_boot: int
+    """Place of this run among those of its boot, from 1."""
+    qemu: str
+    command: list[str]
+    """QEMU's command line; `CACHE` and `RUN` stand for this machine's folders."""
+    programs: dict[str, str]
+    """SHA-256 of each file the guest ran."""
+    guest: GuestInfo
+
+
+class Record(NamedTuple):
+    """Counters of a kernel run (see `lorelab.counters`) and their provenance."""
+
+    counters: pd.DataFrame
+    provenance: Provenance
+
+
+class _Sealed(BaseModel):
+    """The JSON file: `seal` is the digest of all the rest, `counters_sha256` that of the CSV."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    provenance: Provenance
+    counters_sha256: str
+    seal: str
+
+
+def save(record: Record, params: Params, folder: Path | None = None) -> Path | None:
+    """Keep a record; None when the newest one of these parameters says the same of this kernel.
+
+    Raises
+    ------
+    RunFailed
+        The folder can't be written; nothing is left half-written.
+    """
+    home = _home(record.provenance.experiment, folder)
+    text = record.counters.to_csv(index=False, lineterminator="\n").encode()
+    before = _newest(home, params)
+    if before is not None:
+        _, old = before
+        same = old.counters_sha256 == cache.digest(text)
+        if same and old.provenance.kernel.digest == record.provenance.kernel.digest:
+            return None
+    stem = f"{_slug(params)}--{record.provenance.date:%Y%m%dT%H%M%SZ}"
+    csv, provenance = home / f"{stem}.csv", home / f"{stem}.json"
+    body = {
+        "provenance": record.provenance.model_dump(mode="json"),
+        "counters_sha256": cache.digest(text),
+    }
+    sealed = json.dumps({**body, "seal": _seal(body)}, indent=1) + "\n"
+    part = home / f"{stem}.part"
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        # The JSON comes last: a CSV without one is no record.
+        part.write_bytes(text)
+        part.rename(csv)
+        part.write_text(sealed)
+        part.rename(provenance)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        csv.unlink(missing_ok=True)
+        raise RunFailed(f"cannot write {csv}: {error.strerror}; nothing was recorded") from None
+    return csv
+
+
+def load(experiment: str, params: Params, folder: Path | None = None) -> Record | None:
+    """Read the newest record of an experiment with exactly these parameters.
+
+    Returns
+    -------
+    Record or None
+        None when there is no such record.
+
+    Raises
+    ------
+    BadInput
+        A record is truncated, was edited, or lacks one of its two files.
+    """
+    found = _newest(_home(experiment, folder), params)
+    if found is None:
+        return None
+    file, sealed = found
+    csv = file.with_suffix(".csv")
+    try:
+        text = csv.read_bytes()
+    except FileNotFoundError:
+        raise BadInput(f"{csv} is missing beside its provenance; {_cure(csv)}") from None
+    if cache.digest(text) != sealed.counters_sha256:
+        raise BadInput(f"{csv} is not what was recorded (its digest differs); {_cure(csv)}")
+    counters = pd.read_csv(io.BytesIO(text), keep_default_na=False)
+    return Record(counters, sealed.provenance)
+
+
+def recorded(experiment: str, model: type[Params], folder: Path | None = None) -> list[Params]:
+    """Parameters of every recorded run of an experiment, each once, in the order of the files."""
+    found: dict[str, Params] = {}
+    for _, sealed in _all(_home(experiment, folder)):
+        params = model.model_validate(sealed.provenance.params)
+        found.setdefault(params.model_dump_json(), params)
+    return list(found.values())
+
+
+def _newest(home: Path, params: Params) -> tuple[Path, _Sealed] | None:
+    matching = [
+        (file, sealed) for file, sealed in _all(home) if _same(sealed.provenance.params, params)
+    ]
+    return max(matching, key=lambda pair: pair[1].provenance.date, default=None)
+
+
+def _all(home: Path) -> list[tuple[Path, _Sealed]]:
+    return [(file, _unseal(file)) for file in sorted(home.glob("*.json"))]
+
+
+def _unseal(file: Path) -> _Sealed:
+    try:
+        content = json.loads(file.read_text())
+        seal = content["seal"]
+        body = {name: value for name, value in content.items() if name != "seal"}
+        if seal != _seal(body):
+            raise ValueError
+        return _Sealed.model_validate(content)
+    except ValidationError:
+        raise BadInput(f"{file}: provenance of another lorelab version; {_cure(file)}") from None
+    except (ValueError, KeyError, TypeError):
+        raise BadInput(
+            f"{file} was truncated or edited (its seal is broken); {_cure(file)}"
+        ) from None
+
+
+def _seal(body: dict[str, Any]) -> str:
+    return cache.digest(json.dumps(body, sort_keys=True))
+
+
+def _same(stored: dict[str, Any], params: Params) -> bool:
+    # Through the model, so that a parameter added later, with its default, still matches.
+    try:
+        return type(params).model_validate(stored) == params
+    except ValidationError:
+        return False
+
+
+def _slug(params: Params) -> str:
+    values = params.model_dump(mode="json", exclude_defaults=True)
+    return (
+        ",".join(f"{name}={value}".replace(" ", "_") for name, value in values.items()) or "default"
+    )
+
+
+def _home(experiment: str, folder: Path | None) -> Path:
+    return (folder or FOLDER) / experiment
+
+
+def _cure(file: Path) -> str:
+    return f"restore it with `git checkout -- {file.name}`, or remove both files and measure again"
+
+
+def now() -> datetime:
+    """The date of a run, to the second."""
+    return datetime.now(UTC).replace(microsecond=0)

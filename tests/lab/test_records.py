@@ -1,0 +1,116 @@
+"""Records: what was kept is what is read, and a record that was touched is never read."""
+
+from datetime import timedelta
+
+import pandas as pd
+import pytest
+
+from lorelab.counters import table
+from lorelab.errors import BadInput, RunFailed
+from lorelab.lab import records
+from lorelab.lab.build import KernelInfo
+from lorelab.lab.guest import GuestInfo
+from lorelab.params import Params, param
+
+NAME = "design/experiment"
+
+
+class Some(Params):
+    seed: int = param(1, "seed")
+    options: str = param("", "options")
+
+
+def record(params: Some, values: list[int], digest: str = "d", later: int = 0) -> records.Record:
+    kernel = KernelInfo(
+        release="6.12.117",
+        package="linux-source-6.12",
+        package_version="6.12.117-1",
+        source_sha256="s",
+        config="lab",
+        config_sha256="c",
+        patches=[],
+        patches_sha256=None,
+        compiler="gcc",
+        image_sha256="i",
+        digest=digest,
+    )
+    provenance = records.Provenance(
+        experiment=NAME,
+        params=params.model_dump(mode="json"),
+        date=records.now() + timedelta(seconds=later),
+        lorelab="0",
+        kernel=kernel,
+        accelerator="tcg",
+        icount=False,
+        boots=1,
+        run_in_boot=1,
+        qemu="QEMU",
+        command=["qemu"],
+        programs={},
+        guest=GuestInfo(suite="trixie", packages={"bash": "5"}, digest="g"),
+    )
+    return records.Record(table(NAME, "v", "kernel", {"swpout": ("folios", values)}), provenance)
+
+
+def test_round_trip(tmp_path):
+    params = Some(seed=3, options="-a -s")
+    kept = record(params, [1, 2, 3])
+    file = records.save(kept, params, tmp_path)
+    assert file.name.startswith("seed=3,options=-a_-s--")
+    found = records.load(NAME, params, tmp_path)
+    pd.testing.assert_frame_equal(found.counters, kept.counters)
+    assert found.provenance == kept.provenance
+    assert records.load(NAME, Some(), tmp_path) is None
+    assert records.recorded(NAME, Some, tmp_path) == [params]
+
+
+def test_never_overwritten(tmp_path):
+    params = Some()
+    first = records.save(record(params, [1]), params, tmp_path)
+    before = first.read_bytes()
+    assert records.save(record(params, [1], later=1), params, tmp_path) is None
+    second = records.save(record(params, [2], later=2), params, tmp_path)
+    assert second != first
+    assert first.read_bytes() == before
+    assert records.load(NAME, params, tmp_path).counters["value"].tolist() == [2]
+    third = records.save(record(params, [2], digest="other", later=3), params, tmp_path)
+    assert third not in (None, first, second)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json"])
+@pytest.mark.parametrize("damage", ["truncate", "edit", "empty"])
+def test_a_touched_record_is_refused(tmp_path, suffix, damage):
+    params = Some()
+    file = records.save(record(params, [10, 20, 30]), params, tmp_path).with_suffix(suffix)
+    text = file.read_text()
+    touched = {
+        "truncate": text[: len(text) // 2],
+        "edit": text.replace("20", "21").replace('"seed": 1', '"seed": 2'),
+        "empty": "",
+    }[damage]
+    assert touched != text
+    file.write_text(touched)
+    with pytest.raises(BadInput) as refused:
+        records.load(NAME, params, tmp_path)
+    assert file.name in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_half_a_record_is_refused(tmp_path):
+    params = Some()
+    file = records.save(record(params, [1]), params, tmp_path)
+    file.unlink()
+    with pytest.raises(BadInput, match="missing"):
+        records.load(NAME, params, tmp_path)
+
+
+def test_no_room_leaves_nothing(tmp_path, monkeypatch):
+    params = Some()
+
+    def full(self, text):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_text", full)
+    with pytest.raises(RunFailed, match="No space left on device"):
+        records.save(record(params, [1]), params, tmp_path)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
