@@ -163,7 +163,8 @@ def _vega(root: Path) -> Path:
     file = root / f"build/vega-{vl_convert.__version__}.js"
     if not file.exists():
         part = file.with_name(file.name + ".part")
-        part.write_text(vl_convert.javascript_bundle())
+        # In a function, for its names would clash with those of Sphinx's scripts.
+        part.write_text("(() => {\n" + vl_convert.javascript_bundle() + "\n})();\n")
         part.replace(file)
     return file
 

@@ -1,0 +1,120 @@
+"""Open a page in headless Chromium with the network cut off, and say what is wrong with it."""
+
+import functools
+import http.server
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    # No name but the server's own address leads anywhere.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+PATIENCE = 20_000
+"""Milliseconds for a page to draw all its charts and formulas."""
+LOOK = """() => {
+  const drawn = svg => {
+    const box = svg.getBoundingClientRect();
+    return box.width > 50 && box.height > 20 && svg.querySelector("path, rect, line, text");
+  };
+  const said = [];
+  for (const chart of document.querySelectorAll(".lorelab-chart")) {
+    const svg = chart.querySelector("svg.marks");
+    if (!svg || !drawn(svg)) said.push(`chart not drawn: ${chart.id}`);
+    else if (window.vegaEmbed && !chart.classList.contains("vega-embed"))
+      said.push(`chart not live: ${chart.id}`);
+  }
+  for (const formula of document.querySelectorAll(".math")) {
+    const shown = formula.querySelector("mjx-container");
+    const box = shown && shown.getBoundingClientRect();
+    if (!box || box.width < 1 || box.height < 1)
+      said.push(`formula not drawn: ${formula.textContent}`);
+    else if (shown.querySelector("mjx-merror, [data-mjx-error]"))
+      said.push(`formula in error: ${formula.textContent}`);
+  }
+  for (const image of document.images)
+    if (!image.naturalWidth) said.push(`image not drawn: ${image.src}`);
+  if (document.querySelector("article") &&
+      document.documentElement.scrollWidth > document.documentElement.clientWidth + 1)
+    said.push(`page wider than the window: ${document.documentElement.scrollWidth} px`);
+  return said;
+}"""
+SETTLED = """() => document.readyState === "complete"
+  && [...document.querySelectorAll(".lorelab-chart")].every(
+       c => !window.vegaEmbed || c.classList.contains("vega-embed"))
+  && [...document.querySelectorAll(".math")].every(m => m.querySelector("mjx-container"))"""
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium; without it the test is skipped, but in CI fails."""
+    found = shutil.which("chromium")
+    if found is None:
+        say = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+        say("no chromium; as root: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve `folder` on a free local port."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    handler = functools.partial(Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def problems(browser: Browser, url: str, picture: Path | None = None) -> list[str]:
+    """All that is wrong with the page at `url`, one line each; empty if nothing is."""
+    said: list[str] = []
+    origin = url[: url.index("/", len("http://"))]
+    page: Page = browser.new_page(viewport={"width": 1280, "height": 900})
+
+    def asked(request) -> None:
+        if not request.url.startswith((origin, "data:", "blob:")):
+            said.append(f"outside request: {request.url}")
+
+    def answered(response) -> None:
+        if response.status >= 400:
+            said.append(f"failed request: {response.status} {response.url}")
+
+    page.on("request", asked)
+    page.on("response", answered)
+    page.on("requestfailed", lambda request: said.append(f"failed request: {request.url}"))
+    page.on("pageerror", lambda error: said.append(f"script error: {error}"))
+    page.on(
+        "console",
+        lambda line: said.append(f"console error: {line.text}") if line.type == "error" else None,
+    )
+    page.goto(url, wait_until="load")
+    try:
+        page.wait_for_function(SETTLED, timeout=PATIENCE)
+    except TimeoutError:
+        said.append(f"page did not settle in {PATIENCE} ms")
+    said += page.evaluate(LOOK)
+    if picture is not None:
+        page.screenshot(path=picture, full_page=True)
+    page.close()
+    return said

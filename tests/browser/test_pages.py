@@ -1,0 +1,111 @@
+"""Every page of the book as a reader's browser sees it, without any network."""
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import nbformat
+import pytest
+from pages import chromium, problems, served
+
+from lorelab.book import build
+
+SAMPLE = [
+    (
+        "markdown",
+        "# Sample\n\nInline $\\sum_i x_i^2$ and\n\n$$\n\\frac{a}{b} = 4\\,\\text{KiB}\n$$",
+    ),
+    (
+        "code",
+        "import altair as alt, pandas as pd\n"
+        "from lorelab import charts\n"
+        "alt.Chart(pd.DataFrame({'x': [1, 2], 'y': [3, 4]})).mark_line().encode(x='x', y='y')",
+    ),
+    (
+        "code",
+        "alt.Chart(pd.DataFrame({'x': [1, 2], 'y': [4, 3]})).mark_bar().encode(x='x', y='y')",
+    ),
+    ("code", "import lorelab\nlorelab.show(charts.theme)"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def book():
+    with served(built(build.ROOT)) as address:
+        yield address
+
+
+def built(root: Path) -> Path:
+    """Build in a thread of its own: Playwright keeps an event loop running in this one."""
+    with ThreadPoolExecutor() as thread:
+        return thread.submit(build.build, root).result().parent
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """A book of one page that has everything a page may have."""
+    root = tmp_path_factory.mktemp("sample")
+    shutil.copytree(build.ROOT / "book", root / "book")
+    (root / "book/_toc.yml").write_text("format: jb-book\nroot: sample\n")
+    make = {"markdown": nbformat.v4.new_markdown_cell, "code": nbformat.v4.new_code_cell}
+    page = nbformat.v4.new_notebook(cells=[make[kind](text) for kind, text in SAMPLE])
+    (root / "notebooks").mkdir()
+    nbformat.write(page, root / "notebooks/sample.ipynb")
+    return built(root)
+
+
+def pages() -> list[str]:
+    chapters = [name.removeprefix("notebooks/") for name in build.chapters(build.ROOT)]
+    return [name.replace(".ipynb", ".html") for name in chapters]
+
+
+@pytest.mark.parametrize("page", ["index.html", "search.html?q=swap", *pages()])
+def test_every_page_of_the_book(browser, book, page):
+    assert problems(browser, f"{book}/{page}") == []
+
+
+def test_a_page_with_charts_formulas_and_code(browser, sample, tmp_path):
+    with served(sample) as address:
+        assert problems(browser, f"{address}/sample.html", tmp_path / "sample.png") == []
+        page = browser.new_page()
+        page.goto(f"{address}/sample.html")
+        page.wait_for_selector(".vega-embed svg")
+        assert page.locator(".lorelab-chart svg.marks").count() == 2
+        assert page.locator("mjx-container").count() == 2
+        assert "def theme" in page.locator(".highlight", has_text="def theme").inner_text()
+
+
+def test_charts_stand_without_scripts(browser, sample):
+    with served(sample) as address:
+        page = browser.new_context(java_script_enabled=False).new_page()
+        page.goto(f"{address}/sample.html")
+        boxes = [svg.bounding_box() for svg in page.locator(".lorelab-chart svg").all()]
+        assert len(boxes) == 2
+        assert all(box["width"] > 300 and box["height"] > 200 for box in boxes)
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ('<script src="https://cdn.example.org/x.js"></script>', "outside request"),
+        ('<script src="missing.js"></script>', "failed request: 404"),
+        ("<script>nothing.here()</script>", "script error"),
+        ('<div class="lorelab-chart" id="c"></div>', "chart not drawn: c"),
+        ('<div class="lorelab-chart" id="c"><svg class="marks"></svg></div>', "chart not drawn"),
+        ('<span class="math">\\(x\\)</span>', "formula not drawn"),
+        ('<img src="data:image/png;base64,AAAA">', "image not drawn"),
+        ('<article><div style="width: 3000px">x</div></article>', "page wider"),
+    ],
+)
+def test_what_is_wrong_is_seen(browser, tmp_path, body, says, monkeypatch):
+    monkeypatch.setattr("pages.PATIENCE", 300)
+    (tmp_path / "page.html").write_text(f"<!doctype html><link rel=icon href=data:,>{body}")
+    with served(tmp_path) as address:
+        said = problems(browser, f"{address}/page.html")
+    assert any(line.startswith(says) for line in said), said
