@@ -96,6 +96,20 @@ def agree(name: str, pairs: tuple[str, ...], live: bool) -> None:
 
 
 @cli.command()
+@click.argument("notebook", type=click.Path(path_type=Path))
+@parameters
+@click.option(
+    "-o", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write the notebook here."
+)
+def run(notebook: Path, pairs: tuple[str, ...], file: Path | None) -> None:
+    """Rerun a notebook with other parameters; prints where notebook and HTML are."""
+    from lorelab import rerun  # papermill and nbconvert: a second that the other doors don't need
+
+    for written in rerun.run(notebook, params.assignments(pairs), file):
+        print(written)
+
+
+@cli.command()
 @click.argument("design", required=False)
 def claims(design: str | None) -> None:
     """Every claim of a thread and its verdict: a table in a terminal, CSV in a pipe."""

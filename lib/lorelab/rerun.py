@@ -1,0 +1,160 @@
+"""Rerun a notebook with other parameters: checked first, then papermill, then one HTML file."""
+
+import ast
+import re
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import papermill
+from nbconvert import HTMLExporter
+from nbformat import NotebookNode
+from papermill.exceptions import PapermillExecutionError
+from pydantic import TypeAdapter, ValidationError
+
+from lorelab import params
+from lorelab.errors import BadInput, RunFailed
+from lorelab.experiments import experiment
+
+ROOT = Path(__file__).parents[2]
+TYPES = {"bool": bool, "float": float, "int": int, "str": str}
+"""Annotations that a cell tagged `parameters` may use."""
+
+# nbconvert's page asks three CDNs; this one carries its MathJax, and that only if it has formulas.
+PAGE = """{% extends "lab/index.html.j2" %}
+{% block html_head_js %}{% endblock %}
+{% block html_head_js_mermaidjs %}{% endblock %}
+{% block html_head_js_mathjax %}
+{% if resources.mathjax %}
+<script>window.MathJax = {tex: {inlineMath: [["$", "$"], ["\\\\(", "\\\\)"]]}};</script>
+<script>{{ resources.mathjax }}</script>
+{% endif %}
+{% endblock %}
+"""
+
+
+def run(notebook: Path, given: dict[str, str], out: Path | None = None) -> tuple[Path, Path]:
+    """Run `notebook` with other parameters.
+
+    Parameters
+    ----------
+    notebook : Path
+        A notebook with a cell tagged `parameters`.
+    given : dict
+        Parameters as typed by the reader.
+    out : Path, optional
+        Where the notebook goes; the HTML goes beside it. By default in build/runs, named after the
+        notebook and the parameters.
+
+    Returns
+    -------
+    tuple of Path
+        The notebook and the HTML file. Both are written, or neither.
+
+    Raises
+    ------
+    BadInput
+        Before any work: no such notebook, an unknown name, a wrong type, a value out of range.
+    RunFailed
+        A cell failed; names it.
+    """
+    values = checked(notebook, given)
+    out = out or ROOT / "build/runs" / _named(notebook, given)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=".run-") as folder:
+            done = _execute(notebook, values, Path(folder, out.name))
+            page = Path(folder, out.with_suffix(".html").name)
+            page.write_text(html(nbformat.read(done, as_version=4), notebook.stem))
+            return done.replace(out), page.replace(out.with_suffix(".html"))
+    except OSError as error:
+        raise RunFailed(f"cannot write {out}: {error.strerror}; give -o another place") from None
+
+
+def checked(notebook: Path, given: dict[str, str]) -> dict[str, Any]:
+    """Read `given` by the notebook's annotations, and by the `Params` it checks itself against."""
+    content = _load(notebook)
+    declared = papermill.inspect_notebook(str(notebook))
+    if unknown := [name for name in given if name not in declared]:
+        takes = ", ".join(declared) or "none: no cell is tagged `parameters`"
+        raise BadInput(f"unknown parameter {unknown[0]}: {notebook} takes {takes}")
+    values = {name: _typed(name, text, declared[name]) for name, text in given.items()}
+    defaults = {name: ast.literal_eval(found["default"]) for name, found in declared.items()}
+    for name, arguments in _checks(content, {**defaults, **values}):
+        params.parse(experiment(name).Params, arguments)
+    return values
+
+
+def html(notebook: NotebookNode, title: str) -> str:
+    """A notebook as one HTML file that asks nothing of the network."""
+    formulas = any("$" in cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    folder = Path(find_spec("sphinx-mathjax-offline").origin).parent
+    mathjax = (folder / "static/mathjax/tex-svg.js").read_text() if formulas else ""
+    resources = {"metadata": {"name": title}, "mathjax": mathjax}
+    return HTMLExporter(raw_template=PAGE).from_notebook_node(notebook, resources)[0]
+
+
+def _load(notebook: Path) -> NotebookNode:
+    try:
+        return nbformat.read(notebook, as_version=4)
+    except OSError as error:
+        raise BadInput(f"cannot read {notebook}: {error.strerror}") from None
+    except (ValueError, nbformat.ValidationError):
+        raise BadInput(f"{notebook} is not a notebook") from None
+
+
+def _typed(name: str, text: str, declared: dict[str, str]) -> Any:
+    annotation = declared["inferred_type_name"]
+    if annotation not in TYPES:
+        raise BadInput(
+            f"{name}: annotated {annotation}, where lorelab run takes {', '.join(TYPES)}"
+        )
+    try:
+        return TypeAdapter(TYPES[annotation]).validate_python(text)
+    except ValidationError:
+        raise BadInput(f"{name}={text}: takes {annotation} ({declared['help'].strip()})") from None
+
+
+def _checks(notebook: NotebookNode, values: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Calls of `lorelab.check`: the experiment, and the arguments that are parameters' names."""
+    for cell in notebook.cells:
+        for node in ast.walk(_parsed(cell)):
+            if (
+                isinstance(node, ast.Call)
+                and ast.unparse(node.func) in ("check", "lorelab.check")
+                and node.args
+                and isinstance(node.args[0], ast.Constant)
+            ):
+                names = {k.arg: k.value.id for k in node.keywords if isinstance(k.value, ast.Name)}
+                yield (
+                    node.args[0].value,
+                    {argument: values[name] for argument, name in names.items() if name in values},
+                )
+
+
+def _parsed(cell: NotebookNode) -> ast.Module:
+    try:
+        return ast.parse(cell.source if cell.cell_type == "code" else "")
+    except SyntaxError:
+        return ast.parse("")  # a magic, or a cell that will fail by itself
+
+
+def _execute(notebook: Path, values: dict[str, Any], out: Path) -> Path:
+    try:
+        papermill.execute_notebook(
+            notebook, out, values, cwd=notebook.parent, kernel_name="python3", log_output=False
+        )
+    except PapermillExecutionError as error:
+        failure = BadInput if error.ename == "BadInput" else RunFailed
+        where = f"{notebook}, code cell [{error.exec_count}]"
+        raise failure(f"{where}: {error.ename}: {error.evalue}") from None
+    return out
+
+
+def _named(notebook: Path, given: dict[str, str]) -> str:
+    folder = [notebook.resolve().parent.name] if notebook.resolve().parent.name else []
+    words = [*folder, notebook.stem, *(f"{name}={value}" for name, value in given.items())]
+    return re.sub(r"[^\w.=-]+", "_", "-".join(words)) + ".ipynb"

@@ -1,0 +1,86 @@
+"""`lorelab run`: parameters are checked before any work; notebook and HTML, or nothing."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from lorelab import rerun
+from lorelab.errors import BadInput, RunFailed
+
+CELLS = [
+    ("code", [], "import lorelab\nprint('work')"),
+    (
+        "code",
+        ["parameters"],
+        'seed: int = 1  # srand()\nvariant: str = "v6.12"\nlive: bool = False',
+    ),
+    ("code", [], 'params = lorelab.check("swap/allocator-test", seed=seed, variant=variant)'),
+    ("code", [], "assert not live, 'no such thing'\nprint(params.seed, params.variant.name)"),
+    ("markdown", [], "A formula: $x^2$"),
+]
+
+
+@pytest.fixture
+def notebook(tmp_path):
+    make = {"markdown": nbformat.v4.new_markdown_cell, "code": nbformat.v4.new_code_cell}
+    cells = [make[kind](source, metadata={"tags": tags}) for kind, tags, source in CELLS]
+    kernel = {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
+    file = tmp_path / "page.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), file)
+    return file
+
+
+def test_other_parameters_reach_the_notebook_and_its_page(notebook, tmp_path):
+    out, page = rerun.run(notebook, {"seed": "7", "variant": "v3"}, tmp_path / "out/run.ipynb")
+    said = "".join(
+        output.text
+        for cell in nbformat.read(out, as_version=4).cells
+        for output in cell.get("outputs", [])
+    )
+    assert "7 V3" in said
+    text = page.read_text()
+    assert "7 V3" in text
+    assert not any(f'src="{scheme}' in text for scheme in ("http", "//"))
+    assert "MathJax" in text
+    assert sorted(p.name for p in out.parent.iterdir()) == ["run.html", "run.ipynb"]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"sed": "7"}, r"unknown parameter sed: .*page\.ipynb takes seed, variant, live"),
+        ({"seed": "x"}, r"seed=x: takes int \(srand\(\)\)"),
+        ({"seed": "-1"}, "seed=-1: greater than or equal to 0"),
+        ({"variant": "v9"}, "variant=v9: takes one of v6.6"),
+        ({"live": "maybe"}, "live=maybe: takes bool"),
+    ],
+)
+def test_bad_parameters_stop_before_any_work(notebook, tmp_path, given, says, monkeypatch):
+    monkeypatch.setattr(rerun, "_execute", lambda *_: pytest.fail("work was done"))
+    with pytest.raises(BadInput, match=says):
+        rerun.run(notebook, given, tmp_path / "out/run.ipynb")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_no_notebook_is_named(tmp_path):
+    with pytest.raises(BadInput, match=r"cannot read .*absent\.ipynb: No such file"):
+        rerun.run(tmp_path / "absent.ipynb", {})
+    (tmp_path / "text.ipynb").write_text("text")
+    with pytest.raises(BadInput, match=r"text\.ipynb is not a notebook"):
+        rerun.run(tmp_path / "text.ipynb", {})
+
+
+def test_a_failing_cell_leaves_nothing(notebook, tmp_path):
+    with pytest.raises(RunFailed, match=r"page\.ipynb, code cell \[\d\]: AssertionError: no such"):
+        rerun.run(notebook, {"live": "true"}, tmp_path / "out/run.ipynb")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_the_door_exits_with_2_and_one_line(notebook):
+    command = [Path(sys.executable).with_name("lorelab"), "run", notebook, "-p", "seed=x"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "lorelab: seed=x: takes int (srand())\n"
