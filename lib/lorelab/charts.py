@@ -54,6 +54,7 @@ def theme() -> alt.theme.ThemeConfig:
                 "ramp": {"scheme": "viridis"},
                 "heatmap": {"scheme": "viridis"},
             },
+            "mark": {"color": OKABE_ITO[0]},
             "line": {"strokeWidth": 2},
             "point": {"size": 40, "filled": True},
         }
