@@ -94,10 +94,13 @@ class Swap:
     slot_cache : bool
         swap_slot_cache_enabled: order-0 allocations and single freed slots pass per-CPU caches.
     free_cache : bool
-        Whether, then, freed slots do; the kernel has no such switch.
+        Whether, then, freed slots do.
+    alloc_mode : str
+        A choice of the laboratory's switch lorelab/swap/alloc_mode (lib/kernel/patches): 6.12
+        itself, or what orders above 0 ("nonfull-first": all orders) do in its place.
     """
 
-    def __init__(self, pages, cpus=1, slot_cache=True, free_cache=True):
+    def __init__(self, pages, cpus=1, slot_cache=True, free_cache=True, alloc_mode="upstream"):
         self.max = pages
         self.pages = pages - 1
         self.inuse_pages = 0
@@ -110,6 +113,7 @@ class Swap:
         self.nr_swap_pages = self.pages
 
         self.cpus = cpus
+        self.alloc_mode = alloc_mode
         self.swap_slot_cache_enabled = slot_cache
         self.free_cache = free_cache
         self.swap_slot_cache_active = False
@@ -219,6 +223,8 @@ def alloc_swap_scan_cluster(si, offset, order):
             found = offset
             if ci.count == SWAPFILE_CLUSTER:
                 return SWAP_NEXT_INVALID, found
+        elif order and si.alloc_mode == "v3":
+            return SWAP_NEXT_INVALID, 0
         offset += nr_pages
     return (offset if offset <= last else SWAP_NEXT_INVALID), found
 
@@ -237,11 +243,22 @@ def cluster_alloc_swap_entry(si, cpu, order):
             cluster[order] = offset
             return found
 
+    frags = 0
+    if si.alloc_mode == "nonfull-first" and order < PMD_ORDER:
+        offset, found, frags = alloc_from_nonfull(si, order)
+        if found:
+            cluster[order] = offset
+            return found
+
     if si.free_clusters:
         ci = si.free_clusters.first()
         cluster[order], found = alloc_swap_scan_cluster(si, ci.offset(), order)
         assert found, "a free cluster has room"
         return found
+
+    if si.alloc_mode in ("v6.10", "v3") and order:
+        cluster[order] = SWAP_NEXT_INVALID
+        return 0
 
     if vm_swap_full(si):
         swap_reclaim_full_clusters(si)
@@ -249,14 +266,8 @@ def cluster_alloc_swap_entry(si, cpu, order):
     offset = SWAP_NEXT_INVALID
     found = 0
     if order < PMD_ORDER:
-        frags = 0
-        while si.nonfull_clusters[order] and not found:
-            ci = si.nonfull_clusters[order].first()
-            list_move_tail(ci, si.frag_clusters[order])
-            ci.flags = CLUSTER_FLAG_FRAG
-            si.frag_cluster_nr[order] += 1
-            offset, found = alloc_swap_scan_cluster(si, ci.offset(), order)
-            frags += 1
+        if not frags:
+            offset, found, frags = alloc_from_nonfull(si, order)
         while frags < si.frag_cluster_nr[order] and not found:
             ci = si.frag_clusters[order].first()
             list_move_tail(ci, si.frag_clusters[order])
@@ -268,6 +279,19 @@ def cluster_alloc_swap_entry(si, cpu, order):
 
     cluster[order] = offset
     return found
+
+
+def alloc_from_nonfull(si, order):
+    """Also returns how many clusters went to the frag list on the way."""
+    offset, found, frags = SWAP_NEXT_INVALID, 0, 0
+    while si.nonfull_clusters[order] and not found:
+        ci = si.nonfull_clusters[order].first()
+        list_move_tail(ci, si.frag_clusters[order])
+        ci.flags = CLUSTER_FLAG_FRAG
+        si.frag_cluster_nr[order] += 1
+        offset, found = alloc_swap_scan_cluster(si, ci.offset(), order)
+        frags += 1
+    return offset, found, frags
 
 
 def steal_from_higher_order(si, offset):

@@ -14,14 +14,17 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from lorelab.params import label
 from lorelab.swap import model
 from lorelab.swap.clusters import FRAG, FREE, FULL, NONFULL, NR_HEADS, SWAP_HAS_CACHE, U
-from lorelab.swap.params import Variant
+from lorelab.swap.params import AllocMode, Variant
 
 CLUSTER = 512
 ORDERS = range(10)
 BY_LIST = (Variant.CHRIS_V4, Variant.V6_12)
 """Variants that keep every cluster on a list, and let order 0 steal by list."""
+FREE_ONLY = (AllocMode.V6_10, AllocMode.V3)
+"""Modes of 6.12 that serve orders above 0 from clusters that were free when they were taken."""
 SINGLE_ORDER = {
     Variant.V6_6: {0, 9},
     Variant.V1: {0, *range(2, 10)},
@@ -80,6 +83,7 @@ class Machine(RuleBasedStateMachine):
     """Random calls to one area of `variant`."""
 
     variant = Variant.V6_12
+    mode = AllocMode.UPSTREAM
 
     @initialize(
         pages=st.integers(2, 4 * CLUSTER)
@@ -92,14 +96,19 @@ class Machine(RuleBasedStateMachine):
     def swapon(self, pages, cpus, slot_cache, free_cache):
         self.cpus = cpus
         self.si = model.swapon(
-            pages, self.variant, cpus, slot_cache=slot_cache, free_cache=free_cache
+            pages,
+            self.variant,
+            cpus,
+            slot_cache=slot_cache,
+            free_cache=free_cache,
+            alloc_mode=self.mode,
         )
         self.slot_cache = slot_cache
         self.used = np.zeros(pages, bool)
         self.live = {}
         self.judge = None
         if self.variant == Variant.V6_12:
-            self.judge = oracle.Swap(pages, cpus, slot_cache, free_cache)
+            self.judge = oracle.Swap(pages, cpus, slot_cache, free_cache, label(self.mode))
 
     # Calls
 
@@ -119,7 +128,7 @@ class Machine(RuleBasedStateMachine):
         assert offset % nr == 0
         assert offset // CLUSTER == (offset + nr - 1) // CLUSTER
         assert not self.used[offset : offset + nr].any()
-        if order and self.variant in (Variant.V3, Variant.V6_10):
+        if order and (self.variant in (Variant.V3, Variant.V6_10) or self.mode in FREE_ONLY):
             idx = offset // CLUSTER
             assert free_clusters[idx] or idx == current // CLUSTER
         self.used[offset : offset + nr] = True
@@ -135,7 +144,7 @@ class Machine(RuleBasedStateMachine):
             assert holes - missed == 0
         elif order in SINGLE_ORDER.get(variant, ORDERS):
             assert not free_clusters.any()
-        if order and variant in (*BY_LIST, Variant.RYAN_SCAN):
+        if order and variant in (*BY_LIST, Variant.RYAN_SCAN) and self.mode not in FREE_ONLY:
             ranges = si.swap_map.reshape(-1, CLUSTER >> order, 1 << order).any(axis=2)
             holed = ~ranges.all(axis=1)
             assert not (holed & (clusters_of(si)["order"] == order)).any()
@@ -257,9 +266,13 @@ class Machine(RuleBasedStateMachine):
             assert state(self.si) == self.judge.state()
 
 
-@pytest.mark.parametrize("variant", Variant, ids=lambda variant: variant.name)
-def test_machine(variant):
-    machine = type("Machine", (Machine,), {"variant": variant})
+EVERY = [(variant, AllocMode.UPSTREAM) for variant in Variant]
+EVERY += [(Variant.V6_12, mode) for mode in AllocMode if mode]
+
+
+@pytest.mark.parametrize(("variant", "mode"), EVERY, ids=lambda member: member.name)
+def test_machine(variant, mode):
+    machine = type("Machine", (Machine,), {"variant": variant, "mode": mode})
     machine.TestCase.settings = settings(
         max_examples=40 if variant == Variant.V6_12 else 12,
         stateful_step_count=20,

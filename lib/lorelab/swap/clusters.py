@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from lorelab.swap.params import Variant
+from lorelab.swap.params import AllocMode, Variant
 
 # Without numba's reference counts, and inlined: a call that stays one passes each array of `Swap`
 # by value, and would count each up and down atomically, 3 us an allocation instead of 0.03. Such
@@ -76,6 +76,7 @@ INFO = np.dtype(
         (name, "u8")
         for name in (
             "variant",
+            "alloc_mode",  # 6.12 only: where it looks for clusters
             "stealing",  # order 0 may take slots of clusters of other orders
             "max",  # slots of the area, header included
             "pages",  # usable slots
@@ -126,6 +127,7 @@ def swapon(
     stealing: bool = True,
     rotational: bool = False,
     batched_zap: bool = True,
+    alloc_mode: AllocMode = AllocMode.UPSTREAM,
 ) -> Swap:
     """Make the state of a fresh swap area: setup_clusters() in mm/swapfile.c.
 
@@ -147,6 +149,8 @@ def swapon(
     batched_zap : bool
         A row of slots that a zap drops goes back at once (only 6.12 does, see
         `free_swap_and_cache_nr()`).
+    alloc_mode : AllocMode
+        Where V6_12 looks for clusters.
 
     Returns
     -------
@@ -155,6 +159,7 @@ def swapon(
     nr_clusters = -(-pages // int(SWAPFILE_CLUSTER))
     info = np.zeros(1, INFO)
     info["variant"] = variant
+    info["alloc_mode"] = alloc_mode
     info["stealing"] = stealing
     info["max"] = pages
     info["pages"] = info["nr_swap_pages"] = pages - 1

@@ -45,7 +45,7 @@ from lorelab.swap.clusters import (
     swap_range_free,
     swapon,
 )
-from lorelab.swap.params import Variant
+from lorelab.swap.params import AllocMode, Variant
 from lorelab.swap.scan import alloc_before_6_12, dec_cluster_info_page, scan_swap_map_slots
 
 __all__ = [
@@ -60,6 +60,9 @@ __all__ = [
 
 CHRIS_V4 = U(Variant.CHRIS_V4)
 V6_12 = U(Variant.V6_12)
+AS_V6_10 = U(AllocMode.V6_10)
+AS_V3 = U(AllocMode.V3)
+NONFULL_FIRST = U(AllocMode.NONFULL_FIRST)
 THRESHOLD_ACTIVATE_SWAP_SLOTS_CACHE = U(5) * SWAP_BATCH
 THRESHOLD_DEACTIVATE_SWAP_SLOTS_CACHE = U(2) * SWAP_BATCH
 
@@ -99,6 +102,8 @@ def alloc_swap_scan_cluster(si, offset, order):
     si.visited[order] += ONE
     if si.cluster_info[idx].count + nr_pages > SWAPFILE_CLUSTER:
         return SWAP_NEXT_INVALID, ZERO
+    # The thread's v3 leaves a cluster at its first occupied range.
+    step = SWAPFILE_CLUSTER if order and si.info[0].alloc_mode == AS_V3 else nr_pages
     while offset + nr_pages <= end:
         following = offset + nr_pages
         if swap_range_empty(si, offset, nr_pages, order):
@@ -106,7 +111,7 @@ def alloc_swap_scan_cluster(si, offset, order):
             if si.cluster_info[idx].count == SWAPFILE_CLUSTER or following + nr_pages > end:
                 return SWAP_NEXT_INVALID, offset
             return following, offset
-        offset = following
+        offset += step
     return SWAP_NEXT_INVALID, ZERO
 
 
@@ -124,15 +129,20 @@ def cluster_alloc_swap_entry(si, cpu, order):
     path = CURRENT
     if following:
         following, found = alloc_swap_scan_cluster(si, following, order)
+    mode = si.info[0].alloc_mode
+    frags = ZERO
+    if found == ZERO and mode == NONFULL_FIRST and order < PMD_ORDER:
+        path = FROM_NONFULL
+        following, found, frags = _from_nonfull_to_frag(si, order)
     if found == ZERO:
         head = head_of(si, FREE)
         idx = list_first(si, head)
         if idx != head:
             path = FROM_FREE
             following, found = alloc_swap_scan_cluster(si, idx * SWAPFILE_CLUSTER, order)
-        else:
+        elif order == ZERO or (mode != AS_V6_10 and mode != AS_V3):
             if order < PMD_ORDER and si.info[0].variant == V6_12:
-                following, found, path = _from_nonfull_and_frag(si, order)
+                following, found, path = _from_nonfull_and_frag(si, order, frags)
             elif order < PMD_ORDER:
                 following, found, path = _from_nonfull(si, order)
             if found == ZERO and order == ZERO and si.info[0].stealing:
@@ -144,9 +154,8 @@ def cluster_alloc_swap_entry(si, cpu, order):
 
 
 @outline
-def _from_nonfull_and_frag(si, order):
-    # Every nonfull cluster that is tried moves to the frag list; the frag list is then gone
-    # round once, less those that were just moved there.
+def _from_nonfull_to_frag(si, order):
+    # Every nonfull cluster that is tried moves to the frag list; the third result counts them.
     following = found = ZERO
     frags = ZERO
     frag_head = head_of(si, FRAG + order)
@@ -160,8 +169,17 @@ def _from_nonfull_and_frag(si, order):
         si.frag_cluster_nr[order] += ONE
         following, found = alloc_swap_scan_cluster(si, idx * SWAPFILE_CLUSTER, order)
         frags += ONE
+    return following, found, frags
+
+
+@outline
+def _from_nonfull_and_frag(si, order, moved):
+    # After the nonfull clusters the frag list is gone round once, less those just moved there.
+    following, found, frags = _from_nonfull_to_frag(si, order)
     if found:
         return following, found, FROM_NONFULL
+    frags += moved
+    frag_head = head_of(si, FRAG + order)
     while found == ZERO and frags < si.frag_cluster_nr[order]:
         idx = list_first(si, frag_head)
         list_move_tail(si, idx, frag_head)

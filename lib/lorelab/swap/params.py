@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, model_validator
 
-from lorelab.params import Params, by_label, param
+from lorelab.params import Params, by_label, label, param
 
 
 class Variant(IntEnum):
@@ -33,6 +33,23 @@ class Variant(IntEnum):
     """Linux 6.12: v5 as merged, with frag and full lists, order 0 stealing from other orders."""
 
 
+class AllocMode(IntEnum):
+    """Where 6.12 looks for a cluster: its own way, or one that the laboratory's kernel has too.
+
+    The words are those of the switch lorelab/swap/alloc_mode (lib/kernel/patches). Lists and
+    freeing are 6.12's in all of them, and so is order 0, except in NONFULL_FIRST.
+    """
+
+    UPSTREAM = 0
+    """Current cluster, free, nonfull and frag clusters, in this order."""
+    V6_10 = 1
+    """Above order 0 the current cluster, then a free one, or none: where 6.10 looks."""
+    V3 = 2
+    """As V6_10, but a current cluster is left at its first occupied range: the thread's v3."""
+    NONFULL_FIRST = 3
+    """Nonfull clusters before free ones, for all orders: where Chris Li's v3 looks."""
+
+
 def _options(value: str) -> str:
     words = str(value).split()
     if any(word not in ("-a", "-s") for word in words) or len(set(words)) < len(words):
@@ -41,6 +58,7 @@ def _options(value: str) -> str:
 
 
 VariantParam = by_label(Variant)
+AllocModeParam = by_label(AllocMode)
 
 
 class AllocatorTest(Params):
@@ -62,7 +80,19 @@ class AllocatorTest(Params):
         True, "v6.12: a row of zapped slots is freed at once, past the free cache"
     )
     stealing: bool = param(True, "order 0 may take slots from clusters of other orders")
+    alloc_mode: AllocModeParam = param(
+        AllocMode.UPSTREAM, "where v6.12 looks for clusters: a switch of the laboratory's kernel"
+    )
     rotational: bool = param(False, "a rotational device: no clusters, so no order above 0")
+
+    @model_validator(mode="after")
+    def _only_6_12_has_modes(self) -> Self:
+        if self.alloc_mode != AllocMode.UPSTREAM and self.variant != Variant.V6_12:
+            raise ValueError(
+                f"alloc_mode={label(self.alloc_mode)}: a way to use v6.12's lists; "
+                f"variant={label(self.variant)} has its own, so take alloc_mode=upstream"
+            )
+        return self
 
 
 class Usemem(Params):

@@ -220,6 +220,7 @@ def allocator_test(params: AllocatorTest) -> pd.DataFrame:
         stealing=params.stealing,
         rotational=params.rotational,
         batched_zap=params.batched_zap,
+        alloc_mode=params.alloc_mode,
     )
     mem1 = np.zeros(int(MEMSIZE_MTHP), np.uint64)
     mem2 = np.zeros(int(MEMSIZE_SMALLFOLIO) if "-s" in params.options else 0, np.uint64)
