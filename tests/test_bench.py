@@ -1,0 +1,37 @@
+"""The benchmark compares like with like: C, numba and plain Python give the same offsets."""
+
+import shutil
+
+import numpy as np
+import pytest
+from bench import implementations
+from bench.__main__ import same
+from bench.events import churn
+
+from lorelab.errors import RunFailed
+
+needs_gcc = pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
+
+
+@needs_gcc
+@pytest.mark.parametrize(
+    ("pages", "cpus", "weights", "full"),
+    [
+        (16384, 4, {0: 0.5, 2: 0.2, 4: 0.28, 9: 0.02}, 0.9),
+        (1030, 2, {0: 0.6, 1: 0.2, 3: 0.2}, 1.3),
+        (34 * 512 + 77, 1, {4: 0.9, 8: 0.1}, 1.1),
+        (2048, 3, {0: 1.0}, 1.2),
+    ],
+)
+def test_all_three_agree(pages, cpus, weights, full):
+    events = churn(pages, 4000, cpus, weights, full, seed=1)
+    expected, _ = implementations.run_python(pages, cpus, events)
+    assert expected.any()
+    library = implementations.load_c()
+    assert implementations.run_c(library, pages, cpus, events)[0].tolist() == expected.tolist()
+    assert implementations.run_numba(pages, cpus, events)[0].tolist() == expected.tolist()
+
+
+def test_a_difference_ends_the_run():
+    with pytest.raises(RunFailed, match="event 1 is offset 2 in C, 3 in numba"):
+        same("trace", "numba", np.array([1, 2]), np.array([1, 3]))
