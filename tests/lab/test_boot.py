@@ -41,14 +41,15 @@ def run(laboratory, tmp_path):
 
 
 def qemus(parent: int) -> set[int]:
-    """QEMU processes that `parent` started."""
+    """QEMU processes with a guest that `parent` started."""
     found = set()
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
             lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+            guest = b"-kernel" in status.with_name("cmdline").read_bytes()
         except OSError:
             continue
-        if "qemu" in lines["Name"] and int(lines["PPid"]) == parent:
+        if guest and "qemu" in lines["Name"] and int(lines["PPid"]) == parent:
             found.add(int(status.parent.name))
     return found
 

@@ -17,7 +17,7 @@ from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache
 from lorelab.lab.build import KernelInfo
 from lorelab.lab.guest import GuestInfo
-from lorelab.params import Params
+from lorelab.params import Params, shown
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "kernel"
 
@@ -181,9 +181,8 @@ def _same(stored: dict[str, Any], params: Params) -> bool:
 
 def _slug(params: Params) -> str:
     values = params.model_dump(mode="json", exclude_defaults=True)
-    return (
-        ",".join(f"{name}={value}".replace(" ", "_") for name, value in values.items()) or "default"
-    )
+    parts = [f"{name}={shown(value)}".replace(" ", "_") for name, value in values.items()]
+    return ",".join(parts) or "default"
 
 
 def _home(experiment: str, folder: Path | None) -> Path:
