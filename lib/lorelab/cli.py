@@ -10,6 +10,7 @@ from rich.table import Table
 
 from lorelab import agreement, params
 from lorelab import claims as ledger
+from lorelab.damon.doors import damon
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import Experiment, experiment, experiments
 from lorelab.lab import records
@@ -136,6 +137,7 @@ def record_all() -> None:
 
 cli.add_command(lab)
 cli.add_command(doctor)
+cli.add_command(damon)
 
 
 def _keep(measured: records.Record, given: params.Params) -> None:
