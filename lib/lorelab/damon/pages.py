@@ -1,0 +1,427 @@
+"""The memory that DAMON watches: who touches what between a clear and a check of accessed bits.
+
+DAMON clears the accessed bit of one page a region, waits, and looks at it again; what else
+happened to that bit, or to the bits of other pages, has no effect. So no bit is stored. The
+watched program is masim's loop (see `lorelab.damon.masim`), and an interval is, for each of its
+access patterns, an arc of the places it goes round: whether a page was touched follows in
+constant time, and a run costs by regions and not by memory.
+
+        places of a pattern   0   1   2   3   4  ...  around - 1   (stride bytes apart)
+        touched                       [first, n accesses  )
+        seen (a TLB miss)             [first, head )       [again, tail )
+
+An access sets the accessed bit only on a TLB miss. The TLB holds `tlb` pages, least recently
+used first out; a pattern that goes round more pages than that misses every time, one that goes
+round fewer misses on its first lap after a flush, and never again. A flush of all of it comes
+every `switch_us` (a context switch). With `tlb` 0 every access is seen, as if DAMON flushed the
+page after clearing its bit. The page idle flag, which DAMON sets with the clear, is left alone by
+everybody else here, so it says what the accessed bit says (mm/damon/ops-common.c, vaddr.c).
+
+In a range mapped by a huge page one bit, that of the PMD, stands for 2 MiB.
+
+Simplifications: two patterns that together overfill the TLB evict each other whole at a change
+of batch; entries of huge pages are counted as those of small ones; the program runs all the time.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lorelab.damon.state import ONE, ZERO, U, inlined, njit
+
+PAGE_SIZE = U(4096)
+PMD_SIZE = U(2 << 20)
+BATCH = U(131_072)  # accesses masim makes before it looks at the clock (do_access())
+# Page flags of `Pages.flags`.
+RESIDENT, SWAPPED, ADVISED, HUGE = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
+
+PATTERN = np.dtype(
+    [
+        (name, "u8")
+        for name in (
+            "start",  # address of the region; need not be aligned
+            "sz",
+            "stride",
+            "random",
+            "prob_start",  # of the phase's total_probability
+            "probability",
+            "at",  # place of the last access
+            "since",  # accesses since the pattern's pages last left the TLB
+            "around",  # places, and the address of the last one
+            "last",
+            "first",
+            "n",
+            "head_n",
+            "tail_first",
+            "tail_n",
+            "unseen",  # random: accesses since the flush, when the interval began
+        )
+    ]
+)
+PHASE = np.dtype(
+    [(name, "u8") for name in ("begin", "end", "time_ns", "total_probability", "span")]
+)
+INFO = np.dtype(
+    [
+        (name, "u8")
+        for name in (
+            "phase",
+            "lowest",  # patterns of this interval: lowest..highest - 1
+            "highest",
+            "phase_began",
+            "now",  # nanoseconds of the program
+            "owed",  # nanoseconds that did not make an access yet
+            "pattern",
+            "batch_left",
+            "access_ns",
+            "tlb",
+            "switch_ns",
+            "next_switch",
+            "random",
+            "free_mem_rate",
+            "next_check",
+            "starved",
+            "base",  # address of flags[0]
+            "next_khugepaged",
+            "khugepaged_at",
+            "page_ns",  # time an action takes a page
+            "refaults",
+            "faults",
+            "paged_out",
+            "collapses",
+            "bloat",  # pages that a collapse filled
+        )
+    ]
+)
+
+
+class Pages(NamedTuple):
+    """A program, its memory and the TLB in front of it."""
+
+    info: np.ndarray  # (1,) INFO
+    patterns: np.ndarray  # (n,) PATTERN, by phase
+    phases: np.ndarray  # (n,) PHASE
+    vmas: np.ndarray  # (n, 3) u8: as in Damon
+    recorded: np.ndarray  # (n,) u1: access checks to answer with; empty: by the program
+    flags: np.ndarray  # (pages,) u1: resident, swapped, ...; empty: everything is resident
+    todo: np.ndarray  # (pages / 512,) u4: pages of 2 MiB that are not resident
+    truth: np.ndarray  # (pages + 1,) f8: differences of the intervals a page was touched in
+
+
+@njit
+def rand(info):
+    """Next number of the program's generator (splitmix64), its high 32 bits."""
+    info.random += U(0x9E3779B97F4A7C15)
+    z = info.random
+    z = (z ^ (z >> U(30))) * U(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> U(27))) * U(0x94D049BB133111EB)
+    return (z ^ (z >> U(31))) >> U(32)
+
+
+@njit
+def tlb_pages(p):
+    """Count the pages that a pattern goes round."""
+    if p.random or p.stride <= PAGE_SIZE:
+        return p.sz // PAGE_SIZE + ONE
+    return p.around
+
+
+@njit
+def _in_arc(low, high, first, n, around):
+    # Is one of the places low..high among the n that follow one another from `first`?
+    if n == ZERO:
+        return False
+    if n >= around or (low <= first and first <= high):
+        return True
+    return (low + around - first) % around < n
+
+
+@njit
+def _places(p, start, end):
+    # Places of a sequential pattern that lie in [start, end): low..high; low > high for none.
+    offset = start - p.start if start > p.start else ZERO
+    low = (offset + p.stride - ONE) // p.stride
+    if end <= p.start:
+        return ONE, ZERO
+    high = min((end - p.start - ONE) // p.stride, p.around - ONE)
+    return low, high
+
+
+@njit
+def _share(p, start, end):
+    # Part of a random pattern's bytes that lies in [start, end).
+    low, high = max(start, p.start), min(end, p.start + p.sz)
+    return float(high - low) / float(p.sz) if low < high else 0.0
+
+
+@inlined
+def touched(info, patterns, start, end):
+    """Tell whether the program touched [start, end) since `pages_prepare()`."""
+    for k in range(info.lowest, info.highest):
+        p = patterns[k]
+        if p.n == ZERO or end <= p.start or p.last < start:
+            continue
+        if p.n >= p.around and p.stride <= PAGE_SIZE and not p.random:
+            return True
+        if p.random:
+            share = _share(p, start, end)
+            if share > 0.0 and rand(info) >= (1.0 - share) ** p.n * 4294967296.0:
+                return True
+            continue
+        low, high = _places(p, start, end)
+        if low <= high and _in_arc(low, high, p.first, p.n, p.around):
+            return True
+    return False
+
+
+@inlined
+def seen(info, patterns, start, end):
+    """Tell whether an access to [start, end) since `pages_prepare()` missed the TLB."""
+    if info.tlb == ZERO:
+        return touched(info, patterns, start, end)
+    for k in range(info.lowest, info.highest):
+        p = patterns[k]
+        if p.n == ZERO:
+            continue
+        if p.random:
+            # After a flush the first touch misses; before it only where none came since the last.
+            missed = 1.0 - _share(p, start, end)
+            hidden = missed**p.tail_n * (1.0 - missed**p.unseen * (1.0 - missed**p.head_n))
+            if missed < 1.0 and rand(info) >= hidden * 4294967296.0:
+                return True
+            continue
+        low, high = _places(p, start, end)
+        if low <= high and (
+            _in_arc(low, high, p.first, p.head_n, p.around)
+            or _in_arc(low, high, p.tail_first, p.tail_n, p.around)
+        ):
+            return True
+    return False
+
+
+@inlined
+def damon_va_young(info, patterns, flags, recorded, addr):
+    """Answer whether the page at `addr` shows an access (mm/damon/vaddr.c).
+
+    A page that is not mapped has no accessed bit to show. The arguments are fields of `Pages`;
+    passing all of it would cost more than the answer.
+    """
+    if len(recorded):
+        if info.next_check >= U(len(recorded)):
+            info.starved += ONE
+            return False
+        info.next_check += ONE
+        return recorded[info.next_check - ONE] != 0
+    start = addr & ~(PAGE_SIZE - ONE)
+    if len(flags):
+        page = (start - info.base) // PAGE_SIZE
+        if start < info.base or page >= U(len(flags)) or not flags[page] & RESIDENT:
+            return False
+        if flags[page] & HUGE:
+            start = addr & ~(PMD_SIZE - ONE)
+            return seen(info, patterns, start, start + PMD_SIZE)
+    return seen(info, patterns, start, start + PAGE_SIZE)
+
+
+@njit
+def pages_prepare(pages):
+    """Begin an interval: no page has been touched."""
+    info = pages.info[0]
+    for k in range(info.lowest, info.highest):
+        p = pages.patterns[k]
+        p.n = p.head_n = p.tail_n = ZERO
+        p.unseen = p.since
+    if info.phase < U(len(pages.phases)):
+        info.lowest = pages.phases[info.phase].begin
+        info.highest = pages.phases[info.phase].end
+
+
+@njit
+def _access(info, p, n):
+    # n accesses of pattern p, none of which a flush comes in between.
+    around = p.around
+    first = (p.at + ONE) % around
+    if p.n == ZERO:
+        p.first = first
+    always = tlb_pages(p) > info.tlb
+    misses = n if always else min(n, around - min(p.since, around))
+    if p.random:
+        if always or p.since == ZERO or p.tail_n:
+            p.tail_n += n
+        else:
+            p.head_n += n
+    elif misses:
+        if p.tail_n == ZERO and p.head_n == p.n:
+            p.head_n += misses
+        else:
+            if p.tail_n == ZERO:
+                p.tail_first = first
+            p.tail_n += misses
+    p.at = (p.at + n) % around
+    p.since += n
+    p.n += n
+
+
+@njit
+def _next_batch(pages):
+    # masim draws a pattern of the phase by weight; others may push its pages out of the TLB.
+    info = pages.info[0]
+    phase = pages.phases[info.phase]
+    drawn = rand(info) % phase.total_probability
+    for k in range(phase.begin, phase.end):
+        p = pages.patterns[k]
+        if p.prob_start <= drawn and drawn < p.prob_start + p.probability:
+            if k != info.pattern:
+                before = pages.patterns[info.pattern]
+                if tlb_pages(p) + tlb_pages(before) > info.tlb:
+                    p.since = ZERO
+                info.pattern = k
+            break
+    info.batch_left = BATCH
+
+
+@njit
+def play(pages, ns):
+    """Let the program run for `ns` nanoseconds."""
+    info = pages.info[0]
+    end = info.now + ns
+    info.owed += ns
+    while info.owed >= info.access_ns and info.phase < U(len(pages.phases)):
+        now = end - info.owed
+        if info.batch_left == ZERO:
+            if now > info.phase_began + pages.phases[info.phase].time_ns:
+                info.phase += ONE
+                info.phase_began = now
+                if info.phase < U(len(pages.phases)):
+                    info.highest = pages.phases[info.phase].end
+                continue
+            _next_batch(pages)
+        if info.switch_ns and now >= info.next_switch:
+            for k in range(U(len(pages.patterns))):
+                pages.patterns[k].since = ZERO
+            info.next_switch += info.switch_ns
+            continue
+        n = min(info.batch_left, info.owed // info.access_ns)
+        if info.switch_ns:
+            n = min(n, (info.next_switch - now) // info.access_ns + ONE)
+        _access(info, pages.patterns[info.pattern], n)
+        info.batch_left -= n
+        info.owed -= n * info.access_ns
+    info.now = end
+    if info.phase >= U(len(pages.phases)):
+        info.owed = ZERO
+
+
+@njit
+def _add_arc(truth, p, base, first, n):
+    # One interval more for the pages that hold the places first..first + n - 1 (no wrap).
+    if p.stride > PAGE_SIZE:
+        for place in range(first, first + n):
+            page = (p.start + place * p.stride - base) // PAGE_SIZE
+            truth[page] += 1.0
+            truth[page + ONE] -= 1.0
+        return
+    low = (p.start + first * p.stride - base) // PAGE_SIZE
+    high = (p.start + (first + n - ONE) * p.stride - base) // PAGE_SIZE
+    truth[low] += 1.0
+    truth[high + ONE] -= 1.0
+
+
+@njit
+def account_truth(pages):
+    """Add the interval to `truth`: 1 for each page touched, for random patterns the chance."""
+    info = pages.info[0]
+    if len(pages.truth) == 0:
+        return
+    for k in range(info.lowest, info.highest):
+        p = pages.patterns[k]
+        if p.n == ZERO:
+            continue
+        if p.random:
+            low = (p.start - info.base) // PAGE_SIZE
+            high = (p.start + p.sz - ONE - info.base) // PAGE_SIZE
+            chance = 1.0 - (1.0 - _share(p, p.start, p.start + PAGE_SIZE)) ** p.n
+            pages.truth[low] += chance
+            pages.truth[high + ONE] -= chance
+            continue
+        around = p.around
+        first = ZERO if p.n >= around else p.first
+        n = min(p.n, around)
+        _add_arc(pages.truth, p, info.base, first, min(n, around - first))
+        if first + n > around:
+            _add_arc(pages.truth, p, info.base, ZERO, first + n - around)
+
+
+def new_pages(
+    patterns,
+    phases,
+    vmas,
+    access_ns=10,
+    tlb=0,
+    switch_us=0,
+    seed=0,
+    recorded=(),
+    memory=False,
+    truth=False,
+    page_ns=0,
+):
+    """Make the memory of a program that is about to start.
+
+    Parameters
+    ----------
+    patterns : (n,) PATTERN array
+        Access patterns, by phase.
+    phases : (n,) PHASE array
+    vmas : sequence of (target, start, end)
+        Its mappings, in bytes.
+    access_ns : int
+        Time of one access, in nanoseconds.
+    tlb : int
+        Pages that the TLB holds; 0 shows every access.
+    switch_us : int
+        Time between context switches, in microseconds; 0 for never.
+    seed : int
+    recorded : sequence of bool
+        Access checks to answer with, in order, instead of the program's.
+    memory, truth : bool
+        Keep flags of pages, which actions on them need; keep what was touched, page by page.
+    page_ns : int
+        Time that an action takes for a page, in nanoseconds.
+
+    Returns
+    -------
+    Pages
+    """
+    vmas = np.array(vmas, U).reshape(-1, 3)
+    info = np.zeros(1, INFO)
+    base = min((int(p["start"]) for p in patterns), default=0) & ~((2 << 20) - 1)
+    end = max((int(p["start"] + p["sz"]) for p in patterns), default=0)
+    nr = -(-(end + 1 - base) // (2 << 20)) * 512
+    switch_ns = switch_us * 1000
+    for name, value in {
+        "access_ns": access_ns,
+        "tlb": tlb,
+        "switch_ns": switch_ns,
+        "next_switch": switch_ns,
+        "random": seed,
+        "base": base,
+        "free_mem_rate": 500,
+        "page_ns": page_ns,
+        "next_khugepaged": 10_000_000_000,
+    }.items():
+        info[name] = value
+    patterns = patterns.copy()
+    patterns["around"] = patterns["sz"] // np.maximum(patterns["stride"], 1) + 1
+    patterns["last"] = patterns["start"] + np.where(
+        patterns["random"] > 0, patterns["sz"], (patterns["around"] - 1) * patterns["stride"]
+    )
+    return Pages(
+        info,
+        patterns,
+        phases.copy(),
+        vmas,
+        np.array(recorded, np.uint8),
+        np.zeros(nr if memory else 0, np.uint8),
+        np.full(nr // 512 if memory else 0, 512, np.uint32),
+        np.zeros(nr + 1 if truth else 0, np.float64),
+    )

@@ -1,0 +1,86 @@
+"""Variants of access monitoring, and the parameters of the DAMON experiments."""
+
+from enum import IntEnum
+from typing import Self
+
+from pydantic import model_validator
+
+from lorelab.params import Params, by_label, param
+
+
+class Variant(IntEnum):
+    """One way to learn which memory is in use."""
+
+    PAGE_SCAN = 0
+    """Every page checked every interval, as idle page tracking (Vladimir Davydov, Linux 4.3)
+    is used; the baseline that the DAMON series argues against."""
+    FIXED = 1
+    """One page a region sampled, regions never adapted: what is left of DAMON without
+    kdamond_merge_regions() and kdamond_split_regions()."""
+    DAMON = 2
+    """SeongJae Park's DAMON as Linux 6.12.117 runs it (mm/damon/core.c, vaddr.c)."""
+    SPLIT_2 = 3
+    """DAMON that never splits in three: kdamond_split_regions() without last_nr_regions."""
+    SETTINGS_2020 = 4
+    """DAMON of 6.12 with mappings looked at every second, as in the series of 2020."""
+    TUNED = 5
+    """DAMON with Linux 6.15's tuning of intervals towards a share of access events
+    (SeongJae Park, 20250303221726.484227-1-sj@kernel.org), at the goal of mm/damon/stat.c."""
+    IDEAL = 6
+    """Hardware that reports every n-th access with its address and costs nothing
+    (processor event-based sampling without its skid and interrupts)."""
+
+
+VariantParam = by_label(Variant)
+
+
+class Monitoring(Params):
+    """What every DAMON experiment takes: DAMON's attributes, the variant, and the memory."""
+
+    variant: VariantParam = param(Variant.DAMON, "how accesses are monitored")
+    sample_us: int = param(5_000, "sampling interval", "us", ge=1, le=60_000_000)
+    aggr_us: int = param(100_000, "aggregation interval", "us", ge=1, le=3_600_000_000)
+    update_us: int = param(
+        60_000_000, "time between looks at the mappings", "us", ge=1, le=3_600_000_000
+    )
+    min_regions: int = param(10, "lower bound of the number of regions", "regions", ge=3)
+    max_regions: int = param(
+        1000, "upper bound of the number of regions", "regions", ge=3, le=100_000
+    )
+    rand64: bool = param(False, "let damon_rand() reach past 4 GiB; Linux 6.12 does not")
+    tlb: int = param(
+        0, "pages that the TLB holds; 0: as if flushed with each clear", "pages", ge=0, le=2**20
+    )
+    switch_us: int = param(
+        0, "time between flushes of the TLB by a context switch; 0: never", "us", ge=0
+    )
+    access_ns: int = param(10, "time of one access of the program", "ns", ge=1, le=10**9)
+    check_ns: int = param(
+        1_650, "kdamond's work for one region and sample, at 1 instruction a ns", "ns", ge=0
+    )
+    seed: int = param(1, "seed of kdamond's random numbers and of the program's", ge=0, lt=2**64)
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if self.sample_us > self.aggr_us:
+            raise ValueError(
+                f"sample_us={self.sample_us} aggr_us={self.aggr_us}: "
+                "takes a sampling interval no longer than the aggregation interval"
+            )
+        if self.min_regions > self.max_regions:
+            raise ValueError(
+                f"min_regions={self.min_regions} max_regions={self.max_regions}: "
+                "takes a lower bound no higher than the upper bound"
+            )
+        return self
+
+
+class Masim(Monitoring):
+    """`damon/masim`: a program in masim's configuration language, monitored."""
+
+    workload: str = param(
+        "zigzag", "zigzag, stairs, zigzag-30secs, stairs-30secs, ..., or a masim file"
+    )
+    mib: int = param(
+        0, "size of all of the program's regions together; 0: as configured", "MiB", ge=0, le=2**20
+    )

@@ -1,0 +1,125 @@
+"""Runs of oracle and model on one history: the oracle's random numbers and checks, recorded."""
+
+import random
+
+import numpy as np
+
+from damon.oracle import Kdamond, Scheme
+from lorelab.damon import model
+from lorelab.damon.pages import PATTERN, PHASE, new_pages
+from lorelab.damon.schemes import Action, Filter
+from lorelab.damon.state import FILTER, GOAL, SCHEME
+
+PAGE = 4096
+ACTIONS = {"stat": Action.STAT, "pageout": Action.PAGEOUT, "hugepage": Action.HUGEPAGE}
+ULONG_MAX, UINT_MAX = 2**64 - 1, 2**32 - 1
+
+
+class World:
+    """Random numbers, and a memory whose pages are hot, cold or in between by place and time."""
+
+    def __init__(self, seed, pages_per_patch=64):
+        self.random = random.Random(seed)
+        self.patch = pages_per_patch * PAGE
+        self.rates = {}
+        self.numbers, self.checks = [], []
+
+    def below(self, ceil):
+        number = self.random.randrange(ceil or 2**32)
+        self.numbers.append(number)
+        return number
+
+    def young(self, address):
+        patch = address // self.patch
+        if patch not in self.rates or self.random.random() < 0.002:
+            self.rates[patch] = self.random.choice((0, 0, 0.1, 0.5, 1))
+        self.checks.append(self.random.random() < self.rates[patch])
+        return self.checks[-1]
+
+
+def oracle_run(mappings, attrs, samples, seed, schemes=(), remaps=None):
+    """Run the oracle; returns its regions after each sample, what it reported, its world."""
+    world = World(seed)
+    kdamond = Kdamond(mappings[0], attrs, world.below, world.young, schemes)
+    kdamond.start()
+    history = []
+    for n in range(samples):
+        kdamond.mappings = mappings[remaps(n) if remaps else 0]
+        over = kdamond.one_sample()
+        regions = [
+            (t, r.start, r.end, r.nr_accesses, r.bp, r.age, r.last)
+            for t, rs in enumerate(kdamond.targets)
+            for r in rs
+        ]
+        history.append((regions, kdamond.aggregated if over else None))
+    return history, world, kdamond
+
+
+def as_arrays(schemes):
+    """The oracle's schemes as the model takes them."""
+    table = np.zeros(len(schemes), SCHEME)
+    goals, filters = [], []
+    for k, s in enumerate(schemes):
+        row = table[k]
+        row["min_sz_region"], row["max_sz_region"] = s.sz
+        row["min_nr_accesses"], row["max_nr_accesses"] = s.nr_accesses
+        row["min_age_region"], row["max_age_region"] = s.age
+        row["action"] = ACTIONS[s.action]
+        row["apply_interval_us"] = s.apply_interval
+        row["reset_interval"], row["ms"], row["sz"] = s.reset_ms, s.quota_ms, s.quota_sz
+        row["weight_nr_accesses"], row["weight_age"] = s.weights
+        row["activated"] = 1
+        goals += [(k, *goal) for goal in s.goals]
+        filters += [(k, Filter[kind.upper()], *rest) for kind, *rest in s.filters]
+    order = [(k, kind, matching, low, high) for k, kind, matching, low, high in filters]
+    return table, np.array(goals, GOAL), np.array(order, FILTER)
+
+
+def flat(mappings):
+    return [(t, *vma) for t, vmas in enumerate(mappings) for vma in vmas]
+
+
+def model_of(mappings, attrs, world, schemes=()):
+    """A model context and pages that repeat what the oracle saw."""
+    table, goals, filters = as_arrays(schemes)
+    ctx = model.damon_new_ctx(
+        flat(mappings[0]),
+        sample_us=attrs[0],
+        aggr_us=attrs[1],
+        update_us=attrs[2],
+        min_regions=attrs[3],
+        max_regions=attrs[4],
+        targets=len(mappings[0]),
+        numbers=world.numbers,
+        schemes=table,
+        goals=goals,
+        filters=filters,
+    )
+    pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), [], recorded=world.checks)
+    model.kdamond_start(ctx, pages)
+    return ctx, pages
+
+
+def regions_of(ctx):
+    """The model's regions, as rows like the oracle's."""
+    rows = []
+    for t in range(len(ctx.nr_regions)):
+        head = len(ctx.regions) - len(ctx.nr_regions) + t
+        i = int(ctx.regions[head]["next"])
+        while i != head:
+            r = ctx.regions[i]
+            names = ("start", "end", "nr_accesses", "nr_accesses_bp", "age", "last_nr_accesses")
+            rows.append((t, *(int(r[name]) for name in names)))
+            i = int(r["next"])
+    return rows
+
+
+def step(ctx, pages):
+    """One time round the model's loop; the regions it reported, or None."""
+    assert model.kdamond_prepare(ctx, pages) == 0
+    ctx.info["now"] += ctx.info["sample_interval"]
+    n = model.kdamond_check(ctx, pages)
+    return None if n < 0 else [tuple(int(x) for x in row) for row in ctx.trace[:n].tolist()]
+
+
+__all__ = ["Scheme", "model_of", "oracle_run", "regions_of", "step"]

@@ -1,0 +1,192 @@
+"""The numba model against the oracle, region for region, and against DAMON's invariants."""
+
+import itertools
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from damon.following import (
+    PAGE,
+    UINT_MAX,
+    ULONG_MAX,
+    Scheme,
+    flat,
+    model_of,
+    oracle_run,
+    regions_of,
+    step,
+)
+from lorelab.damon import masim, model
+from lorelab.damon.pages import PATTERN, PHASE, new_pages
+from lorelab.damon.state import U, damon_insert_region, damon_rand
+
+RUNS = settings(max_examples=40, deadline=None, derandomize=True)
+
+
+@st.composite
+def attributes(draw):
+    """Intervals and bounds of DAMON: sample, aggr, update, min, max."""
+    window = draw(st.integers(1, 24))
+    sample = draw(st.sampled_from([1000, 5000]))
+    least = draw(st.integers(3, 12))
+    return (
+        sample,
+        window * sample + draw(st.integers(0, sample - 1)),
+        draw(st.integers(1, 80)) * sample,
+        least,
+        draw(st.integers(least, 60)),
+    )
+
+
+@st.composite
+def address_spaces(draw, targets):
+    """Mappings of each target: four or more with gaps of any size, often not a page's multiple."""
+    spaces = []
+    for _ in range(targets):
+        at, vmas = draw(st.integers(1, 1000)) * PAGE, []
+        for _ in range(4):
+            at += draw(st.integers(0, 5000)) * PAGE
+            end = at + draw(st.integers(1, 3000)) * PAGE
+            vmas.append((at, end))
+            at = end
+        spaces.append(vmas)
+    return spaces
+
+
+@st.composite
+def schemes(draw):
+    """A scheme with any of quota, priorities, goals and filters."""
+    quota = draw(st.sampled_from(["none", "sz", "ms", "goal", "both"]))
+    bound = st.sampled_from([0, 1, 3, UINT_MAX])
+    low, high = draw(st.integers(0, 12000)) * PAGE, draw(st.integers(0, 12000)) * PAGE
+    where = [("addr", draw(st.booleans()), min(low, high) + 100, max(low, high) + 5000)]
+    return Scheme(
+        sz=(draw(st.sampled_from([0, PAGE, 64 * PAGE])), ULONG_MAX),
+        nr_accesses=(0, draw(bound)),
+        age=(draw(st.integers(0, 3)), UINT_MAX),
+        action=draw(st.sampled_from(["stat", "pageout", "hugepage"])),
+        apply_interval=draw(st.sampled_from([0, 10_000, 35_000])),
+        reset_ms=draw(st.sampled_from([0, 20, 500])),
+        quota_sz=draw(st.integers(1, 4000)) * 1500 if quota in ("sz", "both") else 0,
+        quota_ms=draw(st.integers(1, 3)) if quota == "ms" else 0,
+        weights=draw(st.tuples(st.integers(0, 100), st.integers(0, 100))),
+        goals=[(100, draw(st.integers(0, 250)))] if quota in ("goal", "both") else [],
+        filters=where * draw(st.integers(0, 1)),
+    )
+
+
+@RUNS
+@given(st.data(), attributes(), st.integers(1, 2), st.integers(0, 2**32), st.integers(0, 2))
+def test_follows_the_kernel_region_for_region(data, attrs, targets, seed, nr_schemes):
+    spaces = [data.draw(address_spaces(targets)) for _ in range(3)]
+    given_schemes = [data.draw(schemes()) for _ in range(nr_schemes)]
+    samples = 200
+
+    def remaps(n):
+        return n * len(spaces) // samples
+
+    history, world, kdamond = oracle_run(spaces, attrs, samples, seed, given_schemes, remaps)
+    ctx, pages = model_of(spaces, attrs, world, given_schemes)
+    for n, (regions, aggregated) in enumerate(history):
+        ctx.vmas[:] = flat(spaces[remaps(n)])
+        assert step(ctx, pages) == aggregated
+        assert regions_of(ctx) == regions
+    assert ctx.info["next_number"] == len(world.numbers)
+    assert pages.info["next_check"] == len(world.checks)
+    assert ctx.info["starved"] == pages.info["starved"] == ctx.info["enomem"] == 0
+    for k, s in enumerate(kdamond.schemes):
+        for name, value in s.stat.items():
+            assert ctx.schemes[k][name] == value
+        assert ctx.schemes[k]["esz"] == s.esz
+
+
+@RUNS
+@given(st.data(), attributes(), st.integers(0, 2**32))
+def test_regions_stay_sorted_whole_and_bounded(data, attrs, seed):
+    spaces = [data.draw(address_spaces(1))]
+    history, world, _ = oracle_run(spaces, attrs, 120, seed)
+    ctx, pages = model_of(spaces, attrs, world)
+    window = attrs[1] // attrs[0]
+    initial = regions_of(ctx)
+    covered = sum(r[2] - r[1] for r in initial)
+    previous = len(initial)
+    for n in range(1, len(history) + 1):
+        ended = step(ctx, pages) is not None
+        rows = regions_of(ctx)
+        for _, start, end, nr_accesses, bp, age, last in rows:
+            assert start < end and start % PAGE == end % PAGE == 0
+            assert 0 <= nr_accesses <= window and last <= window and age <= n
+            if ended:
+                # No more than a window of rounding on top, for each window without a merge.
+                assert nr_accesses == 0 and 0 <= bp - last * 10_000 <= window * n
+        for left, right in itertools.pairwise(rows):
+            assert left[2] <= right[1]
+        # With mappings that stay, an update changes nothing, so the union is always the same.
+        assert sum(r[2] - r[1] for r in rows) == covered
+        if ended:
+            assert len(rows) <= max(attrs[4], previous)
+        previous = len(rows)
+
+
+@RUNS
+@given(
+    st.lists(st.tuples(st.integers(1, 500), st.integers(0, 20)), min_size=3, max_size=40),
+    st.integers(0, 20),
+    st.integers(3, 40),
+    st.integers(1, 2000),
+)
+def test_a_merge_keeps_bytes_and_the_sum_of_counts(pieces, thres, highest, limit):
+    ctx = model.damon_new_ctx([(0, 0, PAGE)], min_regions=3, max_regions=highest)
+    at = PAGE
+    head = np.uint64(len(ctx.regions) - 1)
+    for size, count in pieces:
+        i = damon_insert_region(ctx, U(0), U(at), U(at + size * PAGE), head)
+        ctx.regions[i]["nr_accesses"] = count
+        at += size * PAGE
+    before = regions_of(ctx)
+    model.kdamond_merge_regions(ctx, U(thres), U(limit * PAGE))
+    after = regions_of(ctx)
+    assert (after[0][1], after[-1][2]) == (before[0][1], before[-1][2])
+    borders = {row[1] for row in before}
+    assert {row[1] for row in after} <= borders
+    weight = [sum((r[2] - r[1]) * r[3] for r in rows) for rows in (before, after)]
+    # Each merge rounds down, by less than one count over the merged region.
+    assert 0 <= weight[0] - weight[1] <= int(ctx.info["merges"][0]) * (at - PAGE)
+    for row in after:
+        assert row[2] - row[1] <= limit * PAGE or row[1:3] in {r[1:3] for r in before}
+
+
+def test_the_same_seed_gives_the_same_run():
+    def run(seed):
+        program = masim.builtin("zigzag-30secs")
+        patterns, phases, vmas = masim.program(program)
+        ctx = model.damon_new_ctx(vmas, seed=seed)
+        pages = new_pages(patterns, phases, vmas, seed=seed)
+        model.kdamond_start(ctx, pages)
+        for _ in range(30):
+            model.kdamond_window(ctx, pages, U(0))
+        return regions_of(ctx)
+
+    assert run(1) == run(1)
+    assert run(1) != run(2)
+
+
+def test_a_region_above_4_gib_is_sampled_in_its_first_bytes_only():
+    start, size = 1 << 40, (6 << 30)
+    ctx = model.damon_new_ctx([(0, start, start + size)], seed=3)
+    drawn = [int(damon_rand(ctx, U(start), U(start + size))) for _ in range(2000)]
+    assert start <= min(drawn) and max(drawn) < start + (2 << 30)
+    ctx.info["rand64"] = 1
+    drawn = [int(damon_rand(ctx, U(start), U(start + size))) for _ in range(2000)]
+    assert max(drawn) > start + (5 << 30)
+
+
+def test_contexts_share_the_last_count_of_regions():
+    spaces = [(0, 0x1000, 0x100000), (0, 0x10000000, 0x20000000), (0, 0x40000000, 0x40001000)]
+    one = model.damon_new_ctx(spaces)
+    other = model.damon_new_ctx(spaces, static=one.static)
+    pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), spaces)
+    model.kdamond_start(one, pages)
+    model.kdamond_split_regions(one)
+    assert other.static[0] == one.static[0] > 0
