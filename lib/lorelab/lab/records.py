@@ -190,7 +190,7 @@ def _home(experiment: str, folder: Path | None) -> Path:
 
 
 def _cure(file: Path) -> str:
-    return f"restore it with `git checkout -- {file.name}`, or remove both files and measure again"
+    return f"`git checkout` brings {file.stem}.* back, or remove both files and measure again"
 
 
 def now() -> datetime:
