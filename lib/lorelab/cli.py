@@ -135,6 +135,21 @@ def record_all() -> None:
             _keep(measured, given)
 
 
+@lab.command()
+def verify() -> None:
+    """Measure one recorded run of each experiment again; fails when it says something else."""
+    differ = []
+    for found in experiments().values():
+        for given in records.recorded(found.name, found.Params)[:1]:
+            [measured] = found.measure([given])
+            joined = agreement.compare(found.recorded(given).counters, measured.counters)
+            agreement.summary(joined).to_csv(sys.stdout, index=False)
+            if not agreement.exact(joined):
+                differ.append(found.name)
+    if differ:
+        raise RunFailed(f"{', '.join(differ)}: the kernel no longer says what was recorded")
+
+
 cli.add_command(lab)
 cli.add_command(doctor)
 cli.add_command(damon)
