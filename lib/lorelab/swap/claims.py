@@ -6,6 +6,7 @@ from lorelab.swap.evidence import (
     figure,
     weigh_2m_gain,
     weigh_4k_gain,
+    weigh_barry_last,
     weigh_bottleneck,
     weigh_capacity,
     weigh_cell,
@@ -178,6 +179,13 @@ CLAIMS = [
         Variant.V6_12,
         "",
         **OLD,
+    ),
+    _claim(
+        "barry-last",
+        "The run without options goes down to 23/205.",
+        "rows barry-none-last-*",
+        "the tool's loop on the model, 100 iterations",
+        weigh_barry_last,
     ),
     _claim(
         "first-tool",

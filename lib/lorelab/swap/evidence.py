@@ -417,6 +417,17 @@ def pairs(run: pd.DataFrame) -> str:
     return " ".join(f"{int(a)}/{int(b)}" for a, b in both)
 
 
+def weigh_barry_last() -> Finding:
+    printed = int(figure("barry-none-last-swpout")), int(figure("barry-none-last-swpout-fallback"))
+    model = tested(Variant.V6_12, "", large_swapin=False, batched_zap=False)
+    found = model.index[(model[["swpout", "swpout_fallback"]] == printed).all(axis=1)]
+    return Finding(
+        Verdict.HOLDS if len(found) else Verdict.CONTRADICTED,
+        "The run reaches it, but goes on falling: it is not where it settles.",
+        {"iterations": ", ".join(map(str, found)), "iteration 100": pairs(model.tail(1))},
+    )
+
+
 def weigh_first_tool() -> Finding:
     total = published("tool1-chris")["swpout"].sum()
     clusters = 64 * 1024 // (SWAPFILE_CLUSTER * PAGE_KIB) - 1

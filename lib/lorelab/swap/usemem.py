@@ -24,7 +24,7 @@ from lorelab import counters
 from lorelab.errors import RunFailed
 from lorelab.params import label
 from lorelab.progress import track
-from lorelab.swap.clusters import ZERO, U, njit
+from lorelab.swap.clusters import ZERO, U, njit, outline
 from lorelab.swap.model import folio_alloc_swap, swapon
 from lorelab.swap.params import Usemem, Variant
 
@@ -118,7 +118,7 @@ def unmap_folio(order, batched, count):
     count[SPLITS] += 1
 
 
-@njit
+@outline
 def shrink_folio(si, cpu, order, eager_split, batched, plug, count):
     """One dirty, mapped, anonymous folio through `shrink_folio_list()`; False = device full.
 
