@@ -89,11 +89,6 @@ def relative_cost(improvement: float, reading: str) -> float:
     return 1 / (1 + improvement) if reading == "throughput" else 1 - improvement
 
 
-def improvement(cost: float, reading: str) -> float:
-    """The reverse of `relative_cost`."""
-    return 1 / cost - 1 if reading == "throughput" else 1 - cost
-
-
 def cells(table: str, reading: str, aging: bool = True) -> tuple[pd.DataFrame, np.ndarray]:
     """The six cells of a table and the events behind each.
 
@@ -116,6 +111,27 @@ def cells(table: str, reading: str, aging: bool = True) -> tuple[pd.DataFrame, n
     return printed, np.array([events(size, series, batching, aging) for size, series in rows])
 
 
+KINDS = ("4K", "64K split", "64K whole", "2M")
+
+
+def kinds(table: str, reading: str, aging: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """The four kinds of swap-out in a table, in the order of `KINDS`.
+
+    The series changes nothing for 4K and 2M, so each of them is printed twice; the mean stands.
+
+    Returns
+    -------
+    cost : ndarray
+        Against the 4K baseline, shape (4,).
+    counts : ndarray
+        Events per 64 KiB, shape (4, 6).
+    """
+    printed, counts = cells(table, reading, aging)
+    before, after = np.split(printed["cost"].to_numpy(), 2)
+    mean = (before + after) / 2
+    return np.array([mean[0], before[1], after[1], mean[2]]), counts[[0, 1, 4, 2]]
+
+
 @dataclass(frozen=True)
 class Fit:
     """Non-negative weights nearest to a table.
@@ -124,17 +140,17 @@ class Fit:
     ----------
     weights : dict
         Cost of one event as a share of what 64 KiB in 4K pages cost on the baseline.
-    cells : DataFrame
-        As `cells()`, with `fitted` (improvement) and `error` (fitted cost over printed, less one).
+    kinds : DataFrame
+        By `KINDS`: `printed` and `fitted` cost, and `error` (fitted over printed, less one).
     """
 
     weights: dict[str, float]
-    cells: pd.DataFrame
+    kinds: pd.DataFrame
 
     @property
     def worst(self) -> float:
-        """Largest relative error of a cell's cost."""
-        return float(self.cells["error"].abs().max())
+        """Largest relative error of a kind's cost."""
+        return float(self.kinds["error"].abs().max())
 
 
 @cache
@@ -144,8 +160,8 @@ def fit(table: str, reading: str, aging: bool = True) -> Fit:
     Every support is tried (2**6 of them), so the minimum is the minimum. Where several weights
     do equally well the smallest support stands; `ranges()` says how far they could move.
     """
-    printed, counts = cells(table, reading, aging)
-    scaled = counts / printed["cost"].to_numpy()[:, None]
+    cost, counts = kinds(table, reading, aging)
+    scaled = counts / cost[:, None]
     best, weights = np.inf, np.zeros(len(WEIGHTS))
     for size in range(1, len(WEIGHTS) + 1):
         for support in combinations(range(len(WEIGHTS)), size):
@@ -154,48 +170,37 @@ def fit(table: str, reading: str, aging: bool = True) -> Fit:
             if (found >= 0).all() and error < best - 1e-9:
                 best, weights = error, np.zeros(len(WEIGHTS))
                 weights[list(support)] = found
-    cost = counts @ weights
-    fitted = printed.assign(
-        fitted=[improvement(c, reading) for c in cost], error=cost / printed["cost"] - 1
-    )
-    return Fit(dict(zip(WEIGHTS, map(float, weights), strict=True)), fitted)
+    fitted = counts @ weights
+    shown = {"printed": cost, "fitted": fitted, "error": fitted / cost - 1}
+    named = pd.DataFrame(shown, index=pd.Index(KINDS, name="kind"))
+    return Fit(dict(zip(WEIGHTS, map(float, weights), strict=True)), named)
 
 
 def ranges(table: str, reading: str, aging: bool = True) -> pd.DataFrame:
     """How far each weight may move while the table stays exact; empty when it never is.
 
-    Cells with the same events (4K and 2M, which the series does not touch) are averaged first. The
-    weights that then give the table back form a polytope; each bound is reached at one of its
-    corners, a solution with as many non-zero weights as there are independent cells.
+    The weights that give the four kinds exactly form a polytope; each bound is reached at one of
+    its corners, a solution with as many non-zero weights as there are independent kinds.
 
     Returns
     -------
     DataFrame
-        `weight`, `lowest`, `highest`, and `lowest_part`, `highest_part`: the weight times its
-        events in a split 64 KiB, less those in 4K pages; a part of the penalty of splitting.
+        `weight`, `lowest`, `highest`, and `lowest_share`, `highest_share`: how much of the penalty
+        of splitting (64K split over 4K) the weight's events make; the shares of one corner add
+        up to one.
     """
-    printed, counts = cells(table, reading, aging)
-    rows, same = np.unique(counts.round(9), axis=0, return_inverse=True)
-    cost = np.bincount(same, printed["cost"]) / np.bincount(same)
-    rank = int(np.linalg.matrix_rank(rows))
+    cost, counts = kinds(table, reading, aging)
     corners = []
-    for support in combinations(range(len(WEIGHTS)), rank):
-        found = np.linalg.lstsq(rows[:, support], cost, rcond=None)[0]
-        if (found >= -1e-9).all() and np.allclose(rows[:, support] @ found, cost, atol=1e-9):
+    for support in combinations(range(len(WEIGHTS)), int(np.linalg.matrix_rank(counts))):
+        found = np.linalg.lstsq(counts[:, support], cost, rcond=None)[0]
+        if (found >= -1e-9).all() and np.allclose(counts[:, support] @ found, cost, atol=1e-9):
             corner = np.zeros(len(WEIGHTS))
             corner[list(support)] = found
             corners.append(corner)
+    columns = ["lowest", "highest", "lowest_share", "highest_share"]
     if not corners:
-        return pd.DataFrame(columns=["weight", "lowest", "highest", "lowest_part", "highest_part"])
+        return pd.DataFrame(columns=["weight", *columns])
     reached = np.array(corners)
-    extra = counts[1] - counts[0]
-    parts = np.sort(np.stack([reached.min(0) * extra, reached.max(0) * extra]), axis=0)
-    return pd.DataFrame(
-        {
-            "weight": WEIGHTS,
-            "lowest": reached.min(0),
-            "highest": reached.max(0),
-            "lowest_part": parts[0],
-            "highest_part": parts[1],
-        }
-    )
+    shares = reached * (counts[1] - counts[0]) / (cost[1] - cost[0])
+    spans = np.stack([reached.min(0), reached.max(0), shares.min(0), shares.max(0)], axis=1)
+    return pd.DataFrame(spans, columns=columns).assign(weight=WEIGHTS)[["weight", *columns]]
