@@ -159,4 +159,10 @@ def test_a_table_made_of_weights_is_fitted_exactly(altered):
     }
     altered(**changes)
     assert cost.fit("v3", "time").worst < 1e-6
-    assert cost.fit("v3", "throughput").worst > 1e-3
+
+
+def test_a_table_that_no_weights_can_make_is_refused(altered):
+    # 64K whole has no event more than 4K, so it can't cost more
+    altered(v3_64k_series=-40.0)
+    assert cost.fit("v3", "throughput").worst > 0.1
+    assert cost.ranges("v3", "throughput").empty

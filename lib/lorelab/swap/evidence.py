@@ -413,7 +413,8 @@ def pairs(run: pd.DataFrame) -> str:
 def weigh_barry_last() -> Finding:
     printed = int(figure("barry-none-last-swpout")), int(figure("barry-none-last-swpout-fallback"))
     model = tested(Variant.V6_12, "", large_swapin=False, batched_zap=False)
-    found = model.index[(model[["swpout", "swpout_fallback"]] == printed).all(axis=1)]
+    whole, split = printed
+    found = model.index[(model["swpout"] == whole) & (model["swpout_fallback"] == split)]
     return Finding(
         Verdict.HOLDS if len(found) else Verdict.CONTRADICTED,
         "The run reaches it, but goes on falling: it is not where it settles.",
