@@ -16,6 +16,16 @@ from oracle import (
 )
 from oracle_replay import thp_swap_allocator_test
 
+from lorelab.lab import records
+from lorelab.swap.params import AllocatorTest, Variant
+
+NAME = "swap/allocator-test"
+RECORDED = [
+    params
+    for params in records.recorded(NAME, AllocatorTest)
+    if params.variant == Variant.V6_12 and not params.rotational
+]
+
 
 def check_invariants(si):
     """What holds between any two calls, whatever the calls were."""
@@ -45,6 +55,24 @@ def check_invariants(si):
     assert si.available == (si.inuse_pages < si.pages) == (si.highest_bit > 0)
     cached = sum(len(cache.slots) + len(cache.slots_ret) for cache in si.swp_slots)
     assert cached == si.swap_map.count(SWAP_HAS_CACHE)
+
+
+@pytest.mark.parametrize(
+    "params", RECORDED, ids=lambda p: f"{p.options or 'none'},{p.seed},{p.large_swapin}"
+)
+def test_every_iteration_of_a_recorded_kernel_run(params):
+    found = records.load(NAME, params).counters.pivot(
+        index="step", columns="counter", values="value"
+    )
+    expected = list(found[["swpout", "swpout_fallback"]].itertuples(index=False, name=None))
+    rows = thp_swap_allocator_test(
+        params.options, params.seed, len(expected), params.device_mib, params.large_swapin
+    )
+    assert rows == expected
+
+
+def test_there_are_recorded_runs():
+    assert len(RECORDED) >= 4
 
 
 def test_published_run_with_aligned_swapin():
