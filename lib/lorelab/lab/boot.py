@@ -198,6 +198,7 @@ def _command(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
+        # virtme-ng keeps its temporary files and its settings in the run's own folder.
         env={**os.environ, "TMPDIR": str(folder), "HOME": str(folder)},
     )
     if said.returncode or QEMU not in said.stdout:

@@ -50,7 +50,10 @@ BOOT = [
     Need("qemu-system-x86_64", "qemu-system-x86", "the virtual machine"),
     Need("setpriv", "util-linux", "a QEMU that ends when lorelab does"),
 ]
-HELPFUL = [Need("ccache", "ccache", "faster rebuilds; not required")]
+HELPFUL = [
+    Need("ccache", "ccache", "faster rebuilds; not required"),
+    Need("chromium", "chromium", "the browser tests; not required"),
+]
 ALL = BUILD + GUEST + BOOT + HELPFUL
 
 
