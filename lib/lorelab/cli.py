@@ -23,6 +23,13 @@ parameters = click.option(
 output = click.option(
     "-o", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write the CSV here."
 )
+own = click.option(
+    "--kernel",
+    "image",
+    metavar="BZIMAGE",
+    type=click.Path(path_type=Path),
+    help="Boot this kernel of your own instead of the laboratory's.",
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -64,11 +71,17 @@ def model(name: str, pairs: tuple[str, ...], file: Path | None) -> None:
 @click.argument("name", metavar="DESIGN/EXPERIMENT")
 @parameters
 @output
+@own
 @click.option("--record", is_flag=True, help="Keep the run under data/kernel, with its provenance.")
-def kernel(name: str, pairs: tuple[str, ...], file: Path | None, record: bool) -> None:
+def kernel(
+    name: str, pairs: tuple[str, ...], file: Path | None, image: Path | None, record: bool
+) -> None:
     """Boot a kernel and run the same on it; counters as CSV on stdout."""
     found, given = _asked(name, pairs)
-    [measured] = found.measure([given])
+    if record and image:
+        raise BadInput("--record keeps runs of the laboratory's own kernel only; give -o FILE")
+    [measured] = found.measure([given], image)
+    _say_which(measured)
     if record:
         _keep(measured, given)
     _write(measured.counters, file)
@@ -77,19 +90,18 @@ def kernel(name: str, pairs: tuple[str, ...], file: Path | None, record: bool) -
 @cli.command()
 @click.argument("name", metavar="DESIGN/EXPERIMENT")
 @parameters
+@own
 @click.option("--live", is_flag=True, help="Boot a kernel even when a recorded run matches.")
-def agree(name: str, pairs: tuple[str, ...], live: bool) -> None:
+def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> None:
     """Run model and kernel; how far apart they are, counter by counter.
 
     The kernel's side is the recorded run of these parameters; without one, a kernel is booted.
     """
     found, given = _asked(name, pairs)
-    measured = None if live else found.recorded(given)
+    measured = None if live or image else found.recorded(given)
     if measured is None:
-        [measured] = found.measure([given])
-    source = measured.provenance
-    which = f"{source.kernel.release} under {source.accelerator}, {source.date:%F %R} UTC"
-    print(f"kernel: {which}", file=sys.stderr)
+        [measured] = found.measure([given], image)
+    _say_which(measured)
     joined = agreement.compare(found.simulate(given), measured.counters)
     agreement.summary(joined).to_csv(sys.stdout, index=False)
     if not agreement.exact(joined):
@@ -159,6 +171,12 @@ def _keep(measured: records.Record, given: params.Params) -> None:
     file = records.save(measured, given)
     said = f"recorded in {file}" if file else "the same as the recorded run; nothing new to keep"
     print(f"{measured.provenance.experiment}: {said}", file=sys.stderr)
+
+
+def _say_which(measured: records.Record) -> None:
+    source = measured.provenance
+    which = f"{source.kernel.release} under {source.accelerator}, {source.date:%F %R} UTC"
+    print(f"kernel: {which}", file=sys.stderr)
 
 
 def _asked(name: str, pairs: tuple[str, ...]) -> tuple[Experiment, params.Params]:

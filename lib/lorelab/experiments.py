@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -35,11 +36,14 @@ class Experiment:
         """Run the prototype; returns counters (see `lorelab.counters`)."""
         return _load(self.model)(params)
 
-    def measure(self, wanted: list[Params]) -> list["Record"]:
-        """Run it on a kernel now, once for each of `wanted`; counters with their provenance."""
+    def measure(self, wanted: list[Params], image: Path | None = None) -> list["Record"]:
+        """Run it on a kernel now, once for each of `wanted`; counters with their provenance.
+
+        The kernel is the laboratory's, or the bzImage at `image`.
+        """
         if self.kernel is None:
             raise BadInput(f"{self.name} has no kernel half; use `lorelab model {self.name}`")
-        return _load(self.kernel)(wanted)
+        return _load(self.kernel)(wanted, image)
 
     def recorded(self, params: Params) -> "Record | None":
         """The newest recorded kernel run of exactly these parameters, if there is one."""

@@ -8,7 +8,7 @@ from tests.lab.test_records import NAME, Some, record
 
 from lorelab import cli
 from lorelab.counters import table
-from lorelab.errors import RunFailed
+from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import needs, records
 
 
@@ -20,8 +20,10 @@ class Fake:
     name: str = NAME
     Params: type = Some
     booted: list = field(default_factory=list)
+    image: object = None
 
-    def measure(self, wanted):
+    def measure(self, wanted, image=None):
+        self.image = image
         self.booted += wanted
         return [record(p, [p.seed + self.adds, p.seed]) for p in wanted]
 
@@ -64,6 +66,16 @@ def test_agree_takes_the_record_and_boots_without_one_or_when_told(fake):
     assert len(fake.booted) == 2
     run("agree", NAME, "--live")
     assert len(fake.booted) == 3
+
+
+def test_a_kernel_of_ones_own_is_booted_and_never_recorded(fake, tmp_path):
+    run("kernel", NAME, "--record")
+    run("agree", NAME, "--kernel", "bzImage")
+    assert len(fake.booted) == 2
+    assert str(fake.image) == "bzImage"
+    with pytest.raises(BadInput, match="--record keeps runs of the laboratory's own"):
+        run("kernel", NAME, "--record", "--kernel", "bzImage")
+    assert len(fake.booted) == 2
 
 
 def test_agree_fails_on_one_step_that_differs(fake):

@@ -18,6 +18,9 @@ def run(params):
     A run has `options`, `seed`, `device_mib`, `rotational`; `large_swapin` is for the whole
     boot, because nothing turns it on again.
     """
+    for needed in (ZRAM, THP / "hugepages-64kB" / "stats" / "swpout"):
+        if not needed.exists():
+            raise RuntimeError(f"this kernel lacks {needed}; it takes zram and 6.10 or later")
     if not params["large_swapin"]:
         # alloc_swap_folio() swaps in one page at a time once zswap has ever been enabled.
         enabled = Path("/sys/module/zswap/parameters/enabled")

@@ -26,25 +26,28 @@ MAKE = {
 
 
 class KernelInfo(BaseModel):
-    """What a kernel was made of, for the provenance of a record."""
+    """What a kernel was made of, for the provenance of a record.
+
+    Of a kernel that a reader built only the release and the image are known.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     release: str
     """`uname -r`."""
-    package: str
-    package_version: str
-    source_sha256: str
-    config: str
+    package: str | None = None
+    package_version: str | None = None
+    source_sha256: str | None = None
+    config: str | None = None
     """Name of the fragment under lib/kernel/config."""
-    config_sha256: str
+    config_sha256: str | None = None
     """Of the whole .config that came out of Kconfig."""
-    patches: list[str]
-    patches_sha256: str | None
+    patches: list[str] | None = None
+    patches_sha256: str | None = None
     """None for an unmodified source."""
-    compiler: str
+    compiler: str | None = None
     image_sha256: str
-    digest: str
+    digest: str | None = None
     """Of everything above that goes in: the name of the build in the cache."""
 
 

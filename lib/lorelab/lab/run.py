@@ -1,9 +1,11 @@
 """One call from a design's `kernel.py`: boot what was built, run a job, say where it came from."""
 
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from lorelab.lab import boot, build, guest, needs
+from lorelab.errors import BadInput
+from lorelab.lab import boot, build, cache, guest, needs
 from lorelab.lab.records import Provenance, now
 
 
@@ -18,8 +20,16 @@ class Measured(NamedTuple):
         return Provenance(experiment=experiment, params=params, run_in_boot=run, **self.source)
 
 
-def measure(machine: boot.Machine, job: boot.Job, patched: bool = False) -> Measured:
-    """Boot the laboratory's kernel and guest and run `job`.
+def measure(machine: boot.Machine, job: boot.Job, image: Path | None = None) -> Measured:
+    """Boot the laboratory's guest and run `job`.
+
+    Parameters
+    ----------
+    machine : Machine
+    job : Job
+    image : Path, optional
+        bzImage of the reader's own, with all that lib/kernel/config/lab.config calls the road in
+        and out of the guest built in; otherwise the laboratory's kernel.
 
     Raises
     ------
@@ -29,16 +39,16 @@ def measure(machine: boot.Machine, job: boot.Job, patched: bool = False) -> Meas
         The guest did not come to the job's end.
     """
     needs.check(needs.BOOT)
-    made = build.recipe(patched=patched)
-    kernel, root, programs = build.built(made), guest.built(), guest.programs(made)
-    date = now()
+    made = build.recipe()
+    kernel = _own(image) if image else build.built(made)
+    root, programs, date = guest.built(), guest.programs(made), now()
     outcome = boot.run(kernel.image, root.root, programs, machine, job)
     return Measured(
         outcome.rows,
         {
             "date": date,
             "lorelab": version("lorelab"),
-            "kernel": kernel.info,
+            "kernel": kernel.info.model_copy(update={"release": outcome.release}),
             "accelerator": outcome.accelerator,
             "icount": machine.icount,
             "boots": 1,
@@ -47,4 +57,18 @@ def measure(machine: boot.Machine, job: boot.Job, patched: bool = False) -> Meas
             "programs": outcome.programs,
             "guest": root.info,
         },
+    )
+
+
+def _own(image: Path) -> build.Kernel:
+    """A kernel that the reader built; its release is known once it has booted."""
+    try:
+        with image.open("rb") as file:
+            magic = file.read(0x206)[0x202:]
+    except OSError as error:
+        raise BadInput(f"--kernel {image}: {error.strerror}; takes a bzImage") from None
+    if magic != b"HdrS":
+        raise BadInput(f"--kernel {image}: not a bzImage (arch/x86/boot/bzImage of a built tree)")
+    return build.Kernel(
+        image.resolve(), build.KernelInfo(release="", image_sha256=cache.file_digest(image))
     )

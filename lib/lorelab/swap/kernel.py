@@ -1,5 +1,7 @@
 """The swap experiments on a real kernel: an unmodified 6.12 with a zram device."""
 
+from pathlib import Path
+
 import pandas as pd
 
 from lorelab.counters import table
@@ -19,12 +21,18 @@ SECONDS_A_RUN = 600.0
 """Some 20 s under emulation on an idle machine, 140 s on a host with a load of 14."""
 
 
-def allocator_test(wanted: list[AllocatorTest]) -> list[Record]:
+def allocator_test(wanted: list[AllocatorTest], image: Path | None = None) -> list[Record]:
     """Run the kernel's tools/mm/thp_swap_allocator_test; runs alike in `large_swapin` share a boot.
 
     The device is zram0 with lzo, 64 KiB folios are `always`, all other sizes `never`, as the
     tool's header says; one CPU and ample memory, so that nothing but the tool swaps. Each run
     gets a fresh device.
+
+    Parameters
+    ----------
+    wanted : list of AllocatorTest
+    image : Path, optional
+        bzImage of the reader's own; the reader then says which `variant` it has.
 
     Returns
     -------
@@ -34,27 +42,27 @@ def allocator_test(wanted: list[AllocatorTest]) -> list[Record]:
     Raises
     ------
     BadInput
-        An unmodified 6.12 can't follow a parameter, or the laboratory lacks something.
+        The kernel can't follow a parameter, or the laboratory lacks something.
     RunFailed
         The guest did not come to the end.
     """
     for params in wanted:
-        check(params)
+        check(params, own=image is not None)
     records: dict[int, Record] = {}
     for large_swapin in (True, False):
         numbers = [i for i, params in enumerate(wanted) if params.large_swapin == large_swapin]
         if numbers:
-            found = _boot([wanted[i] for i in numbers], large_swapin)
+            found = _boot([wanted[i] for i in numbers], large_swapin, image)
             records.update(zip(numbers, found, strict=True))
     return [records[i] for i in range(len(wanted))]
 
 
-def check(params: AllocatorTest) -> None:
-    """Raise BadInput for what an unmodified 6.12 can't follow."""
-    if params.variant != Variant.V6_12:
+def check(params: AllocatorTest, own: bool = False) -> None:
+    """Raise BadInput for what an unmodified 6.12, or a kernel of the reader's own, can't follow."""
+    if params.variant != Variant.V6_12 and not own:
         raise BadInput(
             f"variant={label(params.variant)}: an unmodified 6.12 kernel only has v6.12; "
-            "the model has the others"
+            "the model has the others, and --kernel takes one of your own"
         )
     for name in ("slot_cache", "free_cache", "batched_zap", "stealing"):
         if not getattr(params, name):
@@ -70,7 +78,7 @@ def check(params: AllocatorTest) -> None:
         )
 
 
-def _boot(wanted: list[AllocatorTest], large_swapin: bool) -> list[Record]:
+def _boot(wanted: list[AllocatorTest], large_swapin: bool, image: Path | None) -> list[Record]:
     runs = [
         params.model_dump(include={"options", "seed", "device_mib", "rotational"})
         for params in wanted
@@ -81,7 +89,7 @@ def _boot(wanted: list[AllocatorTest], large_swapin: bool) -> list[Record]:
         seconds=SECONDS_A_RUN * len(runs),
         rows=TOOL_ITERATIONS * len(runs),
     )
-    measured = measure(Machine(cpus=1, memory_mib=2048), job)
+    measured = measure(Machine(cpus=1, memory_mib=2048), job, image)
     rows = pd.DataFrame(measured.rows)
     records = []
     for number, params in enumerate(wanted):
