@@ -8,6 +8,7 @@ import pytest
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.params import parse
+from lorelab.swap import load as load_module
 from lorelab.swap import mixed as m
 from lorelab.swap.clusters import U
 from lorelab.swap.model import drain_slots_cache_cpu
@@ -22,9 +23,9 @@ def small(**given) -> Mixed:
 
 def ran(params: Mixed):
     """A device and its load after a whole run."""
-    si, load = m.start(params)
+    si, load = load_module.start(params)
     for step, folios in enumerate(m.windows(params)):
-        m.run(si, load, U(folios), step == 0)
+        load_module.run(si, load, U(folios), step == 0)
     return si, load
 
 
@@ -89,20 +90,20 @@ def test_the_device_stays_as_full_as_asked(shape):
 
 @pytest.mark.parametrize("shape", ["zipf", "exponential"])
 def test_lifetimes_have_the_mean_asked_for(shape):
-    life = m.lifetimes(shape, 1000.0)
+    life = load_module.lifetimes(shape, 1000.0)
     assert life.mean() == pytest.approx(1000, rel=0.002)
     assert (np.diff(life.astype(int)) >= 0).all()
 
 
 def test_zipf_is_256_kinds_of_folios():
-    kinds = Counter(m.lifetimes("zipf", 1e6).tolist())
-    assert set(kinds.values()) == {m.QUANTILES // m.RANKS}
+    kinds = Counter(load_module.lifetimes("zipf", 1e6).tolist())
+    assert set(kinds.values()) == {load_module.QUANTILES // load_module.RANKS}
     longest = max(kinds)
     assert sorted(kinds, reverse=True)[:4] == pytest.approx([longest / k for k in range(1, 5)])
 
 
 def test_weights_share_out_pages():
-    _, load = ran(Mixed(device_mib=256, orders="0:1,4:3", fill=1, turnovers=0, paged=0))
+    _, load = ran(Mixed(device_mib=1024, orders="0:1,4:3", fill=0.9, turnovers=0, paged=0))
     large = int(load.swpout[4] + load.fallback[4]) * 16
     assert large / int(load.totals[0]["written"]) == pytest.approx(0.75, abs=0.01)
 
@@ -121,9 +122,9 @@ def test_one_task_alone_writes_one_run_and_nothing_twice():
 
 
 def test_writing_below_the_pointer_moves_what_the_block_holds():
-    _, load = m.start(Mixed(device_mib=2))
+    _, load = load_module.start(Mixed(device_mib=2))
     for offset, nr_pages, copied in ((16, 16, 0), (64, 32, 0), (32, 16, 48), (48, 16, 48)):
-        m._program(load, U(offset), U(nr_pages))
+        load_module._program(load, U(offset), U(nr_pages))
         assert load.totals[0]["copied"] == copied
     assert load.blocks[0].tolist() == (80, 64)
 
@@ -150,19 +151,17 @@ def test_an_overfull_device_fails_where_nothing_is_left():
 
 def test_reserved_clusters_of_v2_are_lost_to_order_0():
     """Each CPU and order holds back what is left of a cluster: 512 - 4 slots for order 2."""
-    given = {"device_mib": 64, "orders": "0:60,2:1", "fill": 1.2, "turnovers": 0, "cpus": 4}
-    lost = {}
-    for variant in (Variant.V2, Variant.V3, Variant.V6_12):
-        table = m.mixed(Mixed(**given, variant=variant, slot_cache=False))
-        whole = table[table.step == 0].set_index("counter")["value"]
-        lost[variant] = whole["free_at_first_failure"]
-    assert 0 < lost[Variant.V2] < 4 * 508
-    assert lost[Variant.V3] <= 1  # a linear scan never looks at the slot it starts from
-    assert lost[Variant.V6_12] == 0
+    params = Mixed(device_mib=64, orders="0:60,2:1", cpus=4, slot_cache=False)
+    table = m.grid(params, m.until_full, variant=[Variant.V2, Variant.V3, Variant.V6_12])
+    free = table[table.counter == "free_at_first_failure"]
+    lost = dict(zip(free.variant, free.value, strict=True))
+    assert 0 < lost["v2"] < 4 * 508
+    assert lost["v3"] <= 1  # a linear scan never looks at the slot it starts from
+    assert lost["v6.12"] == 0
 
 
 def test_a_wide_bucket_frees_as_much(monkeypatch):
-    monkeypatch.setattr(m, "BUCKETS", 64)
+    monkeypatch.setattr(load_module, "BUCKETS", 64)
     params = Mixed(device_mib=256, orders="0:1,4:1", fill=0.6)
     si, load = ran(params)
     assert load.totals[0]["width"] > 100

@@ -1,0 +1,290 @@
+"""Pictures of the swap chapter, each drawn from a table that an experiment gives."""
+
+import altair as alt
+import pandas as pd
+
+import lorelab.charts  # noqa: F401  (its theme and its renderer)
+from lorelab.charts import OKABE_ITO
+from lorelab.swap.params import order_weights
+
+BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY = OKABE_ITO
+HOLDS = {
+    "free": "#f2f2f2",
+    "order 0": VERMILLION,
+    "order 2": SKY,
+    "order 4": BLUE,
+    "order 9": GREEN,
+    "set aside": BLACK,
+}
+"""Colours of a cluster map in the book's own mix of orders; `OTHER` has the rest."""
+OTHER = {"order 1": PURPLE, "order 3": ORANGE} | {f"order {n}": GREY for n in (5, 6, 7, 8)}
+
+
+DASHES = ([1, 0], [6, 3], [2, 2])
+
+
+def _title(text: str, see: str) -> alt.TitleParams:
+    return alt.TitleParams(text, subtitle=see.splitlines())
+
+
+def cluster_map(
+    cells: pd.DataFrame,
+    row: str | None = None,
+    column: str | None = None,
+    see: str = "One row is a cluster of 512 slots, one cell an aligned 64 KiB. Paler is emptier.",
+    height: int = 140,
+) -> alt.Chart:
+    """Draw a swap area cluster by cluster.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        `lorelab.swap.snapshot.cluster_map`, of one or several areas.
+    row, column : str, optional
+        Columns of `cells` whose values go side by side.
+    see : str
+        Caption, one or more lines.
+    height : int
+        Of one area, in pixels.
+    """
+    colours = {k: v for k, v in (HOLDS | OTHER).items() if k in {"free", *cells["holds"]}}
+    # What is free is the background: most of the rows, and of the page's bytes, saved.
+    shown = [name for name in (row, column) if name]
+    kept = ["cluster", "slot", "slots", "holds", "taken", *shown]
+    drawn = cells.loc[cells["holds"] != "free", kept]
+    axis = alt.Axis(grid=False, ticks=False, domain=False, labels=False)
+    clusters = int(cells["cluster"].max()) + 1
+    chart = (
+        alt.Chart(drawn)
+        .mark_rect(aria=False)
+        .transform_calculate(end="datum.slot + datum.slots", below="datum.cluster + 1")
+        .encode(
+            x=alt.X("slot:Q", title=None, axis=axis, scale=alt.Scale(domain=[0, 512], nice=False)),
+            x2="end:Q",
+            y=alt.Y(
+                "cluster:Q",
+                title=None,
+                axis=axis,
+                scale=alt.Scale(domain=[clusters, 0], nice=False),
+            ),
+            y2="below:Q",
+            color=alt.Color(
+                "holds:N",
+                title="held by",
+                scale=alt.Scale(domain=list(colours), range=list(colours.values())),
+                legend=alt.Legend(orient="bottom", direction="horizontal"),
+            ),
+            opacity=alt.Opacity(
+                "taken:Q", legend=None, scale=alt.Scale(domain=[0, 100], range=[0, 1])
+            ),
+        )
+        .properties(width=height, height=height, view=alt.ViewConfig(fill=HOLDS["free"]))
+    )
+    facets = {}
+    if row:
+        facets["row"] = alt.Row(f"{row}:N", sort=_order(cells, row), title=None)
+    if column:
+        facets["column"] = alt.Column(f"{column}:N", sort=_order(cells, column), title=None)
+    if facets:
+        chart = chart.facet(**facets, spacing=8)
+    return chart.properties(title=_title("What the swap device holds", see))
+
+
+def _order(table: pd.DataFrame, column: str) -> list:
+    return table[column].drop_duplicates().tolist()
+
+
+def fallback_rate(table: pd.DataFrame) -> pd.DataFrame:
+    """Fallback of each step from the counters `swpout` and `swpout_fallback`, as `value` [%]."""
+    keys = [name for name in table.columns if name not in ("counter", "unit", "value")]
+    wide = table.pivot_table(index=keys, columns="counter", values="value", sort=False)
+    rate = 100 * wide["swpout_fallback"] / (wide["swpout"] + wide["swpout_fallback"])
+    return rate.rename("value").reset_index()
+
+
+def fallback(
+    table: pd.DataFrame, facet: str | None = None, columns: int = 2, see: str = ""
+) -> alt.Chart:
+    """Draw the fallback of each iteration: a line for the model, points for the kernel.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Counters of `swap/allocator-test`, of either source or both.
+    facet : str, optional
+        Column whose values go side by side.
+    columns : int
+        Panels in a row.
+    see : str
+        Caption; by default what the marks are.
+    """
+    rates = fallback_rate(table)
+    variants = _order(rates, "variant")
+    see = see or "Each iteration of the test: line = model, points = kernel."
+    base = alt.Chart(rates).encode(
+        x=alt.X("step:Q", title="iteration"),
+        y=alt.Y("value:Q", title="fallback [%]", scale=alt.Scale(domain=[0, 100])),
+        color=alt.Color("variant:N", sort=variants, title="allocator"),
+    )
+    line = base.transform_filter("datum.source == 'model'").mark_line(strokeWidth=1.5)
+    points = base.transform_filter("datum.source == 'kernel'").mark_point(
+        filled=False, size=28, strokeWidth=1.2
+    )
+    if not facet:
+        return (line + points).properties(title=_title("Folios that were split", see))
+    return (
+        (line + points)
+        .properties(width=300, height=150)
+        .facet(
+            facet=alt.Facet(f"{facet}:N", sort=_order(rates, facet), title=None), columns=columns
+        )
+        .properties(title=_title("Folios that were split", see))
+    )
+
+
+def invalidations(table: pd.DataFrame, order: int = 4) -> alt.Chart:
+    """Draw where the swap-out of a folio spends its invalidations, and its waits for them.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Counters of `swap/usemem`, one run a path, with the column `path`.
+    order : int
+        Of the folios that were split.
+    """
+    wide = table.pivot_table(index="path", columns="counter", values="value", sort=False)
+    folios = wide["swapped"] / 16
+    per_split = 1 if order == 9 else 1 << order
+    split = wide["splits"] * per_split / folios
+    written = wide["slot_allocations"] / folios
+    parts = [
+        ("entries invalidated", "to freeze the folio for its split", split),
+        ("entries invalidated", "to unmap what is written", wide["invalidations"] / folios - split),
+        (
+            "waits for the other CPUs",
+            "to freeze the folio for its split",
+            wide["flushes"] / folios - written,
+        ),
+        ("waits for the other CPUs", "to unmap what is written", written),
+    ]
+    rows = pd.concat(
+        pd.DataFrame({"path": wide.index, "what": what, "purpose": purpose, "value": value.array})
+        for what, purpose, value in parts
+    )
+    return (
+        alt.Chart(rows)
+        .mark_bar()
+        .encode(
+            x=alt.X("value:Q", title="for each 64 KiB"),
+            y=alt.Y("path:N", sort=_order(rows, "path"), title=None),
+            color=alt.Color(
+                "purpose:N",
+                title=None,
+                sort=["to freeze the folio for its split", "to unmap what is written"],
+                scale=alt.Scale(range=[VERMILLION, BLUE]),
+                legend=alt.Legend(orient="bottom"),
+            ),
+            order=alt.Order("purpose:N"),
+        )
+        .properties(width=280, height=alt.Step(30))
+        .facet(column=alt.Column("what:N", title=None, sort=_order(rows, "what")))
+        .properties(
+            title=_title(
+                "Where 64 KiB of swap-out spends its invalidations",
+                "Splitting first invalidates every entry twice; up to 6.7 it also waits each time.",
+            )
+        )
+    )
+
+
+def scan_length(table: pd.DataFrame, order: int | None = None) -> alt.Chart:
+    """Draw slots scanned per allocation against the size of the device.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Counters of `swap/mixed` with the column `device_mib`; the last step of each run counts.
+    order : int, optional
+        Allocations of this order alone.
+    """
+    counter = "scanned" if order is None else f"scanned_order{order}"
+    rows = table[(table["counter"] == counter) & (table["step"] == table["step"].max())]
+    what = "a swap-out" if order is None else f"a folio of order {order}"
+    return _by_variant(
+        rows.assign(gib=rows["device_mib"] / 1024),
+        alt.X("gib:Q", title="device [GiB]", scale=alt.Scale(type="log", base=2)),
+        alt.Y(
+            "value:Q",
+            title="slots read an allocation",
+            scale=alt.Scale(type="symlog"),  # some variants refuse an order without a look
+            axis=alt.Axis(values=[0, *(10**n for n in range(9))]),
+        ),
+    ).properties(
+        title=_title(
+            f"What it takes to find room for {what}",
+            "Flat: the cost does not depend on the device. Rising: the search is linear.",
+        )
+    )
+
+
+def capacity(table: pd.DataFrame, columns: int = 3) -> alt.Chart:
+    """Draw what is free, and can't be had, when a 4 KiB page first gets no slot.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Counters of `swap/mixed` (`until_full`) with the columns `cpus`, `orders` and `stealing`.
+    columns : int
+        Panels in a row; one panel for each mix of orders.
+    """
+    rows = table[table["counter"] == "free_at_first_failure"]
+    steals = rows["stealing"].map({True: "", False: ", no stealing"})
+    rows = rows.assign(
+        mib=rows["value"] / 256,
+        variant=rows["variant"] + steals,
+        mix=[f"orders {', '.join(map(str, order_weights(text)))}" for text in rows["orders"]],
+    )
+    chart = _by_variant(
+        rows,
+        alt.X("cpus:Q", title="CPUs", scale=alt.Scale(type="log", base=2)),
+        alt.Y("mib:Q", title="free at the first failure [MiB]"),
+    )
+    return (
+        chart.properties(width=200, height=200)
+        .facet(alt.Facet("mix:N", sort=_order(rows, "mix"), title=None), columns=columns)
+        .properties(
+            title=_title(
+                "Free slots that a 4 KiB page cannot have",
+                "Without stealing, what the clusters of other orders hold back grows with CPUs "
+                "and orders. With it, nothing is lost.",
+            )
+        )
+    )
+
+
+def _by_variant(rows: pd.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
+    # Ten variants are too many for colours alone: dashes tell equal colours apart.
+    variants = _order(rows, "variant")
+    colours = [OKABE_ITO[n % 5] for n in range(len(variants))]
+    dashes = [DASHES[n // 5] for n in range(len(variants))]
+    legend = alt.Legend(symbolType="stroke", symbolSize=300)
+    return (
+        alt.Chart(rows)
+        .mark_line(point=True)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color(
+                "variant:N",
+                title="allocator",
+                scale=alt.Scale(domain=variants, range=colours),
+                legend=legend,
+            ),
+            strokeDash=alt.StrokeDash(
+                "variant:N",
+                title="allocator",
+                scale=alt.Scale(domain=variants, range=dashes),
+                legend=legend,
+            ),
+        )
+    )
