@@ -17,26 +17,37 @@ from lorelab.swap.clusters import U
 from lorelab.swap.params import Mixed
 
 TIMED = 1_000_000
-"""Folios swapped out, each with a folio freed, after filling and one turnover."""
+"""Folios swapped out while the clock runs, each with a folio freed."""
 
 
 def measured(variant: str, device_mib: int) -> dict[str, float]:
-    """Fill the device, turn it over once, and time what follows."""
-    small = parse(Mixed, {"variant": variant, "device_mib": 2, "steps": 1})
+    """Fill a device, turn it over once, and time the next turnover; again with other seeds.
+
+    Small devices take as many seeds as make up `TIMED` folios, so that all sizes are measured at
+    the same age.
+    """
+    given = {"variant": variant, "device_mib": device_mib, "steps": 1, "turnovers": 1}
+    small = parse(Mixed, given | {"device_mib": 2})
     mixed.run(*mixed.start(small), U(1), True)  # compiles
 
-    params = parse(
-        Mixed, {"variant": variant, "device_mib": device_mib, "steps": 1, "turnovers": 1}
-    )
-    si, load = mixed.start(params)
-    for step, folios in enumerate(mixed.windows(params)):
-        mixed.run(si, load, U(folios), step == 0)
-    before = int(load.swpout.sum()), int(si.scanned.sum()), int(si.visited.sum())
-    start = process_time()
-    mixed.run(si, load, U(TIMED), False)
-    seconds = process_time() - start
-    after = int(load.swpout.sum()), int(si.scanned.sum()), int(si.visited.sum())
-    allocations, slots, clusters = (b - a for a, b in zip(before, after, strict=True))
+    timed = allocations = slots = clusters = seed = 0
+    seconds = 0.0
+    while timed < TIMED:
+        params = parse(Mixed, given | {"seed": seed})
+        si, load = mixed.start(params)
+        filling, turnover = mixed.windows(params)
+        mixed.run(si, load, U(filling), True)
+        mixed.run(si, load, U(turnover), False)
+        before = int(load.swpout.sum()), int(si.scanned.sum()), int(si.visited.sum())
+        folios = min(turnover, TIMED - timed)
+        start = process_time()
+        mixed.run(si, load, U(folios), False)
+        seconds += process_time() - start
+        allocations += int(load.swpout.sum()) - before[0]
+        slots += int(si.scanned.sum()) - before[1]
+        clusters += int(si.visited.sum()) - before[2]
+        timed += folios
+        seed += 1
     return {
         "ns": seconds / allocations * 1e9,
         "slots": slots / allocations,
