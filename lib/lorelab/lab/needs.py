@@ -26,6 +26,7 @@ SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
 BUILD = [
     Need(str(SOURCE), "linux-source-6.12", "the kernel's source"),
     Need("gcc", "gcc", "building the kernel"),
+    Need("/usr/include/stdlib.h", "libc6-dev", "building the kernel's own tools"),
     Need("make", "make", "building the kernel"),
     Need("bc", "bc", "building the kernel"),
     Need("bison", "bison", "building the kernel"),

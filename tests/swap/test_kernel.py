@@ -1,0 +1,69 @@
+"""swap/allocator-test on a kernel: what it refuses, what was recorded, and the whole path live."""
+
+import pytest
+
+from lorelab.errors import BadInput
+from lorelab.lab import needs, records
+from lorelab.params import parse
+from lorelab.swap import kernel
+from lorelab.swap.params import AllocatorTest
+
+RECORDED = records.recorded(kernel.NAME, AllocatorTest)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"variant": "v6.10"}, "variant=v6.10: an unmodified 6.12 kernel only has v6.12"),
+        ({"slot_cache": False}, "slot_cache=false"),
+        ({"free_cache": False}, "free_cache=false"),
+        ({"stealing": False}, "stealing=false"),
+        ({"iterations": 101}, "iterations=101: the kernel's tool does 100"),
+        ({"device_mib": 32768}, "device_mib=32768"),
+    ],
+)
+def test_what_an_unmodified_kernel_cannot_follow(given, said):
+    with pytest.raises(BadInput) as refused:
+        kernel.allocator_test([parse(AllocatorTest, given)])
+    assert said in str(refused.value)
+
+
+def test_no_qemu_is_said_before_anything_starts(monkeypatch):
+    lacking = needs.Need("qemu-system-none", "qemu-system-x86", "the virtual machine")
+    monkeypatch.setattr(needs, "BOOT", [lacking])
+    with pytest.raises(BadInput, match=r"apt-get install .*qemu-system-x86"):
+        kernel.allocator_test([AllocatorTest()])
+
+
+def test_what_is_no_kernel_is_said_before_anything_starts(laboratory, tmp_path):
+    (tmp_path / "vmlinux").write_bytes(b"\x7fELF" * 200)
+    for name, said in (("vmlinux", "not a bzImage"), ("missing", "No such file")):
+        with pytest.raises(BadInput, match=said):
+            kernel.allocator_test([AllocatorTest()], tmp_path / name)
+
+
+def test_the_four_option_sets_are_recorded_for_four_seeds():
+    found = {(params.options, params.seed) for params in RECORDED if params.large_swapin}
+    for options in ("", "-a", "-s", "-a -s"):
+        assert len({seed for opts, seed in found if opts == options}) >= 4
+        assert (options, 1) in found
+
+
+@pytest.mark.parametrize("params", RECORDED, ids=str)
+def test_a_record_is_whole(params):
+    record = records.load(kernel.NAME, params)
+    assert record.provenance.kernel.patches == []
+    counters = record.counters.pivot_table(index="step", columns="counter", values="value")
+    assert counters.index.tolist() == list(range(1, 101))
+    # Every 64 KiB folio of the tool's 60 MiB is swapped out at most once an iteration.
+    assert (counters >= 0).all(axis=None)
+    assert (counters.sum(axis=1) <= 60 * 16).all()
+
+
+def test_live_equals_the_record(laboratory):
+    """Boots the kernel, runs the kernel's own tool, and finds what was found before."""
+    wanted = [AllocatorTest(options="-a -s"), AllocatorTest(seed=2)]
+    for params, live in zip(wanted, kernel.allocator_test(wanted), strict=True):
+        kept = records.load(kernel.NAME, params)
+        assert live.counters.equals(kept.counters)
+        assert live.provenance.kernel.package == "linux-source-6.12"
