@@ -128,8 +128,9 @@ def fallback(
     )
     line = base.transform_filter("datum.source == 'model'").mark_line(strokeWidth=1.5)
     points = base.transform_filter("datum.source == 'kernel'").mark_point(
-        filled=False, size=28, strokeWidth=1.2
+        aria=False, filled=False, size=18, strokeWidth=0.8
     )
+    points = points.encode(color=alt.value(BLACK))
     if not facet:
         return (line + points).properties(title=_title("Folios that were split", see))
     return (
