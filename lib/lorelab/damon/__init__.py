@@ -1,5 +1,37 @@
 """DAMON: access monitoring by sampling one page a region."""
 
+from lorelab.damon.params import Accuracy, Hotspot, Masim, Overhead, Schemes
 from lorelab.experiments import Experiment
 
-EXPERIMENTS: list[Experiment] = []
+EXPERIMENTS = [
+    Experiment(
+        name="damon/masim",
+        question="What does DAMON see of a program whose accesses are known?",
+        Params=Masim,
+        model="lorelab.damon.workload:masim",
+    ),
+    Experiment(
+        name="damon/overhead",
+        question="Is the cost of monitoring bounded, whatever the size of memory?",
+        Params=Overhead,
+        model="lorelab.damon.overhead:overhead",
+    ),
+    Experiment(
+        name="damon/accuracy",
+        question="How far from the truth is what DAMON reports, and how late?",
+        Params=Accuracy,
+        model="lorelab.damon.workload:accuracy",
+    ),
+    Experiment(
+        name="damon/schemes",
+        question="What do the thread's schemes promote, demote, page out and fault back in?",
+        Params=Schemes,
+        model="lorelab.damon.operations:schemes",
+    ),
+    Experiment(
+        name="damon/hotspot",
+        question="How long until a small hot range stands out of a large cold one?",
+        Params=Hotspot,
+        model="lorelab.damon.hotspot:hotspot",
+    ),
+]

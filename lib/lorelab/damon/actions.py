@@ -83,7 +83,10 @@ def khugepaged(pages):
     if len(pages.todo) == 0 or info.now < info.next_khugepaged:
         return
     info.next_khugepaged += KHUGEPAGED_NS
-    for _ in range(min(KHUGEPAGED_PMDS, U(len(pages.todo)))):
+    budget = KHUGEPAGED_PMDS
+    for _ in range(len(pages.todo)):
+        if budget == ZERO:
+            break
         block = info.khugepaged_at
         info.khugepaged_at = (block + ONE) % U(len(pages.todo))
         resident = swapped = advised = 0
@@ -91,7 +94,10 @@ def khugepaged(pages):
             resident += (pages.flags[page] & RESIDENT) != 0
             swapped += (pages.flags[page] & SWAPPED) != 0
             advised += (pages.flags[page] & ADVISED) != 0
-        if pages.flags[block * PMD_PAGES] & HUGE or advised < 512 or resident == 0:
+        if advised < 512:
+            continue  # not in a mapping that is scanned, so it counts nothing
+        budget -= ONE
+        if pages.flags[block * PMD_PAGES] & HUGE or resident == 0:
             continue
         if swapped <= MAX_PTES_SWAP:
             info.collapses += ONE

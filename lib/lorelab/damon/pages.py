@@ -20,7 +20,8 @@ everybody else here, so it says what the accessed bit says (mm/damon/ops-common.
 In a range mapped by a huge page one bit, that of the PMD, stands for 2 MiB.
 
 Simplifications: two patterns that together overfill the TLB evict each other whole at a change
-of batch; entries of huge pages are counted as those of small ones; the program runs all the time.
+of batch; entries of huge pages are counted as those of small ones; below a page's stride, the
+page in which an interval or a lap begins counts as missed; the program runs all the time.
 """
 
 from typing import NamedTuple

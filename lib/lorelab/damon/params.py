@@ -82,5 +82,45 @@ class Masim(Monitoring):
         "zigzag", "zigzag, stairs, zigzag-30secs, stairs-30secs, ..., or a masim file"
     )
     mib: int = param(
-        0, "size of all of the program's regions together; 0: as configured", "MiB", ge=0, le=2**20
+        0, "size of all of the program's regions together; 0: as configured", "MiB", ge=0, le=2**14
     )
+
+
+class Accuracy(Masim):
+    """`damon/accuracy`: the same, weighed against the truth over the whole run."""
+
+    allowed_percent: float = param(
+        10, "of the hot bytes that may be misplaced once a change is detected", "%", gt=0, le=100
+    )
+
+
+class Overhead(Monitoring):
+    """`damon/overhead`: the cost of monitoring, by the size of what is monitored."""
+
+    mib: int = param(64, "address space of the program", "MiB", ge=1, le=2**20)
+    parts: int = param(
+        2, "equal parts of it, every second one touched all the time", "parts", ge=2, le=10_000
+    )
+    seconds: int = param(60, "how long to monitor", "s", ge=1, le=86_400)
+
+
+class Hotspot(Monitoring):
+    """`damon/hotspot`: a small hot range in the middle of a large cold one."""
+
+    mib: int = param(1024, "address space of the program", "MiB", ge=1, le=2**20)
+    hot_kib: int = param(4096, "size of the hot range", "KiB", ge=4, multiple_of=4)
+    runs: int = param(100, "runs, with seeds from `seed` on", "runs", ge=1, le=100_000)
+    windows: int = param(300, "windows of a run", "windows", ge=1, le=100_000)
+
+
+class Schemes(Masim):
+    """`damon/schemes`: a program monitored, and schemes applied to what is found."""
+
+    schemes: str = param(
+        "prcl", "ethp, prcl, or schemes in the thread's notation, separated by semicolons"
+    )
+    quota_mib: int = param(
+        0, "memory a scheme may be applied to in a charge window; 0: no quota", "MiB", ge=0
+    )
+    quota_ms: int = param(1000, "charge window of the quota", "ms", ge=1)
+    page_ns: int = param(5_000, "time an action takes for a page", "ns", ge=0)

@@ -1,0 +1,161 @@
+"""`damon/hotspot`: how long until a small hot range stands out of a large cold one.
+
+A hot range of `hot` pages lies in a region of `span` pages. Every window the region that holds
+the hot range is cut in two, at one to nine tenths with equal chance; a sample falls on the hot
+range with the chance that its share of the region gives, N times a window. While the count stays
+within the threshold of 0 the pieces merge again; the window in which the region that holds it
+counts more than that many hits is the one in which it begins to stand out.
+
+The Markov chain follows the size of the region that holds the hot range on a grid of logarithms:
+each window that region shrinks to the piece that holds the range, and it grows back to what it
+was when the window's count does not tell it from its neighbours (kdamond_split_regions(),
+damon_merge_regions_of() of 6.12.117: threshold max_nr_accesses / 10, rounded down).
+
+What the chain leaves out: splits in three, a cut through the hot range, a piece that stays apart
+because its neighbour was told from it, and the first regions' borders.
+"""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from lorelab import counters
+from lorelab.damon import masim as language
+from lorelab.damon.model import kdamond_start, kdamond_window
+from lorelab.damon.pages import new_pages
+from lorelab.damon.params import Hotspot, Variant
+from lorelab.damon.state import U
+from lorelab.damon.workload import context
+from lorelab.errors import BadInput
+from lorelab.params import label
+from lorelab.progress import track
+
+PAGE = 4096
+
+
+def stand_out(hot: float, region: float, samples: int, always: bool) -> float:
+    """Chance that the count of a window sets a region apart from cold neighbours.
+
+    Parameters
+    ----------
+    hot, region : float
+        Sizes of the hot range and of the region that holds it.
+    samples : int
+        Samples of a window.
+    always : bool
+        Something else is accessed in every sample, so the threshold is samples / 10 and not a
+        tenth of this region's own count.
+    """
+    share = min(hot / region, 1.0)
+    least = samples // 10 + 1 if always else 1
+    few = sum(math.comb(samples, k) * share**k * (1 - share) ** (samples - k) for k in range(least))
+    return 1.0 - few
+
+
+def chain(
+    hot: float, span: float, samples: int, windows: int, always: bool, cells: int = 200
+) -> np.ndarray:
+    """Chance, window by window, that the range has stood out of a region of at most twice its size.
+
+    Parameters
+    ----------
+    hot, span : float
+        Sizes of the hot range and of the region that first holds it.
+    samples : int
+        Samples of a window.
+    windows : int
+    always : bool
+        See `stand_out()`.
+    cells : int
+        Of the grid, from `hot` to `span` on a logarithmic scale.
+
+    Returns
+    -------
+    (windows,) float64 array
+    """
+    sizes = np.geomspace(span, hot, cells)
+    apart = np.array([stand_out(hot, size, samples, always) for size in sizes])
+    done = sizes <= 2 * hot
+    step = np.zeros((cells, cells))
+    for k, size in enumerate(sizes):
+        if done[k]:
+            step[k, k] = 1.0
+            continue
+        for tenth in range(1, 10):
+            # The piece that holds the range: the left one with the share it has of the region.
+            for part in (tenth / 10, 1 - tenth / 10):
+                piece = max(size * part, hot)
+                cell = int(np.argmin(np.abs(np.log(sizes) - math.log(piece))))
+                chance = part / 9 * apart[cell]
+                step[k, cell] += chance
+                # Not told apart: merged again with what it was cut from.
+                step[k, k] += part / 9 - chance
+    state = np.zeros(cells)
+    state[0] = 1.0
+    found = np.zeros(windows)
+    for window in range(windows):
+        state = state @ step
+        found[window] = state[done].sum()
+    return found
+
+
+def isolated(params: Hotspot, seed: int) -> int:
+    """Windows until a region of at most twice the hot range's size covers half of it or more.
+
+    Returns
+    -------
+    int
+        0 where that did not come about in `params.windows`.
+    """
+    hot = params.hot_kib << 10
+    side = ((params.mib << 20) - hot) // 2 // PAGE * PAGE
+    sizes = {"above": side, "hot": hot, "below": side}
+    ms = params.windows * params.aggr_us // 1000 * 4
+    phase = language.Phase("steady", ms, (language.Access("hot", False, PAGE, 1),))
+    patterns, phases, vmas = language.program(language.Config(sizes, (phase,)))
+    pages = new_pages(patterns, phases, vmas, access_ns=params.access_ns, seed=seed)
+    ctx = context(params.model_copy(update={"seed": seed}), vmas)
+    kdamond_start(ctx, pages)
+    start = int(pages.patterns["start"][0])
+    for window in range(1, params.windows + 1):
+        n = kdamond_window(ctx, pages, U(params.check_ns))
+        rows = ctx.trace[:n]
+        rows = rows[(rows["nr_accesses"] > 0) & (rows["end"] - rows["start"] <= 2 * hot)]
+        low = np.maximum(rows["start"].astype(np.int64), start)
+        high = np.minimum(rows["end"].astype(np.int64), start + hot)
+        if np.clip(high - low, 0, None).sum() * 2 >= hot:
+            return window
+    return 0
+
+
+def hotspot(params: Hotspot) -> pd.DataFrame:
+    """Simulate `damon/hotspot`.
+
+    Returns
+    -------
+    DataFrame
+        Per window: share of the runs, and chance by the Markov chain, that the hot range has
+        been isolated by then.
+    """
+    if params.variant in (Variant.PAGE_SCAN, Variant.IDEAL):
+        raise BadInput(f"variant={label(params.variant)}: takes one that has regions")
+    if params.hot_kib << 10 > params.mib << 19:
+        raise BadInput(f"hot_kib={params.hot_kib}: takes at most half of mib={params.mib}")
+    found = [isolated(params, params.seed + n) for n in track(range(params.runs), "runs")]
+    steps = np.arange(1, params.windows + 1)
+    when = np.array([window or params.windows + 1 for window in found])
+    share = (when[:, None] <= steps).mean(axis=0)
+    expected = chain(
+        params.hot_kib << 10,
+        (params.mib << 20) / params.min_regions,
+        params.aggr_us // params.sample_us,
+        params.windows,
+        always=False,
+    )
+    return counters.table(
+        "damon/hotspot",
+        label(params.variant),
+        "model",
+        {"isolated": ("share", share), "isolated_markov": ("share", expected)},
+    )

@@ -1,0 +1,298 @@
+"""`damon/masim` and `damon/accuracy`: a masim program watched by each variant, and the truth.
+
+The truth of a page in a window is the share of its sampling intervals in which the program
+touched it; the estimate is the count of its region over the samples of a window. Both come from
+one run, so the comparison is window by window and page by page.
+"""
+
+import numpy as np
+import pandas as pd
+
+from lorelab import counters
+from lorelab.damon import masim as language
+from lorelab.damon.model import damon_new_ctx, kdamond_start, kdamond_window
+from lorelab.damon.pages import PAGE_SIZE, account_truth, new_pages, pages_prepare, play, rand, seen
+from lorelab.damon.params import Accuracy, Masim, Variant
+from lorelab.damon.state import ONE, SNAPSHOT, ZERO, U, njit
+from lorelab.params import label
+from lorelab.progress import track
+
+HOT = 0.5
+"""Share of the samples from which on a page or region counts as hot."""
+PERIOD = U(10_007)
+"""Accesses between two that ideal hardware reports; a prime, so that no stride keeps step."""
+BIN_PAGES = U(512)
+OBSERVED = ["regions", "checks", "wss", "true_wss", "error", "misplaced", "hot", "seconds"]
+
+
+@njit
+def scan_window(pages, counts, samples, sample_us, check_ns):
+    """Check every page in every interval of a window (page idle tracking).
+
+    Parameters
+    ----------
+    counts : (pages,) uint32 array
+        Receives how often each page was found touched.
+    """
+    info = pages.info[0]
+    counts[:] = 0
+    for _ in range(samples):
+        pages_prepare(pages)
+        play(pages, sample_us * U(1000))
+        account_truth(pages)
+        for page in range(U(len(counts))):
+            at = info.base + page * PAGE_SIZE
+            if seen(info, pages.patterns, at, at + PAGE_SIZE):
+                counts[page] += 1
+        play(pages, U(len(counts)) * check_ns)
+
+
+@njit
+def ideal_window(pages, counts, last, samples, sample_us, due):
+    """Let hardware report every `PERIOD`-th access; counts intervals with a report, by 2 MiB.
+
+    Parameters
+    ----------
+    counts, last : (pages / 512,) uint32 arrays
+        Receive the counts; and the interval, from 1, of the last report.
+
+    Returns
+    -------
+    reports, due : uint64
+        Reports made, and accesses until the next one, to be handed in for the next window.
+    """
+    info = pages.info[0]
+    reports = ZERO
+    counts[:] = 0
+    last[:] = 0
+    for interval in range(samples):
+        pages_prepare(pages)
+        play(pages, sample_us * U(1000))
+        account_truth(pages)
+        for k in range(info.lowest, info.highest):
+            p = pages.patterns[k]
+            while due < p.n:
+                offset = (p.first + due) % p.around * p.stride
+                if p.random:
+                    offset = rand(info) * p.sz >> U(32)
+                place = (p.start + offset - info.base) // PAGE_SIZE // BIN_PAGES
+                if last[place] != interval + ONE:
+                    last[place] = interval + ONE
+                    counts[place] += 1
+                reports += ONE
+                due += PERIOD
+            due -= p.n
+    return reports, due
+
+
+@njit
+def weigh(trace, n, full, truth, samples, base, out):
+    """Hold the regions of a window against the truth.
+
+    Parameters
+    ----------
+    trace : SNAPSHOT array
+        Its first `n` rows are the regions.
+    full : float
+        Count of a region that is always accessed.
+    truth : (pages + 1,) float64 array
+        Differences, as `account_truth()` leaves them; zeroed for the next window.
+    samples : float
+        Intervals that went into `truth`.
+    out : (5,) float64 array
+        Receives estimated and true working set, the sum over bytes of |estimate - truth|, bytes
+        that only one of the two calls hot, and bytes that are hot in truth.
+    """
+    out[:] = 0.0
+    page = ZERO
+    nr = U(len(truth)) - ONE
+    running = 0.0
+    for k in range(n):
+        rate = min(trace[k].nr_accesses / full, 1.0)
+        size = float(trace[k].end - trace[k].start)
+        if rate > 0.0:
+            out[0] += size
+        at = trace[k].start
+        inside = 0.0
+        while at < trace[k].end:
+            if at < base:
+                at = min(trace[k].end, base)
+                continue
+            page = (at - base) // PAGE_SIZE
+            if page >= nr:
+                break
+            running += truth[page]
+            truth[page] = 0.0
+            true = min(max(running / samples, 0.0), 1.0)
+            out[1] += 4096.0 if true > 1e-9 else 0.0
+            out[2] += abs(rate - true) * 4096.0
+            out[3] += 4096.0 if (rate >= HOT) != (true >= HOT) else 0.0
+            out[4] += 4096.0 if true >= HOT else 0.0
+            inside += 4096.0
+            at += PAGE_SIZE
+        out[2] += (size - inside) * rate
+        out[3] += size - inside if rate >= HOT else 0.0
+    truth[:] = 0.0
+
+
+def _as_regions(counts: np.ndarray, base: int, pages_each: int) -> np.ndarray:
+    rows = np.zeros(len(counts), SNAPSHOT)
+    rows["start"] = base + np.arange(len(counts), dtype=U) * U(pages_each * 4096)
+    rows["end"] = rows["start"] + U(pages_each * 4096)
+    rows["nr_accesses"] = counts
+    return rows
+
+
+def configuration(params: Masim) -> language.Config:
+    """The program of `params`: its configuration, at its size."""
+    config = language.builtin(params.workload)
+    return language.scaled(config, params.mib) if params.mib else config
+
+
+def observe(params: Masim) -> pd.DataFrame:
+    """Run a program to its end under one variant.
+
+    Returns
+    -------
+    DataFrame
+        A row a window, columns `OBSERVED`: bytes, but `error` a share of all bytes monitored,
+        `seconds` the time when the window ended.
+    """
+    config = configuration(params)
+    patterns, phases, vmas = language.program(config)
+    pages = new_pages(
+        patterns,
+        phases,
+        vmas,
+        access_ns=params.access_ns,
+        tlb=params.tlb,
+        switch_us=params.switch_us,
+        seed=params.seed,
+        truth=True,
+    )
+    samples = params.aggr_us // params.sample_us
+    base, nr = int(pages.info["base"][0]), len(pages.truth) - 1
+    if params.variant == Variant.PAGE_SCAN:
+        counts = np.zeros(nr, np.uint32)
+    elif params.variant == Variant.IDEAL:
+        counts, last = np.zeros((2, nr // int(BIN_PAGES)), np.uint32)
+        due = 0
+    else:
+        ctx = context(params, vmas)
+        kdamond_start(ctx, pages)
+    rows = []
+    out = np.zeros(5)
+    end_ns = int(language.seconds(config) * 1e9)
+    before = 0
+    for _ in _until(pages, end_ns):
+        took = samples
+        if params.variant == Variant.PAGE_SCAN:
+            scan_window(pages, counts, U(samples), U(params.sample_us), U(params.check_ns))
+            trace, n, checks = _as_regions(counts, base, 1), nr, nr * samples
+        elif params.variant == Variant.IDEAL:
+            checks, due = ideal_window(pages, counts, last, U(samples), U(params.sample_us), U(due))
+            trace, n = _as_regions(counts, base, int(BIN_PAGES)), len(counts)
+        else:
+            passed = int(ctx.info["passed_sample_intervals"][0])
+            n = kdamond_window(ctx, pages, U(params.check_ns))
+            trace, took = ctx.trace, int(ctx.info["passed_sample_intervals"][0]) - passed
+            checks, before = int(ctx.info["checks"][0]) - before, int(ctx.info["checks"][0])
+        weigh(trace, n, float(samples), pages.truth, float(took), U(base), out)
+        total = float((trace[:n]["end"] - trace[:n]["start"]).sum())
+        error = out[2] / total
+        rows.append((n, checks, out[0], out[1], error, out[3], out[4], pages.info["now"][0] / 1e9))
+    return pd.DataFrame(rows, columns=OBSERVED)
+
+
+def _until(pages, end_ns: int):
+    # Windows have no fixed length in time, so the bar counts tenths of the program's seconds.
+    tenths = track(range(max(end_ns // 100_000_000, 1)), "monitoring")
+    for tenth in tenths:
+        while int(pages.info["now"][0]) <= min(tenth * 100_000_000, end_ns):
+            yield
+
+
+def context(params: Masim, vmas: list[tuple[int, int, int]], **more):
+    """A DAMON context with the attributes of `params`; see `damon_new_ctx()` for `more`."""
+    return damon_new_ctx(
+        vmas,
+        variant=params.variant,
+        sample_us=params.sample_us,
+        aggr_us=params.aggr_us,
+        update_us=1_000_000 if params.variant == Variant.SETTINGS_2020 else params.update_us,
+        min_regions=params.min_regions,
+        max_regions=params.max_regions,
+        seed=params.seed,
+        rand64=params.rand64,
+        **more,
+    )
+
+
+def masim(params: Masim) -> pd.DataFrame:
+    """Simulate `damon/masim`.
+
+    Returns
+    -------
+    DataFrame
+        Per window: regions, checks, working set as monitored and in truth, rate error, bytes on
+        the wrong side of "hot", and when the window ended.
+    """
+    seen = observe(params)
+    return counters.table(
+        "damon/masim",
+        label(params.variant),
+        "model",
+        {
+            "nr_regions": ("regions", seen["regions"]),
+            "checks": ("checks", seen["checks"]),
+            "wss": ("bytes", seen["wss"]),
+            "true_wss": ("bytes", seen["true_wss"]),
+            "rate_error": ("share", seen["error"]),
+            "misplaced": ("bytes", seen["misplaced"]),
+            "end": ("s", seen["seconds"]),
+        },
+    )
+
+
+def lags(seen: pd.DataFrame, changes: list[float], allowed: float) -> list[int]:
+    """Windows from each change of phase until the hot set is right to within a share of itself.
+
+    The window in which the change falls is the first; a phase in which that never comes about
+    counts all of its windows.
+    """
+    found = []
+    for start, end in zip(changes, [*changes[1:], np.inf], strict=True):
+        phase = seen[(seen["seconds"] > start) & (seen["seconds"] <= end)]
+        right = (phase["misplaced"] <= allowed * phase["hot"]).to_numpy()
+        if len(right):
+            found.append(int(right.argmax()) + 1 if right.any() else len(right))
+    return found
+
+
+def accuracy(params: Accuracy) -> pd.DataFrame:
+    """Simulate `damon/accuracy`: how far a run was from the truth, in a handful of figures."""
+    seen = observe(params)
+    config = configuration(params)
+    ends = np.cumsum([phase.ms / 1000 for phase in config.phases])
+    late = lags(seen, ends[:-1].tolist(), params.allowed_percent / 100)
+    values = {
+        "windows": ("windows", len(seen)),
+        "rate_error": ("share", seen["error"].mean()),
+        "misplaced": ("bytes", seen["misplaced"].mean()),
+        "lag_mean": ("windows", float(np.mean(late)) if late else 0.0),
+        "lag_max": ("windows", max(late, default=0)),
+        "checks_per_second": ("checks/s", seen["checks"].sum() / seen["seconds"].iloc[-1]),
+        "regions_p50": ("regions", seen["regions"].median()),
+        "regions_max": ("regions", seen["regions"].max()),
+    }
+    for percentile in (0, 25, 50, 75, 100):
+        for name in ("wss", "true_wss"):
+            value = float(np.percentile(seen[name], percentile))
+            values[f"{name}_p{percentile}"] = ("bytes", value)
+    return counters.table(
+        "damon/accuracy",
+        label(params.variant),
+        "model",
+        {name: (unit, [value]) for name, (unit, value) in values.items()},
+        first=0,
+    )

@@ -1,0 +1,147 @@
+"""The experiments: what must come out whatever the seed, and how bad input is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lorelab import counters
+from lorelab.damon import hotspot, operations, workload
+from lorelab.damon.params import Accuracy, Masim, Schemes
+from lorelab.errors import BadInput
+from lorelab.experiments import experiment
+from lorelab.params import parse
+
+
+def run(name, **given):
+    """Counters of a whole run by name, or of every step by step and name."""
+    found = experiment(name)
+    table = found.simulate(parse(found.Params, given))
+    assert list(table.columns) == counters.COLUMNS
+    return table.pivot_table(index="step", columns="counter", values="value")
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A masim file of two seconds: one of two regions of 8 MiB touched, then the other."""
+    file = tmp_path / "small.cfg"
+    file.write_text(
+        "a, 8388608\nb, 8388608\n\none\n1000\na, 0, 4096, 1\n\nother\n1000\nb, 0, 4096, 1\n"
+    )
+    return str(file)
+
+
+def test_a_scan_of_all_pages_sees_the_truth(small):
+    seen = run("damon/masim", workload=small, variant="page-scan", check_ns=0)
+    whole = seen.index[seen["end"] != seen["end"].iloc[9]]
+    assert (seen["rate_error"].loc[whole[:-1]] < 1e-9).all()
+    assert (seen["wss"] == seen["true_wss"]).all()
+
+
+def test_damon_finds_the_working_set_with_far_fewer_checks(small):
+    seen = run("damon/masim", workload=small)
+    scan = run("damon/masim", workload=small, variant="page-scan", check_ns=0)
+    assert seen["wss"].median() == pytest.approx(scan["wss"].median(), rel=0.1)
+    assert seen["checks"].sum() < scan["checks"].sum() / 50
+    assert seen["nr_regions"].max() <= 1000
+
+
+def test_a_tlb_that_holds_all_hides_all(small):
+    seen = run("damon/masim", workload=small, tlb=4096)
+    assert seen["wss"].iloc[3:9].max() == 0
+    flushed = run("damon/masim", workload=small, tlb=4096, switch_us=4000)
+    assert flushed["wss"].iloc[3:9].min() > 0
+
+
+def test_the_cost_of_damon_does_not_grow_with_memory():
+    cost = [run("damon/overhead", mib=mib, seconds=5).iloc[0] for mib in (64, 1 << 20)]
+    assert cost[0]["checks_per_second"] == pytest.approx(cost[1]["checks_per_second"], rel=0.5)
+    assert cost[1]["nr_regions_max"] <= 1000
+    scan = [
+        run("damon/overhead", mib=mib, variant="page-scan").iloc[0]["nr_regions_mean"]
+        for mib in (64, 1 << 20)
+    ]
+    assert scan[1] == scan[0] * (1 << 14)
+
+
+def test_the_chain_is_a_distribution_that_only_grows():
+    found = hotspot.chain(1 << 22, 1 << 30, 20, 200, always=False)
+    assert (np.diff(found) >= -1e-12).all() and found[0] >= 0 and found[-1] <= 1 + 1e-9
+    assert hotspot.stand_out(1, 1, 20, always=True) == 1
+    assert hotspot.stand_out(1, 2, 1, always=False) == 0.5
+
+
+def test_lags_count_from_the_window_of_the_change():
+    seen = pd.DataFrame(
+        {
+            "seconds": [0.1, 0.2, 0.3, 0.4, 0.5],
+            "misplaced": [0, 9, 0, 9, 9],
+            "hot": [10, 10, 10, 10, 10],
+        }
+    )
+    assert workload.lags(seen, [0.1, 0.3], 0.1) == [2, 2]
+
+
+def test_the_threads_schemes_in_the_units_of_6_12():
+    table = operations.parse(operations.BUILTIN["ethp"], Schemes())
+    assert table["min_nr_accesses"].tolist() == [1, 0]
+    assert table["max_nr_accesses"].tolist() == [2**32 - 1, 1]
+    assert table["min_age_region"].tolist() == [0, 10]
+    assert table["min_sz_region"].tolist() == [2 << 20, 2 << 20]
+    assert operations.parse(operations.BUILTIN["prcl"], Schemes())["min_age_region"] == 50
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "takes ethp, prcl, or a scheme a line"),
+        ("4K null null 5 5s null", "takes minimum and maximum of size"),
+        ("4K null null 5 5s null burn", "unknown action burn: takes willneed"),
+        ("4Q null null 5 5s null pageout", "'4Q': takes a size like 4K or 2M, or null"),
+        ("8K 4K null 5 5s null pageout", "8K 4K: takes the lower bound first"),
+        ("4K null null 5 5 null pageout", "'5': takes a time like 1s"),
+    ],
+)
+def test_a_scheme_that_cannot_be_is_refused_in_one_line(text, complaint):
+    with pytest.raises(BadInput) as refused:
+        operations.parse(text, Schemes())
+    assert complaint in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"sample_us": "200000"}, "no longer than the aggregation interval"),
+        ({"min_regions": "2000"}, "no higher than the upper bound"),
+        ({"min_regions": "2"}, "min_regions=2: "),
+        ({"variant": "idle"}, "takes one of page-scan, fixed, damon"),
+    ],
+)
+def test_attributes_that_cannot_be_are_refused(given, complaint):
+    for params in (Masim, Accuracy):
+        with pytest.raises(BadInput) as refused:
+            parse(params, given)
+        assert complaint in str(refused.value)
+
+
+def test_a_page_out_comes_back_only_when_touched(small):
+    seen = run("damon/schemes", workload=small, schemes="4K null null 0 200ms null pageout")
+    assert seen["paged_out"].iloc[-1] > 0
+    swapped = seen["swapped"] // 4096 + seen["refaults"]
+    assert (swapped == seen["paged_out"]).all()
+
+
+def test_a_quota_bounds_all_charge_windows_but_the_first(small):
+    """The quota in bytes is 0, which is none, until damos_adjust_quota() opens a second window."""
+    given = {"workload": small, "schemes": "4K null null 0 200ms null pageout"}
+    seen = run("damon/schemes", **given, quota_mib=1, quota_ms=500)
+    tried = seen["scheme0_sz_tried"]
+    assert tried.iloc[6] > 2 << 20
+    # Five windows of 100 ms touch at most two charge windows.
+    assert tried.iloc[7:].diff(5).max() <= 2 << 20
+    assert tried.iloc[-1] > tried.iloc[7]
+
+
+def test_no_huge_page_is_taken_apart_by_nohugepage(small):
+    seen = run("damon/schemes", workload=small, schemes="ethp")
+    assert (seen["huge"].diff().dropna() >= 0).all()
