@@ -320,7 +320,7 @@ def overlap() -> Finding:
     return Finding(
         Verdict.CONTRADICTED if both else Verdict.HOLDS,
         "Both ends of a range belong to it, and 5 % is exactly one hit: a region with one hit a "
-        "window is promoted by one line and demoted by the other."
+        "window is one for both lines."
         if both
         else "No region matches both lines.",
         {"checks a window": SAMPLES, "counts that match both lines": str(both)},
