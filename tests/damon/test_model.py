@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,9 @@ from damon.following import (
 )
 from lorelab.damon import masim, model
 from lorelab.damon.pages import PATTERN, PHASE, new_pages
-from lorelab.damon.state import U, damon_insert_region, damon_rand
+from lorelab.damon.params import Variant
+from lorelab.damon.schemes import kdamond_wait_activation
+from lorelab.damon.state import SCHEME, U, damon_insert_region, damon_rand
 
 RUNS = settings(max_examples=40, deadline=None, derandomize=True)
 
@@ -190,3 +193,47 @@ def test_contexts_share_the_last_count_of_regions():
     model.kdamond_start(one, pages)
     model.kdamond_split_regions(one)
     assert other.static[0] == one.static[0] > 0
+
+
+@pytest.mark.parametrize(
+    ("before", "free", "activated", "wait"),
+    [
+        (1, 600, 0, 50),  # above high: off
+        (1, 450, 1, 0),  # between high and mid, and on: stays on
+        (0, 450, 0, 50),  # between high and mid, and off: stays off
+        (0, 300, 1, 0),  # between mid and low: on
+        (1, 100, 0, 50),  # below low: off
+    ],
+)
+def test_watermarks_have_hysteresis(before, free, activated, wait):
+    scheme = np.zeros(1, SCHEME)
+    scheme["wmark_metric"], scheme["wmark_interval"] = 1, 50
+    scheme["high"], scheme["mid"], scheme["low"] = 500, 400, 200
+    scheme["activated"] = before
+    ctx = model.damon_new_ctx([(0, 0, PAGE)], schemes=scheme)
+    pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), [])
+    pages.info["free_mem_rate"] = free
+    assert kdamond_wait_activation(ctx, pages) == wait
+    assert scheme["activated"] == activated
+
+
+@pytest.mark.parametrize(
+    ("nr_accesses", "sample", "expected"),
+    [
+        (0, 10_000, 20_000),  # nothing seen: doubled
+        (20, 10_000, 5_000),  # everything seen, 25 times the goal: the least, which is half
+        (20, 8_000, 5_000),  # half would be below the goal's least interval
+        (0, 9_000_000, 10_000_000),  # double would be above its most
+    ],
+)
+def test_intervals_are_tuned_by_half_or_double_at_most(nr_accesses, sample, expected):
+    ctx = model.damon_new_ctx(
+        [(0, 0, PAGE)], Variant.TUNED, sample_us=sample, aggr_us=20 * sample, min_regions=3
+    )
+    i = damon_insert_region(ctx, U(0), U(0), U(100 * PAGE), U(len(ctx.regions) - 1))
+    ctx.regions[i]["nr_accesses"], ctx.regions[i]["age"] = nr_accesses, 8
+    model.kdamond_tune_intervals(ctx)
+    assert ctx.info["sample_interval"] == expected
+    assert ctx.info["aggr_interval"] == 20 * expected
+    assert ctx.regions[i]["age"] == 8 * sample // expected
+    assert ctx.regions[i]["nr_accesses"] == nr_accesses
