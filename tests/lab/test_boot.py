@@ -31,8 +31,8 @@ def run(laboratory, tmp_path):
     for name, body in WORKLOADS.items():
         (tmp_path / f"{name}.py").write_text(f"def run(params):\n    {body}\n")
 
-    def run(name, params=None, seconds=60.0, memory_mib=512):
-        job = boot.Job(name, params or {}, seconds)
+    def run(name, params=None, seconds=60.0, memory_mib=512, rows=None):
+        job = boot.Job(name, params or {}, seconds, rows)
         machine = boot.Machine(memory_mib=memory_mib)
         kernel, root = laboratory.kernel.image, laboratory.guest.root
         return boot.run(kernel, root, tmp_path, machine, job, quiet=True)
@@ -86,6 +86,11 @@ def test_a_killed_guest(run):
     with pytest.raises(RunFailed, match="killed by signal 9"):
         run("hang")
     killer.join()
+
+
+def test_too_few_results_are_no_whole_run(run):
+    with pytest.raises(boot.GuestFailed, match="gave 2 results where 3 were due"):
+        run("counts", {"n": 2}, rows=3)
 
 
 def test_two_at_once_do_not_disturb_each_other(run):

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,8 @@ from lorelab.lab.protocol import Damaged, Reader
 QEMU = "qemu-system-x86_64"
 BOOT_SECONDS = 120.0
 """From QEMU's start to the guest's first frame; some 10 s under emulation on an idle machine."""
+LAST_SECONDS = 10.0
+"""From the end of QEMU's streams to its own."""
 KERNEL_WORDS = ("loglevel=5", "no_timer_check")
 """virtme-run's loglevel=1 hides why a guest died; and on a busy host the emulated timer comes so
 late that the kernel takes its IO-APIC for broken and panics."""
@@ -58,7 +61,7 @@ class Job(NamedTuple):
     seconds: float
     """Longest the job may take once the guest is up."""
     rows: int | None = None
-    """Rows it will give, for the progress bar."""
+    """Rows it must give, where that is known before."""
 
 
 class Outcome(NamedTuple):
@@ -240,6 +243,10 @@ def _watch(command: list[str], job: Job, quiet: bool, boot_seconds: float) -> Re
                 if reader.hello is not None and not greeted:
                     deadline = time.monotonic() + job.seconds
                 status.update(f"{job.workload}: {len(reader.rows)} of {job.rows or '?'} results")
+            if not reader.ended:
+                # It has closed its streams; its own end tells more than the one it gets here.
+                with suppress(subprocess.TimeoutExpired):
+                    qemu.wait(LAST_SECONDS)
         except Damaged as damaged:
             raise GuestFailed(f"{damaged}{_last(console)}", reader.rows) from None
         finally:
@@ -249,6 +256,9 @@ def _watch(command: list[str], job: Job, quiet: bool, boot_seconds: float) -> Re
         raise GuestFailed(message, reader.rows)
     if not reader.ended:
         raise GuestFailed(_death(qemu.returncode, console), reader.rows)
+    if job.rows is not None and len(reader.rows) != job.rows:
+        message = f"{job.workload} gave {len(reader.rows)} results where {job.rows} were due"
+        raise GuestFailed(message + _last(console), reader.rows)
     return reader
 
 
