@@ -5,8 +5,8 @@ import sys
 
 import pandas as pd
 import pytest
-from recordings import damo, make, perf, write
 
+from damon.recordings import damo, make, perf, write
 from lorelab import cli
 from lorelab.damon import charts, recording, report
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recordings import damo, make, perf, write
 
+from damon.recordings import damo, make, perf, write
 from lorelab.damon import recording
 from lorelab.errors import BadInput
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recordings import BASE, damo, make, perf, write
 
+from damon.recordings import BASE, damo, make, perf, write
 from lorelab.damon import recording, report
 from lorelab.errors import BadInput
 
