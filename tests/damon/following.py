@@ -3,8 +3,8 @@
 import random
 
 import numpy as np
+from damon_oracle import Kdamond, Scheme
 
-from damon.oracle import Kdamond, Scheme
 from lorelab.damon import model
 from lorelab.damon.pages import PATTERN, PHASE, new_pages
 from lorelab.damon.schemes import Action, Filter

@@ -4,10 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from damon.following import (
+from following import (
     PAGE,
     UINT_MAX,
     ULONG_MAX,
@@ -18,6 +15,9 @@ from damon.following import (
     regions_of,
     step,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from lorelab.damon import masim, model
 from lorelab.damon.pages import PATTERN, PHASE, new_pages
 from lorelab.damon.params import Variant
