@@ -24,3 +24,11 @@ def laboratory():
             pytest.skip("the kernel and the guest are not built: `make lab` builds them")
     kernel = build.build()
     return Laboratory(kernel, guest.build_root(), guest.build_programs(build.recipe()))
+
+
+@pytest.fixture(scope="session")
+def switched(laboratory):
+    """The kernel with lib/kernel/patches; built first in CI."""
+    if os.environ.get("CI") != "true" and build.find(build.recipe(patched=True)) is None:
+        pytest.skip("the kernel with switches is not built: `make lab` builds it")
+    return build.build(patched=True)

@@ -203,6 +203,7 @@ def thp_swap_allocator_test(
     large_swapin=True,
     slot_cache=True,
     free_cache=True,
+    alloc_mode="upstream",
     check=None,
 ):
     """Run the tool's main().
@@ -213,7 +214,7 @@ def thp_swap_allocator_test(
         `swpout` and `swpout_fallback` of each iteration, in 64 KiB folios.
     """
     libc.srand(seed)
-    si = Swap(device_mib << 8, 1, slot_cache, free_cache)
+    si = Swap(device_mib << 8, 1, slot_cache, free_cache, alloc_mode)
     mem1 = Area(si, MEMSIZE_MTHP, True, large_swapin)
     mem2 = Area(si, MEMSIZE_SMALLFOLIO, False, large_swapin) if "-s" in options.split() else None
     swapin = ALIGNMENT_MTHP if "-a" in options.split() else ALIGNMENT_SMALLFOLIO

@@ -17,13 +17,14 @@ from oracle import (
 from oracle_replay import thp_swap_allocator_test
 
 from lorelab.lab import records
+from lorelab.params import label
 from lorelab.swap.params import AllocatorTest, Variant
 
 NAME = "swap/allocator-test"
 RECORDED = [
     params
     for params in records.recorded(NAME, AllocatorTest)
-    if params.variant == Variant.V6_12 and not params.rotational
+    if params.variant == Variant.V6_12 and params.stealing and not params.rotational
 ]
 
 
@@ -58,7 +59,7 @@ def check_invariants(si):
 
 
 @pytest.mark.parametrize(
-    "params", RECORDED, ids=lambda p: f"{p.options or 'none'},{p.seed},{p.large_swapin}"
+    "params", RECORDED, ids=lambda p: str(p.model_dump(exclude_defaults=True, mode="json"))
 )
 def test_every_iteration_of_a_recorded_kernel_run(params):
     found = records.load(NAME, params).counters.pivot(
@@ -66,7 +67,14 @@ def test_every_iteration_of_a_recorded_kernel_run(params):
     )
     expected = list(found[["swpout", "swpout_fallback"]].itertuples(index=False, name=None))
     rows = thp_swap_allocator_test(
-        params.options, params.seed, len(expected), params.device_mib, params.large_swapin
+        params.options,
+        params.seed,
+        len(expected),
+        params.device_mib,
+        params.large_swapin,
+        params.slot_cache,
+        params.free_cache,
+        alloc_mode=label(params.alloc_mode),
     )
     assert rows == expected
 

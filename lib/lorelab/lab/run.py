@@ -20,7 +20,9 @@ class Measured(NamedTuple):
         return Provenance(experiment=experiment, params=params, run_in_boot=run, **self.source)
 
 
-def measure(machine: boot.Machine, job: boot.Job, image: Path | None = None) -> Measured:
+def measure(
+    machine: boot.Machine, job: boot.Job, image: Path | None = None, patched: bool = False
+) -> Measured:
     """Boot the laboratory's guest and run `job`.
 
     Parameters
@@ -30,6 +32,8 @@ def measure(machine: boot.Machine, job: boot.Job, image: Path | None = None) -> 
     image : Path, optional
         bzImage of the reader's own, with all that lib/kernel/config/lab.config calls the road in
         and out of the guest built in; otherwise the laboratory's kernel.
+    patched : bool
+        The laboratory's kernel with lib/kernel/patches, not the unmodified one.
 
     Raises
     ------
@@ -39,7 +43,7 @@ def measure(machine: boot.Machine, job: boot.Job, image: Path | None = None) -> 
         The guest did not come to the job's end.
     """
     needs.check(needs.BOOT)
-    made = build.recipe()
+    made = build.recipe(patched=patched)
     kernel = _own(image) if image else build.built(made)
     root, programs, date = guest.built(), guest.programs(made), now()
     outcome = boot.run(kernel.image, root.root, programs, machine, job)

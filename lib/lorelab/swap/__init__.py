@@ -12,6 +12,13 @@ EXPERIMENTS = [
         kernel="lorelab.swap.kernel:allocator_test",
     ),
     Experiment(
+        name="swap/paths",
+        question="Which clusters serve the allocations of swap/allocator-test?",
+        Params=AllocatorTest,
+        model="lorelab.swap.workload:paths",
+        kernel="lorelab.swap.kernel:paths",
+    ),
+    Experiment(
         name="swap/usemem",
         question="Where does swapping out a 64 KiB folio spend its invalidations?",
         Params=Usemem,

@@ -1,28 +1,38 @@
-"""The swap experiments on a real kernel: an unmodified 6.12 with a zram device."""
+"""The swap experiments on a real kernel: 6.12 with a zram device.
+
+What an unmodified kernel can follow runs on one. For the rest, switches of lib/kernel/patches are
+turned on the laboratory's own.
+"""
 
 from pathlib import Path
-
-import pandas as pd
+from typing import Any
 
 from lorelab.counters import table
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
-from lorelab.lab.run import measure
+from lorelab.lab.run import Measured, measure
 from lorelab.params import label
-from lorelab.swap.params import AllocatorTest, Variant
+from lorelab.swap.params import AllocatorTest, AllocMode, Variant
 
 NAME = "swap/allocator-test"
+PATHS = "swap/paths"
 TOOL_ITERATIONS = 100
 """Iterations of the loop in tools/mm/thp_swap_allocator_test.c; the tool takes no number."""
 LARGEST_MIB = 16 * 1024
 """zram keeps 16 bytes a page and the swap map one, all in the guest's 2 GiB."""
 SECONDS_A_RUN = 600.0
 """Some 20 s under emulation on an idle machine, 140 s on a host with a load of 14."""
+SWITCHES = {
+    "stealing": "swap/steal",
+    "slot_cache": "swap/slot_cache",
+    "free_cache": "swap/free_cache",
+}
+"""What turns a parameter that is false "off"."""
 
 
 def allocator_test(wanted: list[AllocatorTest], image: Path | None = None) -> list[Record]:
-    """Run the kernel's tools/mm/thp_swap_allocator_test; runs alike in `large_swapin` share a boot.
+    """Run the kernel's tools/mm/thp_swap_allocator_test; runs that can share a boot do.
 
     The device is zram0 with lzo, 64 KiB folios are `always`, all other sizes `never`, as the
     tool's header says; one CPU and ample memory, so that nothing but the tool swaps. Each run
@@ -49,24 +59,73 @@ def allocator_test(wanted: list[AllocatorTest], image: Path | None = None) -> li
     for params in wanted:
         check(params, own=image is not None)
     records: dict[int, Record] = {}
-    for large_swapin in (True, False):
-        numbers = [i for i, params in enumerate(wanted) if params.large_swapin == large_swapin]
+    # Large swap-in, once off on an unmodified kernel, stays off; a switch goes both ways.
+    for patched, large_swapin in ((False, True), (False, False), (True, None)):
+        numbers = [
+            i
+            for i, params in enumerate(wanted)
+            if bool(switches(params)) == patched and large_swapin in (params.large_swapin, None)
+        ]
         if numbers:
-            found = _boot([wanted[i] for i in numbers], large_swapin, image)
+            runs = [wanted[i] for i in numbers]
+            zswap_once = large_swapin is False
+            measured = _boot(runs, [_turned(p, patched) for p in runs], zswap_once, image)
+            found = [_iterations(params, i, measured) for i, params in enumerate(runs)]
             records.update(zip(numbers, found, strict=True))
     return [records[i] for i in range(len(wanted))]
 
 
+def paths(wanted: list[AllocatorTest], image: Path | None = None) -> list[Record]:
+    """Run the same on a kernel with lib/kernel/patches, and read what served its allocations.
+
+    Parameters
+    ----------
+    wanted, image
+        As for `allocator_test`.
+
+    Returns
+    -------
+    list of Record
+        As asked: totals of the run by path and order (see `lorelab.swap.workload.paths`).
+
+    Raises
+    ------
+    BadInput, RunFailed
+        As `allocator_test`; the tool always runs all its iterations.
+    """
+    for params in wanted:
+        check(params, own=image is not None)
+        if params.iterations != TOOL_ITERATIONS:
+            raise BadInput(
+                f"iterations={params.iterations}: paths are totals of a run, and the kernel's "
+                f"tool does {TOOL_ITERATIONS}"
+            )
+    turned = [{**_turned(params, True), "swap/count": "on"} for params in wanted]
+    measured = _boot(wanted, turned, False, image)
+    return [_totals(params, number, measured) for number, params in enumerate(wanted)]
+
+
+def switches(params: AllocatorTest) -> dict[str, str]:
+    """Switches of lib/kernel/patches that only a patched kernel can follow, and their choice."""
+    turned = {}
+    if params.alloc_mode != AllocMode.UPSTREAM:
+        turned["swap/alloc_mode"] = label(params.alloc_mode)
+    for name, switch in SWITCHES.items():
+        if not getattr(params, name):
+            turned[switch] = "off"
+    return turned
+
+
 def check(params: AllocatorTest, own: bool = False) -> None:
-    """Raise BadInput for what an unmodified 6.12, or a kernel of the reader's own, can't follow."""
+    """Raise BadInput for what no 6.12, or no kernel of the reader's own, can follow."""
     if params.variant != Variant.V6_12 and not own:
         raise BadInput(
-            f"variant={label(params.variant)}: an unmodified 6.12 kernel only has v6.12; "
-            "the model has the others, and --kernel takes one of your own"
+            f"variant={label(params.variant)}: the laboratory's kernel is a v6.12, whose "
+            "alloc_mode comes near some others; the model has them all, and --kernel takes one "
+            "of your own"
         )
-    for name in ("slot_cache", "free_cache", "batched_zap", "stealing"):
-        if not getattr(params, name):
-            raise BadInput(f"{name}=false: an unmodified kernel can't; only the model can")
+    if not params.batched_zap:
+        raise BadInput("batched_zap=false: no kernel can; only the model can")
     if params.iterations > TOOL_ITERATIONS:
         raise BadInput(
             f"iterations={params.iterations}: the kernel's tool does {TOOL_ITERATIONS}; only the "
@@ -78,28 +137,51 @@ def check(params: AllocatorTest, own: bool = False) -> None:
         )
 
 
-def _boot(wanted: list[AllocatorTest], large_swapin: bool, image: Path | None) -> list[Record]:
+def _turned(params: AllocatorTest, patched: bool) -> dict[str, str]:
+    off = {"swap/large_swapin": "off"} if patched and not params.large_swapin else {}
+    return switches(params) | off
+
+
+def _boot(
+    wanted: list[AllocatorTest],
+    turned: list[dict[str, str]],
+    zswap_once: bool,
+    image: Path | None,
+) -> Measured:
     runs = [
-        params.model_dump(include={"options", "seed", "device_mib", "rotational"})
-        for params in wanted
+        {"switches": choices}
+        | params.model_dump(include={"options", "seed", "device_mib", "rotational"})
+        for params, choices in zip(wanted, turned, strict=True)
     ]
     job = Job(
         workload="swap_allocator_test",
-        params={"large_swapin": large_swapin, "runs": runs},
+        params={"zswap_once": zswap_once, "runs": runs},
         seconds=SECONDS_A_RUN * len(runs),
-        rows=TOOL_ITERATIONS * len(runs),
+        rows=sum(TOOL_ITERATIONS + ("swap/count" in choices) for choices in turned),
     )
-    measured = measure(Machine(cpus=1, memory_mib=2048), job, image)
-    rows = pd.DataFrame(measured.rows)
-    records = []
-    for number, params in enumerate(wanted):
-        mine = rows[rows["run"] == number].set_index("iteration").loc[: params.iterations]
-        counters = table(
-            NAME,
-            label(params.variant),
-            "kernel",
-            {name: ("folios", mine[name].to_numpy()) for name in ("swpout", "swpout_fallback")},
-        )
-        given = params.model_dump(mode="json")
-        records.append(Record(counters, measured.provenance(NAME, given, number + 1)))
-    return records
+    machine = Machine(cpus=1, memory_mib=2048)
+    return measure(machine, job, image, patched=any(turned))
+
+
+def _iterations(params: AllocatorTest, number: int, measured: Measured) -> Record:
+    mine = _rows(number, measured)[: params.iterations]
+    counters = {
+        name: ("folios", [row[name] for row in mine]) for name in ("swpout", "swpout_fallback")
+    }
+    found = table(NAME, label(params.variant), "kernel", counters)
+    return Record(found, measured.provenance(NAME, params.model_dump(mode="json"), number + 1))
+
+
+def _totals(params: AllocatorTest, number: int, measured: Measured) -> Record:
+    [said] = (row["counters"] for row in _rows(number, measured) if "counters" in row)
+    counters = {}
+    for order in (0, 4):
+        for name in ("current", "free", "nonfull", "frag", "steal", "fail", "visited"):
+            unit = "clusters" if name == "visited" else "allocations"
+            counters[f"{name}_{order}"] = (unit, [said[f"{name} {order}"]])
+    found = table(PATHS, label(params.variant), "kernel", counters, first=0)
+    return Record(found, measured.provenance(PATHS, params.model_dump(mode="json"), number + 1))
+
+
+def _rows(number: int, measured: Measured) -> list[dict[str, Any]]:
+    return [row for row in measured.rows if row["run"] == number]

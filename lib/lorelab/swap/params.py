@@ -45,7 +45,11 @@ class AllocMode(IntEnum):
     V6_10 = 1
     """Above order 0 the current cluster, then a free one, or none: where 6.10 looks."""
     V3 = 2
-    """As V6_10, but a current cluster is left at its first occupied range: the thread's v3."""
+    """As V6_10, but a current cluster is left at its first occupied range: the thread's v3.
+
+    The two part only once order 0 has taken slots ahead of the place where a current cluster of a
+    higher order goes on, which `swap/allocator-test` never brings about.
+    """
     NONFULL_FIRST = 3
     """Nonfull clusters before free ones, for all orders: where Chris Li's v3 looks."""
 

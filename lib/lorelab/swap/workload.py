@@ -16,7 +16,19 @@ import pandas as pd
 from lorelab import counters
 from lorelab.params import label
 from lorelab.progress import track
-from lorelab.swap.clusters import ONE, ZERO, U
+from lorelab.swap.clusters import (
+    CURRENT,
+    FAIL,
+    FROM_FRAG,
+    FROM_FREE,
+    FROM_NONFULL,
+    ONE,
+    PATHS,
+    STEAL,
+    ZERO,
+    Swap,
+    U,
+)
 from lorelab.swap.model import folio_alloc_swap, free_swap_and_cache_nr, free_swap_slot, swapon
 from lorelab.swap.params import AllocatorTest
 
@@ -204,14 +216,8 @@ def iterate(si, mem1, mem2, state, aligned_swapin, large_swapin, stats):
     _madvise_pageout(si, mem2, stats)
 
 
-def allocator_test(params: AllocatorTest) -> pd.DataFrame:
-    """Simulate `swap/allocator-test`.
-
-    Returns
-    -------
-    DataFrame
-        Counters `swpout` and `swpout_fallback`, in folios, per iteration.
-    """
+def _run(params: AllocatorTest, name: str) -> tuple[Swap, np.ndarray]:
+    """Area at the end, and the (iterations, 2) folios that went out whole and fell back."""
     si = swapon(
         params.device_mib << 8,
         params.variant,
@@ -227,14 +233,50 @@ def allocator_test(params: AllocatorTest) -> pd.DataFrame:
     state = srand(params.seed)
     out = np.zeros((params.iterations, 2), np.uint64)
     warm_up(si, mem1, mem2)
-    for stats in track(out, "swap/allocator-test: iterations"):
+    for stats in track(out, f"{name}: iterations"):
         iterate(si, mem1, mem2, state, "-a" in params.options, params.large_swapin, stats)
+    return si, out.astype(np.int64)
+
+
+def allocator_test(params: AllocatorTest) -> pd.DataFrame:
+    """Simulate `swap/allocator-test`.
+
+    Returns
+    -------
+    DataFrame
+        Counters `swpout` and `swpout_fallback`, in folios, per iteration.
+    """
+    name = "swap/allocator-test"
+    _, out = _run(params, name)
     return counters.table(
-        "swap/allocator-test",
+        name,
         label(params.variant),
         "model",
         {
-            "swpout": ("folios", out[:, SWPOUT].astype(np.int64)),
-            "swpout_fallback": ("folios", out[:, SWPOUT_FALLBACK].astype(np.int64)),
+            "swpout": ("folios", out[:, SWPOUT]),
+            "swpout_fallback": ("folios", out[:, SWPOUT_FALLBACK]),
         },
     )
+
+
+def paths(params: AllocatorTest) -> pd.DataFrame:
+    """Simulate `swap/paths`.
+
+    Returns
+    -------
+    DataFrame
+        For orders 0 and 4, the only ones that the test has, totals of the run with its warm-up:
+        `current_0` and so on, allocations that the device served from there, those that it
+        failed, and `visited_0`, clusters searched. `Swap.scanned` is not among them: it stops
+        at a slot that waits in a per-CPU cache, where the kernel looks past it once the area
+        is half full.
+    """
+    name = "swap/paths"
+    si, _ = _run(params, name)
+    found = {}
+    for order in (ZERO, MTHP_ORDER):
+        for path in (CURRENT, FROM_FREE, FROM_NONFULL, FROM_FRAG, STEAL, FAIL):
+            count = [int(si.path[path, order])]
+            found[f"{PATHS[path]}_{order}"] = ("allocations", count)
+        found[f"visited_{order}"] = ("clusters", [int(si.visited[order])])
+    return counters.table(name, label(params.variant), "model", found, first=0)
