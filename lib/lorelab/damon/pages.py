@@ -304,7 +304,8 @@ def play(pages, ns):
             continue
         n = min(info.batch_left, info.owed // info.access_ns)
         if info.switch_ns:
-            n = min(n, (info.next_switch - now) // info.access_ns + ONE)
+            # Those before the switch: at or after it, an access finds the TLB empty.
+            n = min(n, (info.next_switch - now + info.access_ns - ONE) // info.access_ns)
         _access(info, pages.patterns[info.pattern], n)
         info.batch_left -= n
         info.owed -= n * info.access_ns
