@@ -107,14 +107,15 @@ def test_what_the_code_imports_is_listed():
 
 
 def imported(file: Path) -> set[str]:
-    """Top-level modules that `file` imports, without those that lie beside it."""
+    """Top-level modules that `file` imports, without the checkout's own."""
     found = set()
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             found |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             found.add(node.module.split(".")[0])
-    return {name for name in found if not (file.parent / f"{name}.py").exists()}
+    beside = {path.stem for folder in (file.parent, ROOT / "tests", ROOT) for path in folder.iterdir()}
+    return found - beside
 
 
 @pytest.mark.parametrize(

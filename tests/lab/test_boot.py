@@ -111,6 +111,8 @@ def test_no_qemu_outlives_lorelab(laboratory, tmp_path, end):
     """Ctrl-C, and even a lorelab that is killed outright."""
     (tmp_path / "hang.py").write_text(f"def run(params):\n    {WORKLOADS['hang']}\n")
     program = (
+        # A shell's background job, as this test's run may be, starts with Ctrl-C ignored.
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
         "from pathlib import Path; from lorelab.lab import boot; "
         f"boot._run(Path({str(laboratory.kernel.image)!r}), Path({str(laboratory.guest.root)!r}), "
         f"Path({str(tmp_path)!r}), boot.Machine(), boot.Job('hang', {{}}, 60), 'tcg', True)"
