@@ -114,8 +114,8 @@ def imported(file: Path) -> set[str]:
             found |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             found.add(node.module.split(".")[0])
-    beside = {path.stem for folder in (file.parent, ROOT / "tests", ROOT) for path in folder.iterdir()}
-    return found - beside
+    folders = (file.parent, ROOT / "tests", ROOT)
+    return found - {path.stem for folder in folders for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,7 @@ Simplifications, and what each changes:
 - A slot's use count is one: no page is shared by fork. So `swap_map` holds 0, HAS_CACHE or BAD,
   and doesn't tell a slot in use from one in a per-CPU cache. Once the area is half full, the
   kernel reads on past the latter in vain (`cluster_scan_range()`): it takes the same slots, and
-  `scanned` comes out lower here. On a rotational device its linear scan stops elsewhere
-  (`scan_swap_map_slots()`), and takes other slots.
+  `scanned` comes out lower here.
 - The device is synchronous (SWP_SYNCHRONOUS_IO, as zram): no slot outlives its swap-in in the
   swap cache, so `vm_swap_full()` has nothing to reclaim, and the full list is only kept.
 - No discard: a cluster that empties is free at once.

@@ -271,8 +271,10 @@ def _set_cluster_next(si, cpu, following):
 
 @njit
 def _empty_run(si):
-    # A rotational device looks for 512 free slots in a row, from the lowest free one on.
+    # A rotational device looks for 512 free slots in a row, from the lowest free one on. The slots
+    # passed use up the caller's latency_ration, which starts anew every 257th.
     info = si.info[0]
+    latency_ration = LATENCY
     offset = info.lowest_bit
     last_in_cluster = offset + SWAPFILE_CLUSTER - ONE
     while last_in_cluster <= info.highest_bit:
@@ -280,9 +282,12 @@ def _empty_run(si):
         if si.swap_map[offset]:
             last_in_cluster = offset + SWAPFILE_CLUSTER
         elif offset == last_in_cluster:
-            return offset - SWAPFILE_CLUSTER + ONE
+            return offset - SWAPFILE_CLUSTER + ONE, latency_ration
+        latency_ration -= 1
+        if latency_ration < 0:
+            latency_ration = LATENCY
         offset += ONE
-    return ZERO
+    return ZERO, latency_ration
 
 
 @outline
@@ -330,7 +335,7 @@ def scan_swap_map_slots(si, cpu, nr, slots, order):
         info.cluster_nr = SWAPFILE_CLUSTER - ONE
         if info.pages - info.inuse_pages >= SWAPFILE_CLUSTER:
             scan_base = info.lowest_bit
-            run = _empty_run(si)
+            run, latency_ration = _empty_run(si)
             offset = run if run else scan_base
             if run:
                 info.cluster_next = run
