@@ -194,7 +194,9 @@ def _write(counters: pd.DataFrame, file: Path | None) -> None:
         part.replace(file)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise RunFailed(f"cannot write {file}: {error.strerror}; give -o another place") from None
+        raise RunFailed(
+            f"cannot write {file}: {error.strerror or error}; give -o another place"
+        ) from None
 
 
 def main(command: click.Command = cli) -> None:

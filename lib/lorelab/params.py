@@ -70,9 +70,14 @@ def _complaint(model: type[Params], error: Any) -> str:
     name = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         return f"unknown parameter {name}: takes {', '.join(model.model_fields)}"
-    message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    message = error["msg"].removeprefix("Value error, ")
     if not name:
         return message
+    if message.startswith("Input should be "):
+        unit = model.model_fields[name].json_schema_extra["unit"]
+        wanted = message.removeprefix("Input should be ")
+        a = "a value " if wanted.startswith(("greater", "less")) else ""
+        message = f"takes {a}{wanted} {unit}".rstrip()
     return f"{name}={error['input']}: {message}"
 
 
