@@ -53,7 +53,7 @@ def test_other_parameters_reach_the_notebook_and_its_page(notebook, tmp_path):
     [
         ({"sed": "7"}, r"unknown parameter sed: .*page\.ipynb takes seed, variant, live"),
         ({"seed": "x"}, r"seed=x: takes int \(srand\(\)\)"),
-        ({"seed": "-1"}, "seed=-1: greater than or equal to 0"),
+        ({"seed": "-1"}, "seed=-1: takes a value greater than or equal to 0"),
         ({"variant": "v9"}, "variant=v9: takes one of v6.6"),
         ({"live": "maybe"}, "live=maybe: takes bool"),
     ],

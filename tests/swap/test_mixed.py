@@ -189,7 +189,7 @@ def test_a_rotational_device_takes_order_0_alone():
         ({"orders": "4:0"}, "orders=4:0: takes weights up to 65536, one of them above 0"),
         ({"fill": "0"}, "fill=0: "),
         ({"device_mib": "3"}, "device_mib=3: "),
-        ({"lifetimes": "weibull"}, "lifetimes=weibull: 'zipf' or 'exponential'"),
+        ({"lifetimes": "weibull"}, "lifetimes=weibull: takes 'zipf' or 'exponential'"),
         ({"turnover": "3"}, "unknown parameter turnover: takes device_mib,"),
     ],
 )
