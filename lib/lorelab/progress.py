@@ -1,7 +1,7 @@
 """A bar on stderr for work that takes longer than two seconds, and nothing for the rest."""
 
 from collections.abc import Iterator, Sequence
-from time import monotonic
+from threading import Timer
 from typing import TypeVar
 
 from rich.console import Console
@@ -24,12 +24,15 @@ def track(items: Sequence[Item], what: str) -> Iterator[Item]:
     console = Console(stderr=True)
     progress = Progress(console=console, transient=True, disable=not console.is_terminal)
     bar = progress.add_task(what, total=len(items))
-    started = monotonic()
+    # A timer, for the first item may take longest: it is where numba compiles.
+    patience = Timer(PATIENCE, progress.start)
+    patience.daemon = True
+    patience.start()
     try:
         for done, item in enumerate(items, start=1):
             yield item
             progress.update(bar, completed=done)
-            if monotonic() - started > PATIENCE:
-                progress.start()
     finally:
+        patience.cancel()
+        patience.join()
         progress.stop()

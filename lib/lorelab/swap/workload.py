@@ -232,8 +232,11 @@ def _run(params: AllocatorTest, name: str) -> tuple[Swap, np.ndarray]:
     mem2 = np.zeros(int(MEMSIZE_SMALLFOLIO) if "-s" in params.options else 0, np.uint64)
     state = srand(params.seed)
     out = np.zeros((params.iterations, 2), np.uint64)
-    warm_up(si, mem1, mem2)
-    for stats in track(out, f"{name}: iterations"):
+    for step in track(range(params.iterations + 1), f"{name}: iterations"):
+        if step == 0:
+            warm_up(si, mem1, mem2)
+            continue
+        stats = out[step - 1]
         iterate(si, mem1, mem2, state, "-a" in params.options, params.large_swapin, stats)
     return si, out.astype(np.int64)
 
