@@ -1,122 +1,29 @@
-"""`make bench`: what an allocation costs in numba, C and plain Python, and on devices of any size.
+"""`make bench`: what the models cost in numba, C and plain Python, and on machines of any size.
+
+    python -m bench [DESIGN ...]
 
 Times are processor time on this machine, as it is now; nothing stores or tests them. That the three
-give the same offsets is checked on every event, and a difference ends the run with status 1.
+give the same results is checked, and a difference ends the run with status 1.
 """
 
-import json
-import subprocess
 import sys
 
-import numpy as np
-from bench import implementations
-from bench.events import churn
+from bench.swap import tables as swap
 from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
 from lorelab.errors import RunFailed
 
-REPEATS = 7
-ALLOCATIONS = 300_000
-PYTHON_EVENTS = 60_000
-"""Plain Python runs the first of the events alone: it takes 100 times as long."""
-
-PAGES = 16384
-TRACES = {
-    "mixed orders, 4 CPUs, 85 % full": (4, {0: 0.55, 2: 0.2, 4: 0.24, 9: 0.01}, 0.85),
-    "small orders, 4 CPUs, overfull": (4, {0: 0.55, 2: 0.2, 4: 0.25}, 1.2),
-    "order 4, 1 CPU, 85 % full": (1, {4: 1.0}, 0.85),
-    "order 0, 4 CPUs, 85 % full": (4, {0: 1.0}, 0.85),
-}
-SIZES = {
-    "v6.12": (64, 1024, 16 * 1024, 1024 * 1024),
-    "v6.10": (64, 1024, 16 * 1024),
-    "ryan-scan": (64, 1024, 16 * 1024),
-}
-BAR_C, BAR_PYTHON, BAR_MIB = 0.8, 100, 2048
-
-console = Console(width=100)
-
-
-def speed() -> Table:
-    """Nanoseconds an allocation with its free, on the same events, the best of interleaved runs."""
-    table = Table(
-        title=f"6.12 on a device of {PAGES >> 8} MiB, ns an allocation and its free "
-        f"(bars: {BAR_C} of C, {BAR_PYTHON} times Python)"
-    )
-    for column in ("events", "failed", "C -O3", "numba", "Python", "of C", "times Python"):
-        table.add_column(column, justify="left" if column == "events" else "right")
-    library = implementations.load_c()
-    for name, (cpus, weights, full) in track(TRACES.items(), "speed", transient=True):
-        events = churn(PAGES, ALLOCATIONS, cpus, weights, full, seed=1)
-        implementations.run_numba(PAGES, cpus, events[:1])  # compiles
-        best = {"c": np.inf, "numba": np.inf, "python": np.inf}
-        for _ in range(REPEATS):
-            offsets, seconds = implementations.run_c(library, PAGES, cpus, events)
-            best["c"] = min(best["c"], seconds)
-            found, seconds = implementations.run_numba(PAGES, cpus, events)
-            best["numba"] = min(best["numba"], seconds)
-            same(name, "numba", offsets, found)
-        for _ in range(2):
-            found, seconds = implementations.run_python(PAGES, cpus, events[:PYTHON_EVENTS])
-            best["python"] = min(best["python"], seconds)
-            same(name, "plain Python", offsets[:PYTHON_EVENTS], found)
-        ns = {
-            "c": best["c"] / ALLOCATIONS * 1e9,
-            "numba": best["numba"] / ALLOCATIONS * 1e9,
-            "python": best["python"] / (events[:PYTHON_EVENTS] >= 0).sum() * 1e9,
-        }
-        table.add_row(
-            name,
-            f"{100 * (offsets[events >= 0] == 0).mean():.1f} %",
-            *(f"{value:,.1f}" for value in ns.values()),
-            f"{ns['c'] / ns['numba']:.2f}",
-            f"{ns['python'] / ns['numba']:.0f}",
-        )
-    return table
-
-
-def same(trace: str, which: str, expected: np.ndarray, found: np.ndarray) -> None:
-    """Raise when an implementation gave another offset than C."""
-    if not np.array_equal(expected, found):
-        event = int(np.flatnonzero(expected != found)[0])
-        raise RunFailed(
-            f"{trace}: event {event} is offset {expected[event]} in C, {found[event]} in {which}"
-        )
-
-
-def size() -> Table:
-    """Cost an allocation on swap/mixed by size of the device, each in a process of its own."""
-    table = Table(
-        title="swap/mixed after one turnover, an allocation "
-        f"(ns with the load's own work; bar: 1 TiB in {BAR_MIB} MiB)"
-    )
-    for column in ("variant", "device", "slots read", "clusters read", "ns", "peak memory"):
-        table.add_column(column, justify="left" if column == "variant" else "right")
-    jobs = [(variant, mib) for variant, sizes in SIZES.items() for mib in sizes]
-    for variant, mib in track(jobs, "size", transient=True):
-        done = subprocess.run(
-            [sys.executable, "-m", "bench.size", variant, str(mib)], capture_output=True, text=True
-        )
-        if done.returncode:
-            raise RunFailed(f"bench.size {variant} {mib} failed: {done.stderr.splitlines()[-1]}")
-        row = json.loads(done.stdout)
-        table.add_row(
-            variant,
-            f"{mib >> 10:,} GiB" if mib >= 1024 else f"{mib} MiB",
-            f"{row['slots']:.1f}",
-            f"{row['clusters']:.3f}",
-            f"{row['ns']:,.0f}",
-            f"{row['peak_mib']:,.0f} MiB",
-        )
-    return table
-
+DESIGNS = {"swap": (swap.speed, swap.size)}
 
 if __name__ == "__main__":
+    names = sys.argv[1:] or list(DESIGNS)
+    if unknown := [name for name in names if name not in DESIGNS]:
+        print(f"bench: no design {unknown[0]!r}; there is {', '.join(DESIGNS)}", file=sys.stderr)
+        sys.exit(2)
     try:
-        console.print(speed())
-        console.print(size())
+        for name in names:
+            for table in DESIGNS[name]:
+                Console(width=100).print(table())
     except RunFailed as error:
         print(f"bench: {error}", file=sys.stderr)
         sys.exit(1)

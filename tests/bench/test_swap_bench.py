@@ -4,9 +4,9 @@ import shutil
 
 import numpy as np
 import pytest
-from bench import implementations
-from bench.__main__ import same
-from bench.events import churn
+from bench.swap import implementations
+from bench.swap.events import churn
+from bench.swap.tables import same
 
 from lorelab.errors import RunFailed
 

@@ -1,47 +1,24 @@
 """The 6.12 allocator three times, each run on the same events: C, numba, plain Python."""
 
 import ctypes
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 from time import process_time
 
 import numpy as np
 
-from lorelab.errors import RunFailed
+from bench import compiled
 from lorelab.swap import model
 from lorelab.swap.clusters import ONE, U, outline
 from lorelab.swap.params import Variant
 
-HERE = Path(__file__).parent
-sys.path.append(str(HERE.parent / "tests" / "swap"))
-import oracle  # noqa: E402  (the tests' judge, which is no package)
-
-BUILT = HERE.parent / "build" / "bench" / "swap_6_12.so"
+sys.path.append(str(Path(__file__).parents[2] / "tests" / "swap"))
+import oracle
 
 
 def load_c() -> ctypes.CDLL:
     """Compile swap_6_12.c with gcc -O3 for this processor, as numba compiles for it."""
-    if not shutil.which("gcc"):
-        raise RunFailed("no gcc to build bench/swap_6_12.c with; as root: apt-get install gcc")
-    BUILT.parent.mkdir(parents=True, exist_ok=True)
-    flags = [
-        "-O3",
-        "-march=native",
-        "-std=gnu11",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-shared",
-        "-fPIC",
-    ]
-    done = subprocess.run(
-        ["gcc", *flags, "-o", BUILT, HERE / "swap_6_12.c"], capture_output=True, text=True
-    )
-    if done.returncode:
-        raise RunFailed(f"gcc failed on bench/swap_6_12.c: {done.stderr.splitlines()[0]}")
-    library = ctypes.CDLL(str(BUILT))
+    library = compiled.load("swap/swap_6_12.c")
     library.swapon.restype = ctypes.c_void_p
     library.swapon.argtypes = [ctypes.c_uint32, ctypes.c_uint32, ctypes.c_bool, ctypes.c_bool]
     library.swapoff.argtypes = [ctypes.c_void_p]

@@ -1,6 +1,6 @@
 """One run of swap/mixed on a device of a given size, in a process of its own: cost and memory.
 
-    python -m bench.size VARIANT MIB
+    python -m bench.swap.size VARIANT MIB
 
 prints a JSON object: nanoseconds, slots and clusters read an allocation, and the peak resident
 set in MiB.
