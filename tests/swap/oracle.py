@@ -119,7 +119,8 @@ class Swap:
         self.swap_slot_cache_active = False
         self.swp_slots = [SlotsCache() for _ in range(cpus)]
         self.percpu_cluster = [[SWAP_NEXT_INVALID] * SWAP_NR_ORDERS for _ in range(cpus)]
-        self.slots_scanned = 0
+        self.scanned = [0] * SWAP_NR_ORDERS
+        self.visited = [0] * SWAP_NR_ORDERS
         setup_clusters(self)
 
     def state(self):
@@ -133,9 +134,11 @@ class Swap:
             "order": [ci.order for ci in self.cluster_info],
             "flags": [ci.flags for ci in self.cluster_info],
             "next": [list(each) for each in self.percpu_cluster],
-            "occupied": [bool(each) for each in self.swap_map],
+            "swap_map": list(self.swap_map),
             "inuse_pages": self.inuse_pages,
             "nr_swap_pages": self.nr_swap_pages,
+            "scanned": self.scanned,
+            "visited": self.visited,
         }
 
 
@@ -176,10 +179,10 @@ def vm_swap_full(si):
     return si.nr_swap_pages * 2 < si.total_swap_pages
 
 
-def cluster_scan_range(si, start, nr_pages):
+def cluster_scan_range(si, start, order):
     need_reclaim = False
-    for offset in range(start, start + nr_pages):
-        si.slots_scanned += 1
+    for offset in range(start, start + (1 << order)):
+        si.scanned[order] += 1
         if si.swap_map[offset] == SWAP_HAS_CACHE and vm_swap_full(si):
             need_reclaim = True
         elif si.swap_map[offset]:
@@ -211,6 +214,7 @@ def cluster_alloc_range(si, ci, start, order):
 def alloc_swap_scan_cluster(si, offset, order):
     """Returns the next offset to try in this cluster, and the offset found (0 for none)."""
     nr_pages = 1 << order
+    si.visited[order] += 1
     ci = si.cluster_info[offset // SWAPFILE_CLUSTER]
     last = min(ci.offset() + SWAPFILE_CLUSTER, si.max) - nr_pages
     if last < 0 or ci.count + nr_pages > SWAPFILE_CLUSTER:
@@ -218,7 +222,7 @@ def alloc_swap_scan_cluster(si, offset, order):
 
     found = 0
     while offset <= last and not found:
-        if cluster_scan_range(si, offset, nr_pages):
+        if cluster_scan_range(si, offset, order):
             cluster_alloc_range(si, ci, offset, order)
             found = offset
             if ci.count == SWAPFILE_CLUSTER:

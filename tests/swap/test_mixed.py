@@ -10,7 +10,7 @@ from lorelab.experiments import experiment
 from lorelab.params import parse
 from lorelab.swap import load as load_module
 from lorelab.swap import mixed as m
-from lorelab.swap.clusters import U
+from lorelab.swap.clusters import SWAP_IN_USE, U
 from lorelab.swap.model import drain_slots_cache_cpu
 from lorelab.swap.params import Mixed, Variant
 
@@ -63,7 +63,7 @@ def test_every_slot_is_accounted_for(variant, paged):
     assert si.info[0]["inuse_pages"] == totals["held"]
     usable = np.arange(len(taken)) < si.info[0]["max"]
     usable[0] = False
-    assert ((si.swap_map[usable] == 0x40) == (taken[usable] == 1)).all()
+    assert ((si.swap_map[usable] == SWAP_IN_USE) == (taken[usable] == 1)).all()
 
 
 def test_the_load_does_not_depend_on_the_allocator():

@@ -16,7 +16,16 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from lorelab.params import label
 from lorelab.swap import model
-from lorelab.swap.clusters import FRAG, FREE, FULL, NONFULL, NR_HEADS, SWAP_HAS_CACHE, U
+from lorelab.swap.clusters import (
+    FRAG,
+    FREE,
+    FULL,
+    NONFULL,
+    NR_HEADS,
+    SWAP_HAS_CACHE,
+    SWAP_IN_USE,
+    U,
+)
 from lorelab.swap.params import AllocMode, Variant
 
 CLUSTER = 512
@@ -73,9 +82,11 @@ def state(si):
         "order": clusters["order"].tolist(),
         "flags": clusters["flags"].tolist(),
         "next": si.percpu_next.tolist(),
-        "occupied": (si.swap_map[: int(si.info[0]["max"])] != 0).tolist(),
+        "swap_map": si.swap_map[: int(si.info[0]["max"])].tolist(),
         "inuse_pages": int(si.info[0]["inuse_pages"]),
         "nr_swap_pages": int(si.info[0]["nr_swap_pages"]),
+        "scanned": si.scanned.tolist(),
+        "visited": si.visited.tolist(),
     }
 
 
@@ -231,11 +242,9 @@ class Machine(RuleBasedStateMachine):
         taken = si.swap_map.reshape(-1, CLUSTER) != 0
         assert clusters_of(si)["count"].tolist() == taken.sum(axis=1).tolist()
         assert info["inuse_pages"] + info["nr_swap_pages"] == info["pages"]
-        in_use = np.flatnonzero(si.swap_map == SWAP_HAS_CACHE)
-        assert len(in_use) == info["inuse_pages"]
-        expected = self.used.copy()
-        expected[cached(si)] = True
-        assert in_use.tolist() == np.flatnonzero(expected).tolist()
+        assert np.flatnonzero(si.swap_map == SWAP_HAS_CACHE).tolist() == sorted(cached(si))
+        in_use = np.flatnonzero(si.swap_map == SWAP_IN_USE)
+        assert in_use.tolist() == np.flatnonzero(self.used).tolist()
         assert self.used.sum() + len(cached(si)) == info["inuse_pages"]
 
     @invariant()

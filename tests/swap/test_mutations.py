@@ -18,7 +18,7 @@ from test_model import state
 import lorelab.swap
 from lorelab.swap.params import Variant
 
-MODULES = ("clusters", "scan", "model")
+MODULES = ("clusters", "ssd_cluster", "scan", "model")
 
 WITHOUT_NUMBA = {
     "clusters": [
@@ -78,6 +78,24 @@ MUTATIONS = {
     "first allocation does not set the order": ("model", "        ci.order = order\n", ""),
     "a free cluster keeps its order": ("model", "        ci.order = 0\n", ""),
     "failed goal is not given back": ("model", "(n_goal - n_ret) * size", "(n_goal - n_ret)"),
+    # What a slot holds, and what is read of it.
+    "cached slots count as in use": (
+        "model",
+        "reclaims = si.info[0].variant == V6_12 and",
+        "reclaims = False and",
+    ),
+    "cached slots are always looked past": (
+        "model",
+        "variant == V6_12 and vm_swap_full(si)",
+        "variant == V6_12",
+    ),
+    "a slot handed out stays cached": (
+        "model",
+        "ONE << order, SWAP_IN_USE)",
+        "ONE << order, SWAP_HAS_CACHE)",
+    ),
+    "a freed slot stays in use": ("model", "    si.swap_map[offset] = SWAP_HAS_CACHE\n", ""),
+    "full from two thirds on": ("clusters", "nr_swap_pages * U(2) <", "nr_swap_pages * U(3) <"),
     # Slot caches.
     "cache active too late": ("model", "U(5) * SWAP_BATCH", "U(6) * SWAP_BATCH"),
     "cache inactive too early": ("model", "U(2) * SWAP_BATCH", "U(3) * SWAP_BATCH"),

@@ -62,6 +62,12 @@ def test_paths_are_of_a_whole_run():
         kernel.paths([AllocatorTest(iterations=99)])
 
 
+@pytest.mark.parametrize("run", [workload.paths, lambda params: kernel.paths([params])])
+def test_a_rotational_device_has_no_paths(run):
+    with pytest.raises(BadInput, match="rotational=true: paths are of clusters"):
+        run(AllocatorTest(rotational=True))
+
+
 def test_modes_go_other_ways():
     """Except v3 and v6.10: the tool leaves no current cluster that order 0 has taken from."""
     found = {

@@ -5,19 +5,18 @@ One `Swap` holds what the kernel keeps in `struct swap_info_struct`, its `swap_m
 are the kernel's circular doubly linked lists; an entry is a cluster number, and the heads sit
 behind the clusters in the same array.
 
-        swap_map        BAD  .  .  .   one byte a slot: 0 free, else taken
+        swap_map        BAD  .  .  .   one byte a slot: 0 free, 1 in use, or cached
                         |<-- 512 -->|
         cluster_info    count order flags prev next      one record a cluster
         heads           free full nonfull[0..9] frag[0..9]
 
 Simplifications, and what each changes:
 
-- A slot's use count is one: no page is shared by fork. So `swap_map` holds 0, HAS_CACHE or BAD,
-  and doesn't tell a slot in use from one in a per-CPU cache. Once the area is half full, the
-  kernel reads on past the latter in vain (`cluster_scan_range()`): it takes the same slots, and
-  `scanned` comes out lower here.
-- The device is synchronous (SWP_SYNCHRONOUS_IO, as zram): no slot outlives its swap-in in the
-  swap cache, so `vm_swap_full()` has nothing to reclaim, and the full list is only kept.
+- A slot in use counts one use: no page is shared by fork.
+- The device is synchronous (SWP_SYNCHRONOUS_IO, as zram): a write ends before the next slot is
+  asked for, and no slot outlives its swap-in in the swap cache. So a slot that has nothing but
+  SWAP_HAS_CACHE sits in a per-CPU cache, and reclaiming it, which the kernel tries once the area
+  is over half full, never frees it. The full list is only kept.
 - No discard: a cluster that empties is free at once.
 - One swap area, so `nr_swap_pages` counts its slots alone.
 """
@@ -52,6 +51,7 @@ SWAP_CLUSTER_COLS = U(32)
 """max(L1_CACHE_BYTES / sizeof(struct swap_cluster_info), 2^14 / 512) (mm/swapfile.c)."""
 
 SWAP_HAS_CACHE = np.uint8(0x40)
+SWAP_IN_USE = np.uint8(1)
 SWAP_MAP_BAD = np.uint8(0x3F)
 
 CLUSTER_FLAG_FREE = np.uint8(1)
@@ -281,6 +281,12 @@ def swap_range_free(si, offset, nr_entries):
         info.highest_bit = end
     info.nr_swap_pages += nr_entries
     info.inuse_pages -= nr_entries
+
+
+@njit
+def vm_swap_full(si):
+    """True when less than half of the slots are free (include/linux/swap.h)."""
+    return si.info[0].nr_swap_pages * U(2) < si.info[0].pages
 
 
 @njit

@@ -13,7 +13,7 @@ from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
 from lorelab.lab.run import Measured, measure
 from lorelab.params import label
-from lorelab.swap.params import AllocatorTest, AllocMode, Variant
+from lorelab.swap.params import AllocatorTest, AllocMode, Variant, check_paths
 
 NAME = "swap/allocator-test"
 PATHS = "swap/paths"
@@ -95,6 +95,7 @@ def paths(wanted: list[AllocatorTest], image: Path | None = None) -> list[Record
     """
     for params in wanted:
         check(params, own=image is not None)
+        check_paths(params)
         if params.iterations != TOOL_ITERATIONS:
             raise BadInput(
                 f"iterations={params.iterations}: paths are totals of a run, and the kernel's "
@@ -176,8 +177,9 @@ def _totals(params: AllocatorTest, number: int, measured: Measured) -> Record:
     [said] = (row["counters"] for row in _rows(number, measured) if "counters" in row)
     counters = {}
     for order in (0, 4):
-        for name in ("current", "free", "nonfull", "frag", "steal", "fail", "visited"):
-            unit = "clusters" if name == "visited" else "allocations"
+        for name in ("current", "free", "nonfull", "frag", "steal", "fail"):
+            counters[f"{name}_{order}"] = ("allocations", [said[f"{name} {order}"]])
+        for name, unit in (("visited", "clusters"), ("scanned", "slots")):
             counters[f"{name}_{order}"] = (unit, [said[f"{name} {order}"]])
     found = table(PATHS, label(params.variant), "kernel", counters, first=0)
     return Record(found, measured.provenance(PATHS, params.model_dump(mode="json"), number + 1))

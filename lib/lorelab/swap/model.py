@@ -28,6 +28,7 @@ from lorelab.swap.clusters import (
     STEAL,
     SWAP_BATCH,
     SWAP_HAS_CACHE,
+    SWAP_IN_USE,
     SWAP_NEXT_INVALID,
     SWAP_NR_ORDERS,
     SWAPFILE_CLUSTER,
@@ -41,12 +42,13 @@ from lorelab.swap.clusters import (
     outline,
     swap_map_fill,
     swap_range_alloc,
-    swap_range_empty,
     swap_range_free,
     swapon,
+    vm_swap_full,
 )
 from lorelab.swap.params import AllocMode, Variant
-from lorelab.swap.scan import alloc_before_6_12, dec_cluster_info_page, scan_swap_map_slots
+from lorelab.swap.scan import alloc_by_scan
+from lorelab.swap.ssd_cluster import dec_cluster_info_page
 
 __all__ = [
     "Swap",
@@ -65,6 +67,26 @@ AS_V3 = U(AllocMode.V3)
 NONFULL_FIRST = U(AllocMode.NONFULL_FIRST)
 THRESHOLD_ACTIVATE_SWAP_SLOTS_CACHE = U(5) * SWAP_BATCH
 THRESHOLD_DEACTIVATE_SWAP_SLOTS_CACHE = U(2) * SWAP_BATCH
+
+
+@njit
+def cluster_scan_range(si, offset, nr_pages, order):
+    """True when the `nr_pages` slots from `offset` are all free; counts the bytes read.
+
+    Once the area is over half full, 6.12 reads on past slots that only have SWAP_HAS_CACHE, and
+    tries to reclaim them (`cluster_reclaim_range()`). Here they sit in a per-CPU cache, so it
+    can't.
+    """
+    reclaims = si.info[0].variant == V6_12 and vm_swap_full(si)
+    empty = True
+    for slot in range(offset, offset + nr_pages):
+        if si.swap_map[slot]:
+            empty = False
+            if not reclaims or si.swap_map[slot] != SWAP_HAS_CACHE:
+                si.scanned[order] += slot - offset + ONE
+                return False
+    si.scanned[order] += nr_pages
+    return empty
 
 
 @njit
@@ -106,7 +128,7 @@ def alloc_swap_scan_cluster(si, offset, order):
     step = SWAPFILE_CLUSTER if order and si.info[0].alloc_mode == AS_V3 else nr_pages
     while offset + nr_pages <= end:
         following = offset + nr_pages
-        if swap_range_empty(si, offset, nr_pages, order):
+        if cluster_scan_range(si, offset, nr_pages, order):
             cluster_alloc_range(si, offset, nr_pages, order)
             if si.cluster_info[idx].count == SWAPFILE_CLUSTER or following + nr_pages > end:
                 return SWAP_NEXT_INVALID, offset
@@ -233,10 +255,8 @@ def get_swap_pages(si, cpu, n_goal, slots, order):
     n_ret = ZERO
     if info.highest_bit == ZERO:
         si.path[FAIL, order] += ONE
-    elif info.variant < CHRIS_V4:
-        n_ret = alloc_before_6_12(si, cpu, n_goal, slots, order)
-    elif info.nr_clusters == ZERO:
-        n_ret = scan_swap_map_slots(si, cpu, n_goal, slots, order)
+    elif info.variant < CHRIS_V4 or info.nr_clusters == ZERO:
+        n_ret = alloc_by_scan(si, cpu, n_goal, slots, order)
     else:
         while n_ret < n_goal:
             offset = cluster_alloc_swap_entry(si, cpu, order)
@@ -315,6 +335,9 @@ def drain_slots_cache_cpu(si, cpu):
 def folio_alloc_swap(si, cpu, order):
     """Take 2^order slots for a folio: from the CPU's cache for order 0, else from the device.
 
+    The folio is written out at once: when the next asks for slots, the page table alone holds
+    these, and each has one use (`swap_duplicate()`, `put_swap_folio()`).
+
     Parameters
     ----------
     si : Swap
@@ -325,6 +348,7 @@ def folio_alloc_swap(si, cpu, order):
     uint64
         First slot, aligned to 2^order; 0 when there is none (mm/swap_slots.c).
     """
+    offset = ZERO
     if order == ZERO and _check_cache_active(si):
         if si.slots_nr[cpu] == ZERO:
             si.slots_cur[cpu] = ZERO
@@ -332,8 +356,12 @@ def folio_alloc_swap(si, cpu, order):
         if si.slots_nr[cpu]:
             si.slots_nr[cpu] -= ONE
             si.slots_cur[cpu] += ONE
-            return si.slots[cpu, si.slots_cur[cpu] - ONE]
-    return si.entry[0] if get_swap_pages(si, cpu, ONE, si.entry, order) else ZERO
+            offset = si.slots[cpu, si.slots_cur[cpu] - ONE]
+    if offset == ZERO and get_swap_pages(si, cpu, ONE, si.entry, order):
+        offset = si.entry[0]
+    if offset:
+        swap_map_fill(si, offset, ONE << order, SWAP_IN_USE)
+    return offset
 
 
 @njit
@@ -346,6 +374,7 @@ def free_swap_slot(si, cpu, offset):
         for i in range(SWAP_BATCH):
             swap_entry_range_free(si, si.slots_ret[cpu, i], ONE)
         si.n_ret[cpu] = ZERO
+    si.swap_map[offset] = SWAP_HAS_CACHE
     si.slots_ret[cpu, si.n_ret[cpu]] = offset
     si.n_ret[cpu] += ONE
 

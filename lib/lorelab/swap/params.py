@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, model_validator
 
+from lorelab.errors import BadInput
 from lorelab.params import Params, by_label, label, param
 
 
@@ -97,6 +98,12 @@ class AllocatorTest(Params):
                 f"variant={label(self.variant)} has its own, so take alloc_mode=upstream"
             )
         return self
+
+
+def check_paths(params: AllocatorTest) -> None:
+    """Raise BadInput for a run that has no paths to count."""
+    if params.rotational:
+        raise BadInput("rotational=true: paths are of clusters, and a rotational device has none")
 
 
 class Usemem(Params):

@@ -1,10 +1,9 @@
 """The allocators before 6.12, and the proposals between: mm/swapfile.c up to Linux 6.11.
 
-They share one frame, `scan_swap_map_slots()`: a current cluster per CPU and order, and, for
-order 0 when no cluster is to be had, a linear scan of `swap_map`, which may take slots of
-clusters that other orders are using. The variants differ in where the next current cluster
-comes from (`_next_cluster`) and in how a current cluster is searched
-(`scan_swap_map_try_ssd_cluster`).
+They share one frame, `scan_swap_map_slots()`: a current cluster per CPU and order
+(`lorelab.swap.ssd_cluster`), and, for order 0 when no cluster is to be had, a linear scan of
+`swap_map`, which may take slots of clusters that other orders are using. It serves devices without
+clusters too, in 6.12 as before.
 
 Sources: Linux 6.6 and 6.10 for V6_6 and V6_10; the patch quoted in
 <87pm0v8b32.fsf@yhuang6-desk2.ccr.corp.intel.com> for V3. V1, V2 and the proposals of 2024
@@ -19,16 +18,10 @@ xorshift generator of fixed seed, so that runs repeat.
 import numpy as np
 
 from lorelab.swap.clusters import (
-    CLUSTER_FLAG_FREE,
-    CLUSTER_FLAG_NONFULL,
     CURRENT,
     FAIL,
-    FREE,
     FROM_FREE,
-    FROM_NONFULL,
     LATENCY_LIMIT,
-    NONFULL,
-    OFF_LIST,
     ONE,
     PMD_ORDER,
     SCAN,
@@ -39,199 +32,25 @@ from lorelab.swap.clusters import (
     SWAPFILE_CLUSTER,
     ZERO,
     U,
-    head_of,
-    list_add_tail,
-    list_del,
-    list_first,
     njit,
     outline,
     swap_map_fill,
     swap_range_alloc,
-    swap_range_empty,
+    vm_swap_full,
 )
 from lorelab.swap.params import Variant
+from lorelab.swap.ssd_cluster import (
+    add_cluster_info_page,
+    first_free,
+    scan_swap_map_ssd_cluster_conflict,
+    scan_swap_map_try_ssd_cluster,
+    take_range,
+)
 
 V6_6 = U(Variant.V6_6)
-V1 = U(Variant.V1)
 V2 = U(Variant.V2)
 V3 = U(Variant.V3)
-RYAN_SCAN = U(Variant.RYAN_SCAN)
-HUANG_PROMOTE = U(Variant.HUANG_PROMOTE)
-CHRIS_V3 = U(Variant.CHRIS_V3)
 LATENCY = np.int64(LATENCY_LIMIT)
-
-
-@njit
-def add_cluster_info_page(si, offset, nr_pages, order):
-    """Count `nr_pages` taken in the cluster of `offset`; a free cluster leaves its list."""
-    if si.info[0].nr_clusters == ZERO:
-        return
-    idx = offset // SWAPFILE_CLUSTER
-    ci = si.cluster_info[idx]
-    if ci.flags == CLUSTER_FLAG_FREE:
-        list_del(si, idx)
-        ci.flags = OFF_LIST
-        ci.order = order
-    ci.count += nr_pages
-
-
-@njit
-def _tracks_nonfull(variant):
-    return variant in (CHRIS_V3, HUANG_PROMOTE)
-
-
-@outline
-def dec_cluster_info_page(si, offset, nr_pages):
-    """Count `nr_pages` from `offset` freed; the cluster returns to the list it now belongs on."""
-    info = si.info[0]
-    if info.nr_clusters == ZERO:
-        return
-    idx = offset // SWAPFILE_CLUSTER
-    ci = si.cluster_info[idx]
-    ci.count -= nr_pages
-    on_list = ci.flags == CLUSTER_FLAG_NONFULL
-    if ci.count == ZERO:
-        if on_list:
-            list_del(si, idx)
-        list_add_tail(si, idx, head_of(si, FREE))
-        ci.flags = CLUSTER_FLAG_FREE
-        ci.order = ZERO
-        return
-    if not _tracks_nonfull(info.variant):
-        return
-    order = U(ci.order)
-    if info.variant == HUANG_PROMOTE:
-        order = _promoted_order(si, offset, order)
-        if on_list and order != ci.order:
-            list_del(si, idx)
-            on_list = False
-        ci.order = order
-    if not on_list:
-        list_add_tail(si, idx, head_of(si, NONFULL + order))
-        ci.flags = CLUSTER_FLAG_NONFULL
-
-
-@njit
-def _promoted_order(si, offset, order):
-    # Huang Ying, mid-2024: once an aligned range of the next order is free, the cluster can
-    # serve that order, and is listed under it.
-    while order + ONE < PMD_ORDER:
-        nr_pages = ONE << (order + ONE)
-        if not swap_range_empty(si, offset // nr_pages * nr_pages, nr_pages, order):
-            break
-        order += ONE
-    return order
-
-
-@njit
-def _next_cluster(si, order):
-    """Where a new current cluster of `order` comes from.
-
-    Returns
-    -------
-    idx, path : uint64
-        Cluster number, 0 when there is none (cluster 0 holds the header and is never free), and
-        the row of `Swap.path`. A free cluster stays at the head of its list until the first
-        slot of it is taken.
-    """
-    variant = si.info[0].variant
-    free = list_first(si, head_of(si, FREE))
-    has_free = free != head_of(si, FREE)
-    if has_free and variant != CHRIS_V3:
-        return free, FROM_FREE
-    if _tracks_nonfull(variant):
-        last = order if variant != HUANG_PROMOTE else PMD_ORDER - ONE
-        for o in range(order, last + ONE):
-            head = head_of(si, NONFULL + o)
-            idx = list_first(si, head)
-            if idx != head:
-                list_del(si, idx)
-                ci = si.cluster_info[idx]
-                ci.flags = OFF_LIST
-                ci.order = order
-                return idx, FROM_NONFULL
-    if has_free:
-        return free, FROM_FREE
-    return ZERO, FAIL
-
-
-@njit
-def scan_swap_map_try_ssd_cluster(si, cpu, order):
-    """Offer the next slots of the CPU's current cluster of `order`, and step past them.
-
-    Before 6.10 (v3) an occupied range ends the cluster; from 6.10 (v4) the search goes forward
-    to its end. Order 0 searched forward in 6.6 already.
-
-    Returns
-    -------
-    offset, path : uint64
-        First slot, 0 when no cluster is to be had.
-    """
-    variant = si.info[0].variant
-    nr_pages = ONE << order
-    path = CURRENT
-    while True:
-        tmp = U(si.percpu_next[cpu, order])
-        if tmp == SWAP_NEXT_INVALID:
-            idx, path = _next_cluster(si, order)
-            if path == FAIL:
-                if variant == RYAN_SCAN:
-                    return _scan_allocated_clusters(si, cpu, order), FROM_NONFULL
-                return ZERO, FAIL
-            tmp = idx * SWAPFILE_CLUSTER
-        si.visited[order] += ONE
-        end = min(si.info[0].max, (tmp // SWAPFILE_CLUSTER + ONE) * SWAPFILE_CLUSTER)
-        while tmp + nr_pages <= end and not swap_range_empty(si, tmp, nr_pages, order):
-            tmp = end if variant == V3 else tmp + nr_pages
-        if tmp + nr_pages > end:
-            si.percpu_next[cpu, order] = SWAP_NEXT_INVALID
-            continue
-        si.percpu_next[cpu, order] = tmp + nr_pages if tmp + nr_pages < end else ZERO
-        return tmp, path
-
-
-@outline
-def _scan_allocated_clusters(si, cpu, order):
-    # Ryan Roberts, RFC "Alternative mTHP swap allocator improvements", 18 Jun 2024: a pointer
-    # per order goes round the clusters; those in use for this order are searched for a hole.
-    # A cluster with too few free slots is skipped, as the RFC's last patch does.
-    nr_pages = ONE << order
-    nr_clusters = si.info[0].nr_clusters
-    idx = si.scan_next[order]
-    for _ in range(nr_clusters):
-        ci = si.cluster_info[idx]
-        if (
-            ci.flags != CLUSTER_FLAG_FREE
-            and ci.order == order
-            and ci.count + nr_pages <= SWAPFILE_CLUSTER
-        ):
-            si.visited[order] += ONE
-            end = min(si.info[0].max, (idx + ONE) * SWAPFILE_CLUSTER)
-            for offset in range(idx * SWAPFILE_CLUSTER, end - nr_pages + ONE, nr_pages):
-                if swap_range_empty(si, offset, nr_pages, order):
-                    si.scan_next[order] = idx
-                    following = offset + nr_pages
-                    si.percpu_next[cpu, order] = following if following < end else ZERO
-                    return offset
-        idx += ONE
-        if idx == nr_clusters:
-            idx = ZERO
-    return ZERO
-
-
-@njit
-def scan_swap_map_ssd_cluster_conflict(si, cpu, offset, order):
-    """True, and the current cluster dropped, when `offset` lies inside the free list's middle."""
-    idx = offset // SWAPFILE_CLUSTER
-    first = list_first(si, head_of(si, FREE))
-    conflict = (
-        first != head_of(si, FREE)
-        and idx != first
-        and si.cluster_info[idx].flags == CLUSTER_FLAG_FREE
-    )
-    if conflict:
-        si.percpu_next[cpu, order] = SWAP_NEXT_INVALID
-    return conflict
 
 
 @njit
@@ -271,23 +90,57 @@ def _set_cluster_next(si, cpu, following):
 
 @njit
 def _empty_run(si):
-    # A rotational device looks for 512 free slots in a row, from the lowest free one on. The slots
-    # passed use up the caller's latency_ration, which starts anew every 257th.
+    # A rotational device looks for 512 free slots in a row, from the lowest free one on. Gives the
+    # first, 0 for none, and how many slots it passed.
     info = si.info[0]
-    latency_ration = LATENCY
     offset = info.lowest_bit
     last_in_cluster = offset + SWAPFILE_CLUSTER - ONE
+    passed = ZERO
     while last_in_cluster <= info.highest_bit:
         si.scanned[0] += ONE
         if si.swap_map[offset]:
             last_in_cluster = offset + SWAPFILE_CLUSTER
         elif offset == last_in_cluster:
-            return offset - SWAPFILE_CLUSTER + ONE, latency_ration
-        latency_ration -= 1
-        if latency_ration < 0:
-            latency_ration = LATENCY
+            return offset - SWAPFILE_CLUSTER + ONE, passed
+        passed += ONE
         offset += ONE
-    return ZERO, latency_ration
+    return ZERO, passed
+
+
+@njit
+def _reclaimable(si, offset):
+    # What the kernel tries to reclaim, here always in vain: see `lorelab.swap.clusters`.
+    return si.swap_map[offset] == SWAP_HAS_CACHE and vm_swap_full(si)
+
+
+@njit
+def _scan(si, offset, scan_base):
+    # scan: of scan_swap_map_slots(). From behind `offset` to the highest free slot, then from the
+    # lowest to before `scan_base`. At a slot to reclaim the kernel returns to its checks, and from
+    # there goes on to the highest slot again. If nothing comes up that time either, it would never
+    # end: the free slots left are not for order 0. Gives the slot, 0 for none, and how many were
+    # read.
+    info = si.info[0]
+    read = ZERO
+    offset += ONE
+    for _ in range(2):
+        while offset <= info.highest_bit:
+            read += ONE
+            if _may_take(si, offset):
+                return offset, read
+            offset += ONE
+        offset = info.lowest_bit
+        while offset < scan_base:
+            read += ONE
+            if _may_take(si, offset):
+                return offset, read
+            if _reclaimable(si, offset):
+                break
+            offset += ONE
+        if offset >= scan_base:
+            break
+        offset += ONE
+    return ZERO, read
 
 
 @outline
@@ -309,7 +162,6 @@ def scan_swap_map_slots(si, cpu, nr, slots, order):
     nr_pages = ONE << order
     has_clusters = info.nr_clusters != ZERO
     if order > ZERO and not has_clusters:
-        si.path[FAIL, order] += ONE
         return ZERO
 
     scan_base = si.cluster_next_cpu[cpu] if has_clusters else info.cluster_next
@@ -325,7 +177,6 @@ def scan_swap_map_slots(si, cpu, nr, slots, order):
         if tmp:
             offset = scan_base = tmp
         elif order:
-            si.path[FAIL, order] += ONE
             return ZERO
         else:
             scan = True
@@ -335,7 +186,9 @@ def scan_swap_map_slots(si, cpu, nr, slots, order):
         info.cluster_nr = SWAPFILE_CLUSTER - ONE
         if info.pages - info.inuse_pages >= SWAPFILE_CLUSTER:
             scan_base = info.lowest_bit
-            run, latency_ration = _empty_run(si)
+            run, passed = _empty_run(si)
+            # Each slot costs one; below 0 it starts anew at LATENCY.
+            latency_ration = (latency_ration - np.int64(passed)) % (LATENCY + 1)
             offset = run if run else scan_base
             if run:
                 info.cluster_next = run
@@ -344,63 +197,36 @@ def scan_swap_map_slots(si, cpu, nr, slots, order):
         if scan:
             scan = False
             path = SCAN
-            found = False
-            offset += ONE
-            while offset <= info.highest_bit and not found:
-                latency_ration -= 1
-                if latency_ration < 0:
-                    latency_ration = LATENCY
-                    scanned_many = True
-                si.scanned[0] += ONE
-                found = _may_take(si, offset)
-                offset += ONE
-            if not found:
-                offset = info.lowest_bit
-                while offset < scan_base and not found:
-                    latency_ration -= 1
-                    if latency_ration < 0:
-                        latency_ration = LATENCY
-                        scanned_many = True
-                    si.scanned[0] += ONE
-                    found = _may_take(si, offset)
-                    offset += ONE
-            if not found:
-                si.path[FAIL, order] += ONE
+            offset, read = _scan(si, offset, scan_base)
+            si.scanned[0] += read
+            scanned_many |= np.int64(read) > latency_ration
+            latency_ration = (latency_ration - np.int64(read)) % (LATENCY + 1)
+            if offset == ZERO:
                 return n_ret
-            offset -= ONE
 
         # checks:
-        if has_clusters:
-            stop = False
-            while scan_swap_map_ssd_cluster_conflict(si, cpu, offset, order):
-                if n_ret:
-                    stop = True
-                    break
-                tmp, path = scan_swap_map_try_ssd_cluster(si, cpu, order)
-                if tmp == ZERO:
-                    scan = True
-                    break
-                offset = scan_base = tmp
-            if stop:
+        if has_clusters and scan_swap_map_ssd_cluster_conflict(si, cpu, offset, order):
+            if n_ret:
                 break
-            if scan:
-                if order:
-                    si.path[FAIL, order] += ONE
-                    return n_ret
-                continue
+            tmp, path = scan_swap_map_try_ssd_cluster(si, cpu, order)
+            if tmp:
+                offset = scan_base = tmp
+            elif order:
+                return ZERO
+            else:
+                scan = True
+            continue
         if info.highest_bit == ZERO:
             return n_ret
         if offset > info.highest_bit:
             scan_base = offset = info.lowest_bit
         if order == ZERO and not _may_take(si, offset):
-            if n_ret:
+            if n_ret and not _reclaimable(si, offset):
                 break
             scan = True
             continue
 
-        swap_map_fill(si, offset, nr_pages, SWAP_HAS_CACHE)
-        add_cluster_info_page(si, offset, nr_pages, order)
-        swap_range_alloc(si, offset, nr_pages)
+        take_range(si, offset, nr_pages, order)
         si.path[path, order] += ONE
         slots[n_ret] = offset
         n_ret += ONE
@@ -445,15 +271,10 @@ def scan_swap_map_slots(si, cpu, nr, slots, order):
 @outline
 def swap_alloc_cluster(si, slots):
     """Take the first free cluster whole: what 6.6 does for PMD order, and for no other."""
-    head = head_of(si, FREE)
-    idx = list_first(si, head)
-    if idx == head:
-        si.path[FAIL, PMD_ORDER] += ONE
+    offset = first_free(si) * SWAPFILE_CLUSTER
+    if offset == ZERO:
         return ZERO
-    offset = idx * SWAPFILE_CLUSTER
-    swap_map_fill(si, offset, SWAPFILE_CLUSTER, SWAP_HAS_CACHE)
-    add_cluster_info_page(si, offset, SWAPFILE_CLUSTER, PMD_ORDER)
-    swap_range_alloc(si, offset, SWAPFILE_CLUSTER)
+    take_range(si, offset, SWAPFILE_CLUSTER, PMD_ORDER)
     si.path[FROM_FREE, PMD_ORDER] += ONE
     slots[0] = offset
     return ONE
@@ -472,13 +293,10 @@ def swap_alloc_large_bad(si, cpu, slots, order):
     offset = U(si.percpu_next[owner, order])
     path = CURRENT
     if offset == SWAP_NEXT_INVALID:
-        head = head_of(si, FREE)
-        idx = list_first(si, head)
-        if idx == head:
-            si.path[FAIL, order] += ONE
-            return ZERO
         path = FROM_FREE
-        offset = idx * SWAPFILE_CLUSTER
+        offset = first_free(si) * SWAPFILE_CLUSTER
+        if offset == ZERO:
+            return ZERO
         add_cluster_info_page(si, offset, SWAPFILE_CLUSTER, order)
         swap_map_fill(si, offset, SWAPFILE_CLUSTER, SWAP_MAP_BAD)
     swap_map_fill(si, offset, nr_pages, SWAP_HAS_CACHE)
@@ -493,36 +311,36 @@ def swap_alloc_large_bad(si, cpu, slots, order):
 @outline
 def swap_alloc_large(si, cpu, slots, order):
     """Take a range of the current cluster, as the thread's v3 does for every order above 0."""
-    nr_pages = ONE << order
     while True:
         offset, path = scan_swap_map_try_ssd_cluster(si, cpu, order)
         if offset == ZERO:
-            si.path[FAIL, order] += ONE
             return ZERO
         if not scan_swap_map_ssd_cluster_conflict(si, cpu, offset, order):
             break
-    swap_map_fill(si, offset, nr_pages, SWAP_HAS_CACHE)
-    add_cluster_info_page(si, offset, nr_pages, order)
-    swap_range_alloc(si, offset, nr_pages)
+    take_range(si, offset, ONE << order, order)
     si.path[path, order] += ONE
     slots[0] = offset
     return ONE
 
 
 @outline
-def alloc_before_6_12(si, cpu, nr, slots, order):
-    """Hand an allocation to the function that serves this order in this variant."""
+def alloc_by_scan(si, cpu, nr, slots, order):
+    """Hand an allocation to the function that serves this order in this variant.
+
+    Parameters and result as of `scan_swap_map_slots`.
+    """
     variant = si.info[0].variant
+    n_ret = ZERO
     if order == ZERO or variant > V3:
-        return scan_swap_map_slots(si, cpu, nr, slots, order)
-    if si.info[0].nr_clusters == ZERO:
+        n_ret = scan_swap_map_slots(si, cpu, nr, slots, order)
+    elif si.info[0].nr_clusters == ZERO:
+        pass
+    elif variant == V3:
+        n_ret = swap_alloc_large(si, cpu, slots, order)
+    elif variant != V6_6 and order >= U(2):
+        n_ret = swap_alloc_large_bad(si, cpu, slots, order)
+    elif order == PMD_ORDER:
+        n_ret = swap_alloc_cluster(si, slots)
+    if n_ret == ZERO:
         si.path[FAIL, order] += ONE
-        return ZERO
-    if variant == V3:
-        return swap_alloc_large(si, cpu, slots, order)
-    if variant != V6_6 and order >= U(2):
-        return swap_alloc_large_bad(si, cpu, slots, order)
-    if order == PMD_ORDER:
-        return swap_alloc_cluster(si, slots)
-    si.path[FAIL, order] += ONE
-    return ZERO
+    return n_ret

@@ -30,7 +30,7 @@ from lorelab.swap.clusters import (
     U,
 )
 from lorelab.swap.model import folio_alloc_swap, free_swap_and_cache_nr, free_swap_slot, swapon
-from lorelab.swap.params import AllocatorTest
+from lorelab.swap.params import AllocatorTest, check_paths
 
 njit = numba.njit(cache=True, error_model="numpy")
 
@@ -270,10 +270,14 @@ def paths(params: AllocatorTest) -> pd.DataFrame:
     DataFrame
         For orders 0 and 4, the only ones that the test has, totals of the run with its warm-up:
         `current_0` and so on, allocations that the device served from there, those that it
-        failed, and `visited_0`, clusters searched. `Swap.scanned` is not among them: it stops
-        at a slot that waits in a per-CPU cache, where the kernel looks past it once the area
-        is half full.
+        failed; `visited_0`, clusters searched; and `scanned_0`, slots looked at for a free range.
+
+    Raises
+    ------
+    BadInput
+        The device has no clusters.
     """
+    check_paths(params)
     name = "swap/paths"
     si, _ = _run(params, name)
     found = {}
@@ -282,4 +286,5 @@ def paths(params: AllocatorTest) -> pd.DataFrame:
             count = [int(si.path[path, order])]
             found[f"{PATHS[path]}_{order}"] = ("allocations", count)
         found[f"visited_{order}"] = ("clusters", [int(si.visited[order])])
+        found[f"scanned_{order}"] = ("slots", [int(si.scanned[order])])
     return counters.table(name, label(params.variant), "model", found, first=0)
