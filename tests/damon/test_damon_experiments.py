@@ -79,6 +79,7 @@ def test_lags_count_from_the_window_of_the_change():
         }
     )
     assert workload.lags(seen, [0.1, 0.3], 0.1) == [2, 2]
+    assert workload.lags(seen, [], 0.1) == []
 
 
 def test_the_threads_schemes_in_the_units_of_6_12():

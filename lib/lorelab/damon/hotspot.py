@@ -22,11 +22,10 @@ import pandas as pd
 
 from lorelab import counters
 from lorelab.damon import masim as language
-from lorelab.damon.model import kdamond_start, kdamond_window
-from lorelab.damon.pages import new_pages
-from lorelab.damon.params import Hotspot, Variant
+from lorelab.damon.model import kdamond_window
+from lorelab.damon.params import Hotspot
+from lorelab.damon.setting import context, memory
 from lorelab.damon.state import U
-from lorelab.damon.workload import context
 from lorelab.errors import BadInput
 from lorelab.params import label
 from lorelab.progress import track
@@ -100,7 +99,7 @@ def chain(
     return found
 
 
-def isolated(params: Hotspot, seed: int) -> int:
+def isolated(params: Hotspot) -> int:
     """Windows until a region of at most twice the hot range's size covers half of it or more.
 
     Returns
@@ -113,10 +112,8 @@ def isolated(params: Hotspot, seed: int) -> int:
     sizes = {"above": side, "hot": hot, "below": side}
     ms = params.windows * params.aggr_us // 1000 * 4
     phase = language.Phase("steady", ms, (language.Access("hot", False, PAGE, 1),))
-    patterns, phases, vmas = language.program(language.Config(sizes, (phase,)))
-    pages = new_pages(patterns, phases, vmas, access_ns=params.access_ns, seed=seed)
-    ctx = context(params.model_copy(update={"seed": seed}), vmas)
-    kdamond_start(ctx, pages)
+    pages = memory(params, language.Config(sizes, (phase,)))
+    ctx = context(params, pages)
     start = int(pages.patterns["start"][0])
     for window in range(1, params.windows + 1):
         n = kdamond_window(ctx, pages, U(params.check_ns))
@@ -138,11 +135,12 @@ def hotspot(params: Hotspot) -> pd.DataFrame:
         Per window: share of the runs, and chance by the Markov chain, that the hot range has
         been isolated by then.
     """
-    if params.variant in (Variant.PAGE_SCAN, Variant.IDEAL):
-        raise BadInput(f"variant={label(params.variant)}: takes one that has regions")
     if params.hot_kib << 10 > params.mib << 19:
         raise BadInput(f"hot_kib={params.hot_kib}: takes at most half of mib={params.mib}")
-    found = [isolated(params, params.seed + n) for n in track(range(params.runs), "runs")]
+    found = [
+        isolated(params.model_copy(update={"seed": params.seed + n}))
+        for n in track(range(params.runs), "runs")
+    ]
     steps = np.arange(1, params.windows + 1)
     when = np.array([window or params.windows + 1 for window in found])
     share = (when[:, None] <= steps).mean(axis=0)

@@ -14,12 +14,12 @@ import pandas as pd
 
 from lorelab import counters
 from lorelab.damon import masim as language
-from lorelab.damon.model import kdamond_start, kdamond_window
-from lorelab.damon.pages import HUGE, RESIDENT, SWAPPED, new_pages
-from lorelab.damon.params import Schemes, Variant
+from lorelab.damon.model import kdamond_window
+from lorelab.damon.pages import HUGE, RESIDENT, SWAPPED
+from lorelab.damon.params import Schemes
 from lorelab.damon.schemes import Action
+from lorelab.damon.setting import configuration, context, memory
 from lorelab.damon.state import SCHEME, U
-from lorelab.damon.workload import configuration, context
 from lorelab.errors import BadInput
 from lorelab.params import label
 from lorelab.progress import track
@@ -113,24 +113,10 @@ def schemes(params: Schemes) -> pd.DataFrame:
         Per window: regions, bytes resident, swapped and mapped huge; so far: pages out, refaults,
         collapses, bytes that huge pages added, and for each scheme what it tried and applied.
     """
-    if params.variant in (Variant.PAGE_SCAN, Variant.IDEAL):
-        raise BadInput(f"variant={label(params.variant)}: takes one that has regions")
     config = configuration(params)
-    patterns, phases, vmas = language.program(config)
-    pages = new_pages(
-        patterns,
-        phases,
-        vmas,
-        access_ns=params.access_ns,
-        tlb=params.tlb,
-        switch_us=params.switch_us,
-        seed=params.seed,
-        memory=True,
-        page_ns=params.page_ns,
-    )
+    pages = memory(params, config, memory=True, page_ns=params.page_ns)
     table = parse(BUILTIN.get(params.schemes, params.schemes), params)
-    ctx = context(params, vmas, schemes=table)
-    kdamond_start(ctx, pages)
+    ctx = context(params, pages, schemes=table)
     found: dict[str, tuple[str, list[float]]] = {}
 
     def note(name: str, unit: str, value: float) -> None:

@@ -11,11 +11,10 @@ import pandas as pd
 
 from lorelab import counters
 from lorelab.damon import masim as language
-from lorelab.damon.model import kdamond_start, kdamond_window
-from lorelab.damon.pages import new_pages
+from lorelab.damon.model import kdamond_window
 from lorelab.damon.params import Overhead, Variant
+from lorelab.damon.setting import context, memory
 from lorelab.damon.state import U
-from lorelab.damon.workload import context
 from lorelab.params import label
 from lorelab.progress import track
 
@@ -59,18 +58,8 @@ def overhead(params: Overhead) -> pd.DataFrame:
 
 
 def _run(params: Overhead) -> dict[str, tuple[str, list[float]]]:
-    patterns, phases, vmas = language.program(halves(params.mib, params.parts, params.seconds))
-    pages = new_pages(
-        patterns,
-        phases,
-        vmas,
-        access_ns=params.access_ns,
-        tlb=params.tlb,
-        switch_us=params.switch_us,
-        seed=params.seed,
-    )
-    ctx = context(params, vmas)
-    kdamond_start(ctx, pages)
+    pages = memory(params, halves(params.mib, params.parts, params.seconds))
+    ctx = context(params, pages)
     regions = []
     for second in track(range(params.seconds), "monitoring"):
         while ctx.info["now"][0] < (second + 1) * 1_000_000:

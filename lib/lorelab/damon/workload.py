@@ -5,14 +5,17 @@ touched it; the estimate is the count of its region over the samples of a window
 one run, so the comparison is window by window and page by page.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 
 from lorelab import counters
 from lorelab.damon import masim as language
-from lorelab.damon.model import damon_new_ctx, kdamond_start, kdamond_window
-from lorelab.damon.pages import PAGE_SIZE, account_truth, new_pages, pages_prepare, play, rand, seen
+from lorelab.damon.model import kdamond_window
+from lorelab.damon.pages import PAGE_SIZE, account_truth, pages_prepare, play, rand, seen
 from lorelab.damon.params import Accuracy, Masim, Variant
+from lorelab.damon.setting import configuration, context, memory
 from lorelab.damon.state import ONE, SNAPSHOT, ZERO, U, njit
 from lorelab.params import label
 from lorelab.progress import track
@@ -143,12 +146,6 @@ def _as_regions(counts: np.ndarray, base: int, pages_each: int) -> np.ndarray:
     return rows
 
 
-def configuration(params: Masim) -> language.Config:
-    """The program of `params`: its configuration, at its size."""
-    config = language.builtin(params.workload)
-    return language.scaled(config, params.mib) if params.mib else config
-
-
 def observe(params: Masim) -> pd.DataFrame:
     """Run a program to its end under one variant.
 
@@ -159,17 +156,7 @@ def observe(params: Masim) -> pd.DataFrame:
         `seconds` the time when the window ended.
     """
     config = configuration(params)
-    patterns, phases, vmas = language.program(config)
-    pages = new_pages(
-        patterns,
-        phases,
-        vmas,
-        access_ns=params.access_ns,
-        tlb=params.tlb,
-        switch_us=params.switch_us,
-        seed=params.seed,
-        truth=True,
-    )
+    pages = memory(params, config, truth=True)
     samples = params.aggr_us // params.sample_us
     base, nr = int(pages.info["base"][0]), len(pages.truth) - 1
     if params.variant == Variant.PAGE_SCAN:
@@ -178,8 +165,7 @@ def observe(params: Masim) -> pd.DataFrame:
         counts, last = np.zeros((2, nr // int(BIN_PAGES)), np.uint32)
         due = 0
     else:
-        ctx = context(params, vmas)
-        kdamond_start(ctx, pages)
+        ctx = context(params, pages)
     rows = []
     out = np.zeros(5)
     end_ns = int(language.seconds(config) * 1e9)
@@ -210,22 +196,6 @@ def _until(pages, end_ns: int):
     for tenth in tenths:
         while int(pages.info["now"][0]) <= min(tenth * 100_000_000, end_ns):
             yield
-
-
-def context(params: Masim, vmas: list[tuple[int, int, int]], **more):
-    """A DAMON context with the attributes of `params`; see `damon_new_ctx()` for `more`."""
-    return damon_new_ctx(
-        vmas,
-        variant=params.variant,
-        sample_us=params.sample_us,
-        aggr_us=params.aggr_us,
-        update_us=1_000_000 if params.variant == Variant.SETTINGS_2020 else params.update_us,
-        min_regions=params.min_regions,
-        max_regions=params.max_regions,
-        seed=params.seed,
-        rand64=params.rand64,
-        **more,
-    )
 
 
 def masim(params: Masim) -> pd.DataFrame:
@@ -261,7 +231,7 @@ def lags(seen: pd.DataFrame, changes: list[float], allowed: float) -> list[int]:
     counts all of its windows.
     """
     found = []
-    for start, end in zip(changes, [*changes[1:], np.inf], strict=True):
+    for start, end in pairwise([*changes, np.inf]):
         phase = seen[(seen["seconds"] > start) & (seen["seconds"] <= end)]
         right = (phase["misplaced"] <= allowed * phase["hot"]).to_numpy()
         if len(right):

@@ -1,0 +1,58 @@
+"""What every experiment sets up: a program, the memory that it touches, and the context over it."""
+
+from typing import Any
+
+from lorelab.damon import masim
+from lorelab.damon.model import kdamond_start
+from lorelab.damon.pages import Pages, new_pages
+from lorelab.damon.params import Masim, Monitoring, Variant
+from lorelab.damon.state import Damon, damon_new_ctx
+from lorelab.errors import BadInput
+from lorelab.params import label
+
+
+def configuration(params: Masim) -> masim.Config:
+    """The program of `params`: its configuration, at its size."""
+    config = masim.builtin(params.workload)
+    return masim.scaled(config, params.mib) if params.mib else config
+
+
+def memory(params: Monitoring, config: masim.Config, **more: Any) -> Pages:
+    """The memory of a program that is about to start; see `new_pages()` for `more`."""
+    patterns, phases, vmas = masim.program(config)
+    return new_pages(
+        patterns,
+        phases,
+        vmas,
+        access_ns=params.access_ns,
+        tlb=params.tlb,
+        switch_us=params.switch_us,
+        seed=params.seed,
+        **more,
+    )
+
+
+def context(params: Monitoring, pages: Pages, **more: Any) -> Damon:
+    """A context with the attributes of `params`, started; see `damon_new_ctx()` for `more`.
+
+    Raises
+    ------
+    BadInput
+        The variant does not work with regions.
+    """
+    if params.variant in (Variant.PAGE_SCAN, Variant.IDEAL):
+        raise BadInput(f"variant={label(params.variant)}: takes one that has regions")
+    ctx = damon_new_ctx(
+        pages.vmas,
+        variant=params.variant,
+        sample_us=params.sample_us,
+        aggr_us=params.aggr_us,
+        update_us=1_000_000 if params.variant == Variant.SETTINGS_2020 else params.update_us,
+        min_regions=params.min_regions,
+        max_regions=params.max_regions,
+        seed=params.seed,
+        rand64=params.rand64,
+        **more,
+    )
+    kdamond_start(ctx, pages)
+    return ctx
