@@ -56,6 +56,108 @@ def over_time(recording: Recording, title: str) -> alt.VConcatChart:
     )
 
 
+def _title(text: str, see: str) -> alt.TitleParams:
+    return alt.TitleParams(text, subtitle=see.splitlines())
+
+
+def side_by_side(cells: pd.DataFrame, title: str, see: str) -> alt.FacetChart:
+    """Heat maps beside each other, time to the right and addresses upwards.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As `lorelab.damon.views.heats` gives it; one panel for each `what`.
+    """
+    tenths = [round(tenth / 10, 1) for tenth in range(1, 11)]
+    return (
+        alt.Chart(cells)
+        .mark_rect(aria=False)
+        .encode(
+            x=alt.X("time:Q", title="time, s", scale=alt.Scale(nice=False)),
+            x2="until",
+            y=alt.Y("address:Q", title="MiB", scale=alt.Scale(nice=False)),
+            y2="top",
+            color=alt.Color(
+                "rate:O",
+                title="share of samples",
+                scale=alt.Scale(domain=tenths, scheme="viridis"),
+            ),
+        )
+        .properties(width=300, height=200, view=alt.ViewConfig(fill="#f2f2f2"))
+        .facet(column=alt.Column("what:N", title=None, sort=cells["what"].unique().tolist()))
+        .properties(title=_title(title, see))
+    )
+
+
+def region_map(rows: pd.DataFrame, title: str, see: str) -> alt.LayerChart:
+    """Regions over time: filled by what was reported, white lines where pieces were cut.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As `lorelab.damon.views.history` gives it, the range of addresses that is to be drawn.
+    """
+    base = int(rows["low"].min())
+    # Floats hold these addresses exactly only after the base is taken off.
+    low = ((rows["low"] - base) / MIB).astype(float).round(4)
+    high = ((rows["high"] - base) / MIB).astype(float).round(4)
+    drawn = rows[["begin", "end", "nr_accesses", "stage"]].round(3).assign(low=low, high=high)
+    shared = {
+        "x": alt.X("begin:Q", title="time, s", scale=alt.Scale(nice=False, zero=False)),
+        "x2": "end",
+        "y": alt.Y("low:Q", title=f"MiB above {base:#x}", scale=alt.Scale(nice=False)),
+    }
+    reported = drawn[drawn["stage"] == "reported"].drop(columns="stage")
+    cuts = drawn.loc[drawn["stage"] == "sampled", ["begin", "end", "low"]]
+    colour = alt.Color("nr_accesses:Q", title="nr_accesses", scale=alt.Scale(domain=[0, 20]))
+    return alt.layer(
+        alt.Chart(reported).mark_rect(aria=False).encode(**shared, y2="high", color=colour),
+        alt.Chart(cuts).mark_rule(aria=False, color="white").encode(**shared),
+    ).properties(title=_title(title, see))
+
+
+def pareto(rows: pd.DataFrame, title: str, see: str) -> alt.LayerChart:
+    """Error against overhead, the settings that no other one betters joined by a line.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Columns setting, checks (a second), error (share), front (bool), kind (colour).
+    """
+    base = alt.Chart(rows).encode(
+        x=alt.X("checks:Q", title="checks a second", scale=alt.Scale(type="log")),
+        y=alt.Y("error:Q", title="rate error, share of bytes", scale=alt.Scale(type="log")),
+    )
+    front = base.transform_filter("datum.front").mark_line(color="#888888", strokeWidth=1)
+    points = base.mark_point(opacity=1).encode(
+        color=alt.Color("kind:N", title=None, sort=rows["kind"].unique().tolist()),
+        shape=alt.Shape("kind:N", title=None, sort=rows["kind"].unique().tolist()),
+        tooltip=["setting", "checks", "error"],
+    )
+    return alt.layer(front, points).properties(title=_title(title, see))
+
+
+def by_size(rows: pd.DataFrame, value: str, axis: str, title: str, see: str) -> alt.Chart:
+    """One line a `kind` over the size of memory, both axes logarithmic.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Columns mib, kind, and `value`.
+    """
+    kinds = rows["kind"].unique().tolist()
+    return (
+        alt.Chart(rows, title=_title(title, see))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("mib:Q", title="address space, MiB", scale=alt.Scale(type="log", base=2)),
+            y=alt.Y(f"{value}:Q", title=axis, scale=alt.Scale(type="log")),
+            color=alt.Color("kind:N", title=None, sort=kinds),
+            shape=alt.Shape("kind:N", title=None, sort=kinds),
+        )
+    )
+
+
 def overheads(rows: pd.DataFrame, title: str) -> alt.Chart:
     """Overhead of each workload by configuration, one dot each.
 

@@ -1,7 +1,8 @@
 """`damon/overhead`: what monitoring costs, from 64 MiB to 1 TiB of address space.
 
-The program touches one part of its memory all the time and the rest never, or every second of
-many parts (`parts`), which keeps DAMON near its upper bound of regions. kdamond's share of a CPU
+The program touches every second of `parts` equal parts of its memory, one after the other, as
+masim does: with two parts one is touched all the time, with many each only now and then. What
+brings DAMON to its upper bound of regions is `min_regions`. kdamond's share of a CPU
 is its work over the time that passed, with `check_ns` of work for each region and sample; the
 work lengthens the interval that it is done in, so the share can't pass 1.
 """

@@ -99,7 +99,7 @@ class Overhead(Monitoring):
 
     mib: int = param(64, "address space of the program", "MiB", ge=1, le=2**20)
     parts: int = param(
-        2, "equal parts of it, every second one touched all the time", "parts", ge=2, le=10_000
+        2, "equal parts of it, every second one touched, in turn", "parts", ge=2, le=10_000
     )
     seconds: int = param(60, "how long to monitor", "s", ge=1, le=86_400)
 
