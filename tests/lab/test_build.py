@@ -8,30 +8,33 @@ from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import build, cache, needs
 from lorelab.lab.progress import follow
 
-MADE = build.Recipe("linux-source-6.12", "6.12.117-1", "s" * 64, None, [], "gcc 12")
+MADE = build.Recipe("linux-source-6.12", "6.12.117-1", "s" * 64, "lab", [], "gcc 12")
 
 
 @pytest.fixture
-def recipe(tmp_path):
-    config = tmp_path / "lab.config"
-    config.write_text("CONFIG_SWAP=y\n")
-    return MADE._replace(config=config)
+def recipe(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "CONFIGS", tmp_path)
+    (tmp_path / "lab.config").write_text("CONFIG_SWAP=y\n")
+    (tmp_path / "other.config").write_text("CONFIG_SWAP=n\n")
+    return MADE
 
 
 def test_digest_sees_every_part(recipe, tmp_path):
-    config, patch = tmp_path / "other.config", tmp_path / "0001.patch"
-    config.write_text("CONFIG_SWAP=n\n")
+    patch = tmp_path / "0001.patch"
     patch.write_text("--- a\n")
     changed = [
         recipe._replace(version="6.12.118-1"),
         recipe._replace(source_sha256="t" * 64),
-        recipe._replace(config=config),
+        recipe._replace(config="other"),
         recipe._replace(patches=[patch]),
         recipe._replace(compiler="gcc 13"),
     ]
     digests = [one.digest for one in (recipe, *changed)]
     patch.write_text("--- b\n")
     digests.append(changed[3].digest)
+    (tmp_path / "lab.config").write_text("CONFIG_SWAP=m\n")
+    # Any config stands on top of lab.config.
+    digests += [recipe.digest, changed[2].digest]
     assert len(set(digests)) == len(digests)
 
 
@@ -66,8 +69,10 @@ def test_a_full_disk_stops_before_work(monkeypatch, tmp_path, recipe):
 
 def test_not_built_names_the_command(monkeypatch, tmp_path, recipe):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with pytest.raises(BadInput, match="lorelab lab build"):
+    with pytest.raises(BadInput, match=r"lorelab lab build$"):
         build.built(recipe)
+    with pytest.raises(BadInput, match="lorelab lab build --config other"):
+        build.built(recipe._replace(config="other"))
 
 
 def test_a_dropped_line_of_the_fragment_fails(monkeypatch, tmp_path, recipe):
@@ -79,6 +84,19 @@ def test_a_dropped_line_of_the_fragment_fails(monkeypatch, tmp_path, recipe):
         build._configure(recipe, tmp_path)
     (tmp_path / "objects" / ".config").write_text("CONFIG_SWAP=y\n")
     build._configure(recipe, tmp_path)
+
+
+def test_a_config_is_merged_on_top_of_the_laboratorys(monkeypatch, tmp_path, recipe):
+    commands = []
+    monkeypatch.setattr(
+        build, "follow", lambda what, command, *rest, **more: commands.append(command)
+    )
+    (tmp_path / "objects").mkdir()
+    (tmp_path / "objects" / ".config").write_text("CONFIG_SWAP=y\n")
+    with pytest.raises(RunFailed, match=r"other\.config: Kconfig dropped or changed CONFIG_SWAP"):
+        build._configure(recipe._replace(config="other"), tmp_path)
+    [merge] = [command for command in commands if "merge_config.sh" in command[0]]
+    assert merge[-2:] == [str(tmp_path / "lab.config"), str(tmp_path / "other.config")]
 
 
 def test_a_failed_command_says_where_its_log_is(tmp_path):

@@ -25,21 +25,26 @@ MAKE = {
 """Set so that the image depends on the source, the config, the patches and the compiler only."""
 
 
+CONFIGS = cache.KERNEL_FILES / "config"
+
+
 class KernelInfo(BaseModel):
     """What a kernel was made of, for the provenance of a record.
 
-    Of a kernel that a reader built only the release and the image are known.
+    Of a kernel that a reader built only what its image says is known.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     release: str
     """`uname -r`."""
+    banner: str | None = None
+    """Version string of an image that was not built here: release, builder, package version."""
     package: str | None = None
     package_version: str | None = None
     source_sha256: str | None = None
     config: str | None = None
-    """Name of the fragment under lib/kernel/config."""
+    """Name of the fragment under lib/kernel/config; one that is not `lab` stands on top of it."""
     config_sha256: str | None = None
     """Of the whole .config that came out of Kconfig."""
     patches: list[str] | None = None
@@ -56,6 +61,8 @@ class Kernel(NamedTuple):
 
     image: Path
     info: KernelInfo
+    modules: Path | None = None
+    """Folder of the modules without which it has no road to the guest's root."""
 
 
 class Recipe(NamedTuple):
@@ -64,9 +71,15 @@ class Recipe(NamedTuple):
     package: str
     version: str
     source_sha256: str
-    config: Path
+    config: str
     patches: list[Path]
     compiler: str
+
+    @property
+    def fragments(self) -> list[Path]:
+        """What Kconfig merges, in order: the laboratory's own, then what a config adds to it."""
+        names = ["lab"] if self.config == "lab" else ["lab", self.config]
+        return [CONFIGS / f"{name}.config" for name in names]
 
     @property
     def patches_sha256(self) -> str | None:
@@ -77,7 +90,8 @@ class Recipe(NamedTuple):
     @property
     def digest(self) -> str:
         made = [self.package, self.version, self.source_sha256, self.compiler, repr(MAKE)]
-        return cache.digest(*made, self.config.read_bytes(), self.patches_sha256 or "")
+        fragments = [fragment.read_bytes() for fragment in self.fragments]
+        return cache.digest(*made, *fragments, self.patches_sha256 or "")
 
     @property
     def folder(self) -> Path:
@@ -90,15 +104,14 @@ def recipe(config: str = "lab", patched: bool = False) -> Recipe:
     Parameters
     ----------
     config : str
-        Fragment under lib/kernel/config, without its `.config`.
+        Fragment under lib/kernel/config, without its `.config`; merged on top of `lab`.
     patched : bool
         Apply lib/kernel/patches; otherwise the source stays as Debian ships it.
     """
     needs.check(needs.BUILD)
-    fragment = cache.KERNEL_FILES / "config" / f"{config}.config"
-    if not fragment.exists():
-        known = ", ".join(sorted(path.stem for path in fragment.parent.glob("*.config")))
-        raise BadInput(f"unknown kernel config {config}: takes one of {known}")
+    known = sorted(path.stem for path in CONFIGS.glob("*.config"))
+    if config not in known:
+        raise BadInput(f"unknown kernel config {config}: takes one of {', '.join(known)}")
     package = needs.SOURCE.name.removesuffix(".tar.xz")
     patches = sorted((cache.KERNEL_FILES / "patches").glob("*.patch")) if patched else []
     if patched and not patches:
@@ -107,7 +120,7 @@ def recipe(config: str = "lab", patched: bool = False) -> Recipe:
         package,
         _say("dpkg-query", "--show", "--showformat=${Version}", package),
         cache.file_digest(needs.SOURCE),
-        fragment,
+        config,
         patches,
         _say("gcc", "--version").splitlines()[0],
     )
@@ -125,7 +138,8 @@ def built(made: Recipe) -> Kernel:
     """The finished build of `made`, or BadInput with the command that makes it."""
     kernel = find(made)
     if kernel is None:
-        raise BadInput("the kernel is not built yet; run: lorelab lab build")
+        config = "" if made.config == "lab" else f" --config {made.config}"
+        raise BadInput(f"the kernel is not built yet; run: lorelab lab build{config}")
     return kernel
 
 
@@ -157,7 +171,7 @@ def build(config: str = "lab", patched: bool = False) -> Kernel:
 
 def source_tree(made: Recipe) -> Path:
     """The unpacked source, with the recipe's patches applied."""
-    work = cache.root() / "kernel" / "work" / made.config.stem
+    work = cache.root() / "kernel" / "work" / made.config
     with cache.locked(work):
         _unpack(made, work)
     return work / "source"
@@ -195,14 +209,17 @@ def _configure(made: Recipe, work: Path) -> None:
     objects.mkdir(exist_ok=True)
     _make(work, "kernel: configuring", "tinyconfig")
     merge = work / "source" / "scripts" / "kconfig" / "merge_config.sh"
-    command = [str(merge), "-m", "-O", str(objects), str(objects / ".config"), str(made.config)]
+    command = [str(merge), "-m", "-O", str(objects), str(objects / ".config")]
+    command += [str(fragment) for fragment in made.fragments]
     follow("kernel: configuring", command, work / "build.log", cwd=work / "source")
     _make(work, "kernel: configuring", "olddefconfig")
     result = _settings(objects / ".config")
-    wanted = _settings(made.config)
+    wanted = {}
+    for fragment in made.fragments:
+        wanted |= _settings(fragment)
     dropped = [name for name, value in wanted.items() if result.get(name, "n") != value]
     if dropped:
-        raise RunFailed(f"{made.config.name}: Kconfig dropped or changed {', '.join(dropped)}")
+        raise RunFailed(f"{made.config}.config: Kconfig dropped or changed {', '.join(dropped)}")
 
 
 def _make(work: Path, what: str, target: str) -> None:
@@ -232,7 +249,7 @@ def _keep(made: Recipe, work: Path) -> Kernel:
         package=made.package,
         package_version=made.version,
         source_sha256=made.source_sha256,
-        config=made.config.stem,
+        config=made.config,
         config_sha256=cache.file_digest(part / "config"),
         patches=[patch.name for patch in made.patches],
         patches_sha256=made.patches_sha256,

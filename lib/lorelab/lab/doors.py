@@ -17,10 +17,20 @@ def lab() -> None:
 
 
 @lab.command("build")
-def build_() -> None:
+@click.option(
+    "--config",
+    default="lab",
+    metavar="NAME",
+    help="Build the patched kernel with lib/kernel/config/NAME.config on top: debug or kcsan.",
+)
+def build_(config: str) -> None:
     """Build both kernels, the guest and its programs; seconds when nothing changed."""
     # All that can be missing is named before the first of them starts.
     needs.check(needs.BUILD + needs.GUEST + needs.BOOT)
+    if config != "lab":
+        kernel = build.build(config, patched=True)
+        print(f"kernel {kernel.info.release} ({config}) is ready", file=sys.stderr)
+        return
     kernel = build.build()
     guest.build_programs(build.recipe())
     guest.build_root()
