@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lorelab.errors import RunFailed
+from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import boot
 
 WORKLOADS = {
@@ -21,6 +21,9 @@ WORKLOADS = {
     "raises": "yield {'n': 1}; {}['missing']",
     "torn": "yield {'n': 1}; import gc, io; [f.write(b'\\n@lorelab 2 00000000 {}\\n')"
     " for f in gc.get_objects() if isinstance(f, io.BufferedWriter) and 'vport' in str(f.name)]",
+    "splat": "yield {'n': 1}; open('/dev/kmsg', 'w').write('<4>BUG: KASAN: wild access in f\\n')",
+    "chatter": "yield {'n': 1}; import sys; sys.stderr.write('WARNING: a program\\n')",
+    "wants": "raise NotImplementedError('swpout of /sys/x, which came with 6.10'); yield {}",
     "counts": "yield from ({'n': n, 'of': params['n']} for n in range(params['n']))",
 }
 
@@ -63,15 +66,46 @@ def qemus(parent: int) -> set[int]:
         ("off", 60, "before the job did"),
         ("raises", 60, "raises failed in the guest: KeyError: 'missing'"),
         ("torn", 60, "frame 2 from the guest is damaged"),
+        ("splat", 60, "the guest's kernel complained: BUG: KASAN: wild access in f"),
     ],
 )
 def test_bad_ends(run, name, seconds, said):
     with pytest.raises(boot.GuestFailed) as failed:
         run(name, seconds=seconds)
     assert said in str(failed.value)
-    assert "last lines" in str(failed.value)
+    assert "last lines" in str(failed.value) or name == "splat"
     assert failed.value.rows == [{"n": 1}]
     assert qemus(os.getpid()) == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "splat"),
+    [
+        (b"[    1.234567] WARNING: CPU: 0 PID: 1 at mm/swapfile.c:1 f+0x1/0x2", True),
+        (b"[    1.234567] WARNING: possible circular locking dependency detected", True),
+        (b"[   12.3][  T123] BUG: KCSAN: data-race in f / g", True),
+        (b"[    1.234567] kernel BUG at mm/swapfile.c:1!", True),
+        (b"[    1.234567] Oops: general protection fault, 0000 [#1]", True),
+        (b"[    1.234567] list_add corruption. next->prev should be prev", True),
+        (b"[   99.000000] watchdog: BUG: soft lockup - CPU#0 stuck for 26s!", False),
+        (b"[   99.000000] rcu: INFO: rcu_sched self-detected stall on CPU", False),
+        (b"[    0.100000] Spectre V2 : WARNING: Unprivileged eBPF is enabled", False),
+        (b"WARNING: a program's own", False),
+    ],
+)
+def test_what_a_complaint_of_the_kernel_is(line, splat):
+    assert bool(boot.SPLAT.search(b"[    0.0] Linux\r\n" + line + b"\r\n")) == splat
+
+
+def test_a_programs_chatter_is_no_complaint(run):
+    assert run("chatter").rows == [{"n": 1}]
+
+
+def test_what_a_kernel_lacks_is_one_line(run, laboratory):
+    with pytest.raises(BadInput) as refused:
+        run("wants")
+    release = laboratory.kernel.info.release
+    assert str(refused.value) == f"kernel {release} lacks swpout of /sys/x, which came with 6.10"
 
 
 def test_a_killed_guest(run):

@@ -9,6 +9,7 @@ so long that virtme-ng writes its init into the guest's root, which all runs sha
 
 import json
 import os
+import re
 import selectors
 import shlex
 import shutil
@@ -24,7 +25,7 @@ import virtme
 from rich.console import Console
 
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import cache, needs
+from lorelab.lab import cache, needs, own
 from lorelab.lab.progress import stop
 from lorelab.lab.protocol import Damaged, Reader
 
@@ -33,11 +34,19 @@ BOOT_SECONDS = 120.0
 """From QEMU's start to the guest's first frame; some 10 s under emulation on an idle machine."""
 LAST_SECONDS = 10.0
 """From the end of QEMU's streams to its own."""
-KERNEL_WORDS = ("loglevel=5", "no_timer_check")
-"""virtme-run's loglevel=1 hides why a guest died; and on a busy host the emulated timer comes so
-late that the kernel takes its IO-APIC for broken and panics."""
+KERNEL_WORDS = ("loglevel=5", "printk.time=1", "no_timer_check")
+"""virtme-run's loglevel=1 hides why a guest died; a time before each line tells the kernel's from a
+program's; and on a busy host the emulated timer comes so late that the kernel takes its IO-APIC
+for broken and panics."""
 TAIL = 15
 """Lines of the console that a failure shows."""
+SPLAT = re.compile(
+    rb"^\[ *\d+\.\d+\](?:\[ *[TC]\d+\])* "
+    rb"(?:WARNING: |BUG: |kernel BUG at |Oops: |UBSAN: |INFO: trying to register |list_\w+ corr)",
+    re.MULTILINE,
+)
+"""How a kernel begins to say that something is wrong with it: WARN, BUG, KASAN, KCSAN, lockdep.
+What it says of time (soft lockups, stalls, hung tasks) is left out: a busy host makes it so."""
 
 
 class Machine(NamedTuple):
@@ -89,7 +98,13 @@ class GuestFailed(RunFailed):
 
 
 def run(
-    image: Path, root: Path, programs: Path, machine: Machine, job: Job, quiet: bool = False
+    image: Path,
+    root: Path,
+    programs: Path,
+    machine: Machine,
+    job: Job,
+    quiet: bool = False,
+    modules: Path | None = None,
 ) -> Outcome:
     """Boot `image` on `root` and run `job`.
 
@@ -101,20 +116,22 @@ def run(
         The guest's root file system (`lorelab.lab.guest`); stays read-only.
     programs : Path
         Folder whose files the guest finds beside its workloads.
+    modules : Path, optional
+        Folder of the kernel's modules, when it needs some to reach its root (`lorelab.lab.own`).
 
     Raises
     ------
     BadInput
-        QEMU or virtme-ng is not here.
+        QEMU or virtme-ng is not here, or the kernel lacks what the job is about.
     GuestFailed
         With the console's last lines.
     """
     needs.check(needs.BOOT)
-    accelerator = "tcg" if machine.icount else fastest(image, root)
-    return _run(image, root, programs, machine, job, accelerator, quiet)
+    accelerator = "tcg" if machine.icount else fastest(image, root, modules)
+    return _run(image, root, programs, machine, job, accelerator, quiet, modules=modules)
 
 
-def fastest(image: Path, root: Path) -> str:
+def fastest(image: Path, root: Path, modules: Path | None = None) -> str:
     """`kvm` where a guest really boots with it, else `tcg`; asked once per host boot and QEMU.
 
     A /dev/kvm that opens proves nothing: nested hosts offer one that runs no guest.
@@ -127,7 +144,7 @@ def fastest(image: Path, root: Path) -> str:
         return known.read_text()
     try:
         nothing = Job("nothing", {}, 5)
-        _run(image, root, None, Machine(), nothing, "kvm", quiet=True, boot_seconds=20)
+        _run(image, root, None, Machine(), nothing, "kvm", True, boot_seconds=20, modules=modules)
         found = "kvm"
     except RunFailed:
         found = "tcg"
@@ -151,14 +168,25 @@ def _run(
     accelerator: str,
     quiet: bool,
     boot_seconds: float = BOOT_SECONDS,
+    modules: Path | None = None,
 ) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="lorelab-") as name:
         folder = Path(name)
         used = _stage(folder / "lab", job, programs)
-        command = _command(image, root, folder, machine, accelerator)
+        if modules is None:
+            command = _command(image, root, folder, machine, accelerator)
+        else:
+            command, more = own.command(image, modules, root, folder)
+            used |= more
+            command += ["-smp", str(machine.cpus), "-m", f"{machine.memory_mib}M", "-append"]
+            command += [" ".join((*KERNEL_WORDS, *machine.append, own.INIT))]
+            command += [*_emulation(machine, accelerator), *machine.qemu]
         reader = _watch(command, job, quiet, boot_seconds)
     shown = [
-        part.replace(name, "RUN").replace(str(cache.root()), "CACHE").replace(_virtme(), "VIRTME")
+        part.replace(name, "RUN")
+        .replace(str(cache.root()), "CACHE")
+        .replace(_virtme(), "VIRTME")
+        .replace(str(image), "KERNEL")
         for part in command
     ]
     return Outcome(reader.rows, reader.hello["release"], shown, accelerator, used)
@@ -176,9 +204,8 @@ def _stage(lab: Path, job: Job, programs: Path | None) -> dict[str, str]:
     return used
 
 
-def _command(
-    image: Path, root: Path, folder: Path, machine: Machine, accelerator: str
-) -> list[str]:
+def _emulation(machine: Machine, accelerator: str) -> list[str]:
+    """QEMU's arguments for the accelerator and for the port of the results."""
     if accelerator == "kvm":
         qemu = ["-accel", "kvm", "-cpu", "host"]
     else:
@@ -189,7 +216,13 @@ def _command(
         qemu += ["-icount", "shift=0"]
     # The results' own port, so that nothing a program prints comes between the frames.
     qemu += ["-chardev", "file,id=lorelab,path=/proc/self/fd/1", "-device", "virtio-serial-pci"]
-    qemu += ["-device", "virtserialport,name=lorelab,chardev=lorelab"]
+    return [*qemu, "-device", "virtserialport,name=lorelab,chardev=lorelab"]
+
+
+def _command(
+    image: Path, root: Path, folder: Path, machine: Machine, accelerator: str
+) -> list[str]:
+    qemu = _emulation(machine, accelerator)
     ask = [_virtme_run(), "--dry-run", "--show-command", "--show-boot-console", "--disable-kvm"]
     ask += ["--disable-microvm", "--force-9p", "--mods", "none", "--kimg", str(image)]
     ask += ["--root", str(root), "--overlay-rwdir", "/tmp", "--rodir", f"/lab={folder / 'lab'}"]
@@ -251,6 +284,12 @@ def _watch(command: list[str], job: Job, quiet: bool, boot_seconds: float) -> Re
             raise GuestFailed(f"{damaged}{_last(console)}", reader.rows) from None
         finally:
             stop(qemu)
+            # What the kernel said before its last result may still be on its way.
+            console += qemu.stderr.read()
+    if reader.lacks is not None:
+        raise BadInput(f"kernel {reader.hello['release']} lacks {reader.lacks}")
+    if splat := SPLAT.search(console):
+        raise GuestFailed(_splat(console[splat.start() :]), reader.rows)
     if reader.error is not None:
         message = f"{job.workload} failed in the guest: {reader.error}{_last(console)}"
         raise GuestFailed(message, reader.rows)
@@ -282,6 +321,12 @@ def _death(status: int, console: bytes) -> str:
     else:
         what = f"QEMU ended with status {status} before the job did"
     return what + _last(console)
+
+
+def _splat(console: bytes) -> str:
+    said = console.decode(errors="replace").replace("\r", "").splitlines()
+    first = said[0].split("] ", 1)[1]
+    return f"the guest's kernel complained: {first}; it said:\n  " + "\n  ".join(said[: 2 * TAIL])
 
 
 def _last(console: bytes) -> str:

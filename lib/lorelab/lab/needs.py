@@ -51,11 +51,16 @@ BOOT = [
     Need("qemu-system-x86_64", "qemu-system-x86", "the virtual machine"),
     Need("setpriv", "util-linux", "a QEMU that ends when lorelab does"),
 ]
+OWN = [
+    Need("busybox", "busybox-static", "--kernel with modules"),
+    Need("depmod", "kmod", "--kernel with modules"),
+    Need("mke2fs", "e2fsprogs", "--kernel with modules"),
+]
 HELPFUL = [
     Need("ccache", "ccache", "faster rebuilds; not required"),
     Need("chromium", "chromium", "the browser tests; not required"),
 ]
-ALL = BUILD + GUEST + BOOT + HELPFUL
+ALL = BUILD + GUEST + BOOT + OWN + HELPFUL
 
 
 def missing(needs: list[Need]) -> list[Need]:

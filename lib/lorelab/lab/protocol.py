@@ -22,6 +22,8 @@ class Reader:
         Results in the order they came, each checked.
     error : str or None
         What the workload died of, when it did.
+    lacks : str or None
+        What the workload needs and the kernel has not.
     ended : bool
         The last frame has come: nothing is missing.
     """
@@ -30,6 +32,7 @@ class Reader:
         self.hello: dict[str, Any] | None = None
         self.rows: list[dict[str, Any]] = []
         self.error: str | None = None
+        self.lacks: str | None = None
         self.ended = False
         self._next = 0
         self._tail = b""
@@ -60,5 +63,7 @@ class Reader:
             self.rows.append(content)
         elif kind == "error":
             self.error = content["message"]
+        elif kind == "lacks":
+            self.lacks = content["message"]
         elif kind == "end":
             self.ended = True

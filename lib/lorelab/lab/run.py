@@ -4,8 +4,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lorelab.errors import BadInput
-from lorelab.lab import boot, build, cache, guest, needs
+from lorelab.lab import boot, build, guest, needs, own
 from lorelab.lab.records import Provenance, now
 
 
@@ -30,8 +29,7 @@ def measure(
     machine : Machine
     job : Job
     image : Path, optional
-        bzImage of the reader's own, with all that lib/kernel/config/lab.config calls the road in
-        and out of the guest built in; otherwise the laboratory's kernel.
+        A kernel of the reader's own, as `lorelab.lab.own` takes it; otherwise the laboratory's.
     patched : bool
         The laboratory's kernel with lib/kernel/patches, not the unmodified one.
 
@@ -44,9 +42,9 @@ def measure(
     """
     needs.check(needs.BOOT)
     made = build.recipe(patched=patched)
-    kernel = _own(image) if image else build.built(made)
+    kernel = own.find(image) if image else build.built(made)
     root, programs, date = guest.built(), guest.programs(made), now()
-    outcome = boot.run(kernel.image, root.root, programs, machine, job)
+    outcome = boot.run(kernel.image, root.root, programs, machine, job, modules=kernel.modules)
     return Measured(
         outcome.rows,
         {
@@ -61,18 +59,4 @@ def measure(
             "programs": outcome.programs,
             "guest": root.info,
         },
-    )
-
-
-def _own(image: Path) -> build.Kernel:
-    """A kernel that the reader built; its release is known once it has booted."""
-    try:
-        with image.open("rb") as file:
-            magic = file.read(0x206)[0x202:]
-    except OSError as error:
-        raise BadInput(f"--kernel {image}: {error.strerror}; takes a bzImage") from None
-    if magic != b"HdrS":
-        raise BadInput(f"--kernel {image}: not a bzImage (arch/x86/boot/bzImage of a built tree)")
-    return build.Kernel(
-        image.resolve(), build.KernelInfo(release="", image_sha256=cache.file_digest(image))
     )

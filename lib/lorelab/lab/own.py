@@ -1,0 +1,162 @@
+"""A kernel of the reader's own, and how one is booted that comes with modules.
+
+Debian's kernels have the laboratory's road, 9p, neither built in nor (the cloud flavour) as a
+module, and virtme-ng knows no other that needs no daemon. Such a kernel is booted by QEMU
+directly: an initramfs with its modules, the guest's root and the job as read-only disks.
+"""
+
+import lzma
+import subprocess
+from pathlib import Path
+
+from virtme import mkinitramfs, modfinder
+
+from lorelab.errors import BadInput, RunFailed
+from lorelab.lab import cache, guest, needs
+from lorelab.lab.build import Kernel, KernelInfo
+
+TAKES = (
+    "takes a bzImage with all of lib/kernel/config/lab.config's road in and out built in; or, as a "
+    "Debian package or its unpacked tree has them, boot/vmlinuz-RELEASE beside "
+    "lib/modules/RELEASE, or lib/modules/RELEASE/vmlinuz; or a folder that holds one of these"
+)
+IMAGES = (
+    "boot/vmlinuz-*",
+    "lib/modules/*/vmlinuz",
+    "usr/lib/modules/*/vmlinuz",
+    "arch/x86/boot/bzImage",
+)
+MODULES = ("virtio_pci", "virtio_console", "virtio_blk", "ext4", "zram", "lzo", "lzo_rle", "lz4")
+"""What a guest loads before its root is there: the road, and what experiments use of the kernel.
+Those that the kernel has built in need no loading; those it lacks, the job will miss."""
+
+INIT = (
+    "console=ttyS0 panic=-1 root=/dev/vda init=/bin/sh -- -c "
+    '"mount -t devtmpfs dev /dev; mount -o ro /dev/vdb /lab; exec sh /lab/init.sh"'
+)
+"""End of the kernel's command line: /dev/vda has the guest's root, /dev/vdb its /lab."""
+
+
+def find(path: Path) -> Kernel:
+    """The kernel that `--kernel PATH` means.
+
+    Parameters
+    ----------
+    path : Path
+        See `TAKES`.
+
+    Raises
+    ------
+    BadInput
+        There is no kernel, or no single one.
+    """
+    image = _image(path).resolve()
+    try:
+        head = image.read_bytes()[:0x8000]
+    except OSError as error:
+        raise BadInput(f"--kernel {path}: {error.strerror}; {TAKES}") from None
+    if head[0x202:0x206] != b"HdrS":
+        raise BadInput(f"--kernel {path}: not a bzImage; {TAKES}")
+    # Documentation/arch/x86/boot.rst: where the version string is, less 0x200.
+    start = int.from_bytes(head[0x20E:0x210], "little") + 0x200
+    banner = head[start : head.index(b"\0", start)].decode(errors="replace")
+    built = image.with_name("kernel.json")
+    if image.is_relative_to(cache.root()) and built.exists():
+        # The laboratory's own, of another config.
+        return Kernel(image, KernelInfo.model_validate_json(built.read_text()))
+    release = banner.split(" ")[0]
+    info = KernelInfo(release=release, banner=banner, image_sha256=cache.file_digest(image))
+    return Kernel(image, info, _modules(image, release))
+
+
+def command(
+    image: Path, modules: Path, root: Path, folder: Path
+) -> tuple[list[str], dict[str, str]]:
+    """QEMU's command line for a kernel with modules, without what depends on the machine.
+
+    Parameters
+    ----------
+    image, modules : Path
+        As `find` gives them.
+    root : Path
+        The guest's root file system.
+    folder : Path
+        The run's own; `lab` in it becomes the guest's /lab.
+
+    Returns
+    -------
+    tuple of list of str and dict
+        The command, and the digest of each file the guest runs besides those of `lab`.
+
+    Raises
+    ------
+    BadInput
+        A tool is missing.
+    RunFailed
+        A disk or the initramfs could not be made.
+    """
+    needs.check(needs.OWN)
+    init = cache.KERNEL_FILES / "guest" / "init.sh"
+    (folder / "lab" / init.name).write_bytes(init.read_bytes())
+    used = {init.name: cache.file_digest(init)}
+    loaded = _needed(modules, folder)
+    used |= {file.name: cache.file_digest(file) for file in loaded}
+    config = mkinitramfs.Config()
+    config.busybox, config.modfiles = mkinitramfs.find_busybox("/", True), list(map(str, loaded))
+    config.root_disk = True
+    with (folder / "initramfs").open("wb") as file:
+        mkinitramfs.mkinitramfs(file, config)
+    guest.make_disk(folder / "lab", folder / "lab.ext4")
+    disks = (guest.disk(root), folder / "lab.ext4")
+    made = ["qemu-system-x86_64", "-machine", "q35", "-no-reboot", "-net", "none"]
+    made += ["-vga", "none", "-display", "none", "-serial", "chardev:console"]
+    made += ["-chardev", "file,id=console,path=/proc/self/fd/2"]
+    made += ["-kernel", str(image), "-initrd", str(folder / "initramfs")]
+    for disk in disks:
+        made += ["-drive", f"file={disk},if=virtio,format=raw,readonly=on"]
+    return made, used
+
+
+def _image(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    found = sorted({image.resolve() for pattern in IMAGES for image in path.glob(pattern)})
+    if len(found) != 1:
+        there = ", ".join(map(str, found)) or "no kernel"
+        raise BadInput(f"--kernel {path}: holds {there}; {TAKES}")
+    return found[0]
+
+
+def _modules(image: Path, release: str) -> Path | None:
+    """The folder of the kernel's modules, where a Debian package or tree has it."""
+    beside = [image.parent]
+    if image.parent.name == "boot":
+        beside += [image.parents[1] / lib / "modules" / release for lib in ("lib", "usr/lib")]
+    found = [folder for folder in beside if (folder / "modules.builtin").exists()]
+    return found[0] if found else None
+
+
+def _needed(modules: Path, folder: Path) -> list[Path]:
+    """Those of `MODULES` that are not built in, and what they need, as they load, unpacked."""
+    release = modules.name
+    # Links, so that depmod writes nothing into the reader's own tree.
+    tree = folder / "modules" / "usr" / "lib" / "modules" / release
+    tree.mkdir(parents=True)
+    (folder / "modules" / "lib").symlink_to("usr/lib")
+    for part in modules.iterdir():
+        (tree / part.name).symlink_to(part)
+    depmod = ["/usr/sbin/depmod", "-b", str(folder / "modules"), release]
+    said = subprocess.run(depmod, capture_output=True, text=True)
+    if said.returncode:
+        raise RunFailed(f"depmod on {modules} failed: {said.stderr.strip()[-300:]}")
+    packed = modfinder.find_modules_from_install(MODULES, str(folder / "modules"), release)
+    return [_unpacked(Path(module), tree) for module in packed]
+
+
+def _unpacked(module: Path, folder: Path) -> Path:
+    # virtme-ng unpacks .zst itself; busybox has no xz in its insmod.
+    if module.suffix != ".xz":
+        return module
+    plain = folder / module.stem
+    plain.write_bytes(lzma.decompress(module.read_bytes()))
+    return plain

@@ -1,0 +1,134 @@
+"""A kernel of the reader's own: where it is looked for, and one with modules booted."""
+
+import lzma
+
+import pytest
+
+from lorelab.errors import BadInput
+from lorelab.lab import boot, cache, own
+
+RELEASE = "6.9.1-mine"
+
+
+def bzimage(release: str = RELEASE) -> bytes:
+    """As much of a bzImage as is read: HdrS, and where the version string is."""
+    head = bytearray(0x400)
+    head[0x202:0x206] = b"HdrS"
+    head[0x20E:0x210] = (0x100).to_bytes(2, "little")
+    return bytes(head[:0x300]) + f"{release} (me@here) #7 SMP\0".encode() + bytes(100)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Make files as a package has them."""
+
+    def tree(*files: str):
+        for name in files:
+            file = tmp_path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(bzimage() if "vmlinuz" in name or "bzImage" in name else b"")
+        return tmp_path
+
+    return tree
+
+
+@pytest.mark.parametrize("lib", ["lib", "usr/lib"])
+def test_boot_with_its_modules_beside(tree, lib):
+    modules = f"{lib}/modules/{RELEASE}"
+    top = tree(f"boot/vmlinuz-{RELEASE}", f"{modules}/modules.builtin")
+    for path in (top, top / "boot" / f"vmlinuz-{RELEASE}"):
+        found = own.find(path)
+        assert found.image == top / "boot" / f"vmlinuz-{RELEASE}"
+        assert found.modules == top / modules
+        assert found.info.release == RELEASE
+        assert found.info.banner == f"{RELEASE} (me@here) #7 SMP"
+        assert found.info.digest is None
+
+
+def test_an_image_among_its_modules(tree):
+    home = f"usr/lib/modules/{RELEASE}"
+    top = tree(f"{home}/vmlinuz", f"{home}/modules.builtin")
+    for path in (top, top / home / "vmlinuz"):
+        assert own.find(path).modules == top / home
+
+
+def test_a_built_tree_has_no_modules_to_load(tree):
+    top = tree("arch/x86/boot/bzImage", f"lib/modules/{RELEASE}/modules.builtin")
+    assert own.find(top).modules is None
+    assert own.find(top / "arch/x86/boot/bzImage").modules is None
+
+
+def test_modules_of_another_release_are_not_taken(tree):
+    top = tree(f"boot/vmlinuz-{RELEASE}", "lib/modules/6.9.2-mine/modules.builtin")
+    assert own.find(top).modules is None
+
+
+def test_what_is_no_kernel(tree, tmp_path):
+    with pytest.raises(BadInput, match="holds no kernel; takes a bzImage"):
+        own.find(tmp_path)
+    with pytest.raises(BadInput, match="No such file or directory; takes a bzImage"):
+        own.find(tmp_path / "missing")
+    top = tree("boot/vmlinuz-1", "boot/vmlinuz-2")
+    with pytest.raises(BadInput, match=r"holds .*vmlinuz-1, .*vmlinuz-2; takes"):
+        own.find(top)
+    (tmp_path / "text").write_text("HdrS, but not where it should be" * 100)
+    with pytest.raises(BadInput, match="not a bzImage") as refused:
+        own.find(tmp_path / "text")
+    assert "\n" not in str(refused.value)
+
+
+def test_one_of_another_config_says_what_it_is_made_of(laboratory):
+    found = own.find(laboratory.kernel.image)
+    assert found.info == laboratory.kernel.info
+    assert found.info.digest
+
+
+def test_packed_modules_are_unpacked_and_the_readers_tree_stays_clean(tmp_path):
+    packed = tmp_path / "zram.ko.xz"
+    packed.write_bytes(lzma.compress(b"module"))
+    out = tmp_path / "out"
+    out.mkdir()
+    assert own._unpacked(packed, out) == out / "zram.ko"
+    assert (out / "zram.ko").read_bytes() == b"module"
+    assert own._unpacked(tmp_path / "plain.ko", out) == tmp_path / "plain.ko"
+
+
+def test_a_kernel_with_modules_boots_off_disks(laboratory, tmp_path):
+    """The laboratory's kernel with nothing to load goes the same road as Debian's."""
+    image = tmp_path / "boot" / f"vmlinuz-{laboratory.kernel.info.release}"
+    modules = tmp_path / "lib" / "modules" / laboratory.kernel.info.release
+    image.parent.mkdir()
+    modules.mkdir(parents=True)
+    image.write_bytes(laboratory.kernel.image.read_bytes())
+    for name in ("modules.builtin", "modules.order"):
+        (modules / name).write_text("")
+    before = sorted(path.name for path in modules.iterdir())
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "says.py").write_text(
+        "import os\n"
+        "def run(params):\n"
+        "    yield {'n': params['n'], 'root': open('/proc/mounts').read(),\n"
+        "           'files': sorted(os.listdir('/lab'))}\n"
+    )
+    kernel = own.find(tmp_path)
+    job = boot.Job("says", {"n": 7}, seconds=60, rows=1)
+    outcome = boot.run(
+        kernel.image,
+        laboratory.guest.root,
+        programs,
+        boot.Machine(memory_mib=512),
+        job,
+        quiet=True,
+        modules=kernel.modules,
+    )
+    [row] = outcome.rows
+    assert row["n"] == 7
+    assert "/ ext4 ro" in row["root"]
+    assert "says.py" in row["files"]
+    assert outcome.release == laboratory.kernel.info.release
+    assert outcome.programs["init.sh"] == cache.file_digest(cache.KERNEL_FILES / "guest/init.sh")
+    # What a record shows of it names no folder of this machine.
+    assert str(tmp_path) not in " ".join(outcome.command)
+    assert "KERNEL" in outcome.command
+    assert sorted(path.name for path in modules.iterdir()) == before
