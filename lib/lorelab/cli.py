@@ -1,5 +1,6 @@
 """The command line: data on stdout, progress on stderr, exit status 2 for bad input."""
 
+import random
 import sys
 from pathlib import Path
 
@@ -13,8 +14,10 @@ from lorelab import claims as ledger
 from lorelab.damon.doors import damon
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import Experiment, experiment, experiments
-from lorelab.lab import records
+from lorelab.lab import build, records
+from lorelab.lab.boot import GuestFailed
 from lorelab.lab.doors import doctor, lab
+from lorelab.lab.own import TAKES
 
 console = Console()
 parameters = click.option(
@@ -23,12 +26,12 @@ parameters = click.option(
 output = click.option(
     "-o", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write the CSV here."
 )
-own = click.option(
+own_image = click.option(
     "--kernel",
     "image",
-    metavar="BZIMAGE",
+    metavar="PATH",
     type=click.Path(path_type=Path),
-    help="Boot this kernel of your own instead of the laboratory's.",
+    help=f"Boot a kernel of your own instead of the laboratory's: {TAKES}.",
 )
 
 
@@ -71,16 +74,35 @@ def model(name: str, pairs: tuple[str, ...], file: Path | None) -> None:
 @click.argument("name", metavar="DESIGN/EXPERIMENT")
 @parameters
 @output
-@own
+@own_image
+@click.option(
+    "--config",
+    metavar="NAME",
+    help="The laboratory's kernel of `lorelab lab build --config NAME`: debug or kcsan.",
+)
 @click.option("--record", is_flag=True, help="Keep the run under data/kernel, with its provenance.")
 def kernel(
-    name: str, pairs: tuple[str, ...], file: Path | None, image: Path | None, record: bool
+    name: str,
+    pairs: tuple[str, ...],
+    file: Path | None,
+    image: Path | None,
+    config: str | None,
+    record: bool,
 ) -> None:
-    """Boot a kernel and run the same on it; counters as CSV on stdout."""
+    """Boot a kernel and run the same on it; counters as CSV on stdout.
+
+    When the guest fails, what it had given goes to FILE.partial.csv, or to stderr without -o.
+    """
     found, given = _asked(name, pairs)
-    if record and image:
-        raise BadInput("--record keeps runs of the laboratory's own kernel only; give -o FILE")
-    [measured] = found.measure([given], image)
+    if config:
+        if image or record:
+            raise BadInput("--config is for finding bugs: it takes no --kernel and no --record")
+        image = build.built(build.recipe(config, patched=True)).image
+    try:
+        [measured] = found.measure([given], image)
+    except GuestFailed as failed:
+        _keep_part(failed, file)
+        raise
     _say_which(measured)
     if record:
         _keep(measured, given)
@@ -90,7 +112,7 @@ def kernel(
 @cli.command()
 @click.argument("name", metavar="DESIGN/EXPERIMENT")
 @parameters
-@own
+@own_image
 @click.option("--live", is_flag=True, help="Boot a kernel even when a recorded run matches.")
 def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> None:
     """Run model and kernel; how far apart they are, counter by counter.
@@ -148,18 +170,26 @@ def record_all() -> None:
 
 
 @lab.command()
-def verify() -> None:
-    """Measure one recorded run of each experiment again; fails when it says something else."""
+@click.option("--seed", default=1, show_default=True, help="Chooses among the runs of one kind.")
+def verify(seed: int) -> None:
+    """Measure a sample of the recorded runs again; fails when one says something else.
+
+    The sample has one run of each kind: those that set the same parameters to other than their
+    defaults are of one kind.
+    """
     differ = []
     for found in experiments().values():
-        for given in records.recorded(found.name, found.Params)[:1]:
-            [measured] = found.measure([given])
+        sample = _sample(records.recorded(found.name, found.Params), random.Random(seed))
+        for given, measured in zip(sample, found.measure(sample) if sample else (), strict=True):
+            said = f"{found.name} {params.words(given)}"
             joined = agreement.compare(found.recorded(given).counters, measured.counters)
-            agreement.summary(joined).to_csv(sys.stdout, index=False)
-            if not agreement.exact(joined):
-                differ.append(found.name)
+            same = agreement.exact(joined)
+            print(f"{said}: {'as recorded' if same else 'DIFFERS'}", file=sys.stderr)
+            agreement.summary(joined).assign(run=said).to_csv(sys.stdout, index=False)
+            if not same:
+                differ.append(said)
     if differ:
-        raise RunFailed(f"{', '.join(differ)}: the kernel no longer says what was recorded")
+        raise RunFailed(f"{'; '.join(differ)}: the kernel no longer says what was recorded")
 
 
 cli.add_command(lab)
@@ -171,6 +201,28 @@ def _keep(measured: records.Record, given: params.Params) -> None:
     file = records.save(measured, given)
     said = f"recorded in {file}" if file else "the same as the recorded run; nothing new to keep"
     print(f"{measured.provenance.experiment}: {said}", file=sys.stderr)
+
+
+def _keep_part(failed: GuestFailed, file: Path | None) -> None:
+    """Put the complete results of a run that failed where no one takes them for all of it."""
+    part = pd.DataFrame(failed.rows)
+    if file is None:
+        for line in part.to_csv(index=False).splitlines() if len(part) else ():
+            print(f"partial: {line}", file=sys.stderr)
+        return
+    kept = file.with_name(f"{file.name}.partial.csv")
+    if len(part):
+        _write(part, kept)
+        print(f"partial: {len(part)} results before the failure are in {kept}", file=sys.stderr)
+
+
+def _sample(recorded: list[params.Params], chance: random.Random) -> list[params.Params]:
+    """One of each kind of recorded run, by which parameters are off their defaults."""
+    kinds: dict[frozenset[str], list[params.Params]] = {}
+    for given in recorded:
+        off = given.model_dump(exclude_defaults=True).keys() - {"seed"}
+        kinds.setdefault(frozenset(off), []).append(given)
+    return [chance.choice(kind) for kind in kinds.values()]
 
 
 def _say_which(measured: records.Record) -> None:

@@ -101,6 +101,12 @@ def shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value) or '""'
 
 
+def words(params: Params) -> str:
+    """Print what differs from the defaults, as `-p` takes it: `name=value,name=value`."""
+    values = params.model_dump(mode="json", exclude_defaults=True)
+    return ",".join(f"{name}={shown(value)}" for name, value in values.items()) or "default"
+
+
 def takes(field: Any) -> str:
     """Range or choices of a field, as one short text."""
     if isinstance(field.annotation, type) and issubclass(field.annotation, IntEnum):

@@ -9,7 +9,8 @@ from tests.lab.test_records import NAME, Some, record
 from lorelab import cli
 from lorelab.counters import table
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import needs, records
+from lorelab.lab import build, needs, records
+from lorelab.lab.boot import GuestFailed
 
 
 @dataclass
@@ -25,7 +26,8 @@ class Fake:
     def measure(self, wanted, image=None):
         self.image = image
         self.booted += wanted
-        return [record(p, [p.seed + self.adds, p.seed]) for p in wanted]
+        release = "7.2.12" if image else None
+        return [record(p, [p.seed + self.adds, p.seed], release=release) for p in wanted]
 
     def recorded(self, params):
         return records.load(self.name, params)
@@ -68,14 +70,52 @@ def test_agree_takes_the_record_and_boots_without_one_or_when_told(fake):
     assert len(fake.booted) == 3
 
 
-def test_a_kernel_of_ones_own_is_booted_and_never_recorded(fake, tmp_path):
+def test_a_kernel_of_ones_own_is_booted_and_recorded_apart(fake, tmp_path):
     run("kernel", NAME, "--record")
     run("agree", NAME, "--kernel", "bzImage")
     assert len(fake.booted) == 2
     assert str(fake.image) == "bzImage"
-    with pytest.raises(BadInput, match="--record keeps runs of the laboratory's own"):
-        run("kernel", NAME, "--record", "--kernel", "bzImage")
-    assert len(fake.booted) == 2
+    fake.adds = 7
+    run("kernel", NAME, "--record", "--kernel", "bzImage")
+    assert len(list((tmp_path / NAME).glob("kernel=7.2.12,default--*.csv"))) == 1
+    assert records.load(NAME, Some()).counters["value"].tolist() == [1, 1]
+    own = records.load(NAME, Some(), release="7.2.12")
+    assert own.counters["value"].tolist() == [8, 1]
+
+
+def test_a_config_is_for_finding_bugs(fake, monkeypatch):
+    built = []
+    monkeypatch.setattr(build, "recipe", lambda config, patched: built.append((config, patched)))
+    monkeypatch.setattr(build, "built", lambda made: build.Kernel("image of debug", None))
+    run("kernel", NAME, "--config", "debug")
+    assert built == [("debug", True)]
+    assert fake.image == "image of debug"
+    for more in ("--record", "--kernel=bzImage"):
+        with pytest.raises(BadInput, match="--config is for finding bugs"):
+            run("kernel", NAME, "--config", "debug", more)
+
+
+@pytest.fixture
+def failing(fake, monkeypatch):
+    def measure(wanted, image=None):
+        raise GuestFailed("QEMU was killed by signal 9", [{"run": 0, "n": 1}, {"run": 0, "n": 2}])
+
+    monkeypatch.setattr(fake, "measure", measure)
+
+
+def test_part_of_a_run_is_never_taken_for_all_of_it(failing, tmp_path, capsys):
+    """No data on stdout, no FILE, no record; what there is, is marked."""
+    with pytest.raises(GuestFailed):
+        run("kernel", NAME, "--record", "-o", str(tmp_path / "out.csv"))
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv.partial.csv"]
+    assert (tmp_path / "out.csv.partial.csv").read_text() == "run,n\n0,1\n0,2\n"
+    with pytest.raises(SystemExit) as ended:
+        cli.main(lambda **options: cli.cli(["kernel", NAME], **options))
+    said = capsys.readouterr()
+    assert ended.value.code == 1
+    assert said.out == ""
+    assert said.err.splitlines()[:3] == ["partial: run,n", "partial: 0,1", "partial: 0,2"]
+    assert "killed by signal 9" in said.err
 
 
 def test_agree_fails_on_one_step_that_differs(fake):
@@ -99,6 +139,19 @@ def test_verify_fails_when_the_kernel_says_something_else(fake):
     fake.adds = 1
     with pytest.raises(RunFailed, match="no longer says what was recorded"):
         run("lab", "verify")
+
+
+def test_verify_takes_one_run_of_each_kind(fake):
+    kinds = [{}, {"seed": 2}, {"options": "-s"}, {"options": "-a", "seed": 2}]
+    for kind in kinds:
+        run("kernel", NAME, *(f"-p{name}={value}" for name, value in kind.items()), "--record")
+    samples = set()
+    for seed in range(8):
+        fake.booted.clear()
+        run("lab", "verify", "--seed", str(seed))
+        assert [bool(params.options) for params in fake.booted] == [False, True]
+        samples.add(tuple(fake.booted))
+    assert len(samples) > 1
 
 
 def test_doctor_names_the_command_that_gets_what_is_missing(monkeypatch):

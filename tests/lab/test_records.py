@@ -20,7 +20,10 @@ class Some(Params):
     options: str = param("", "options")
 
 
-def record(params: Some, values: list[int], digest: str = "d", later: int = 0) -> records.Record:
+def record(
+    params: Some, values: list[int], digest: str = "d", later: int = 0, release: str | None = None
+) -> records.Record:
+    """Of the laboratory's kernel, or of one of the reader's own called `release`."""
     kernel = KernelInfo(
         release="6.12.117",
         package="linux-source-6.12",
@@ -34,6 +37,8 @@ def record(params: Some, values: list[int], digest: str = "d", later: int = 0) -
         image_sha256="i",
         digest=digest,
     )
+    if release:
+        kernel = KernelInfo(release=release, banner=f"{release} (me) #1", image_sha256=digest)
     provenance = records.Provenance(
         experiment=NAME,
         params=params.model_dump(mode="json"),
@@ -75,6 +80,38 @@ def test_never_overwritten(tmp_path):
     assert records.load(NAME, params, tmp_path).counters["value"].tolist() == [2]
     third = records.save(record(params, [2], digest="other", later=3), params, tmp_path)
     assert third not in (None, first, second)
+
+
+def test_a_kernel_of_ones_own_stands_apart(tmp_path):
+    params = Some()
+    ours, theirs = record(params, [1]), record(params, [2], release="6.12.9", later=1)
+    records.save(ours, params, tmp_path)
+    file = records.save(theirs, params, tmp_path)
+    assert file.name.startswith("kernel=6.12.9,default--")
+    newer = record(params, [3], release="6.12.10+deb13", later=2)
+    records.save(newer, params, tmp_path)
+
+    def value(**which):
+        return records.load(NAME, params, tmp_path, **which).counters["value"].tolist()
+
+    assert value() == [1]
+    assert value(release="6.12.9") == [2]
+    assert records.load(NAME, params, tmp_path, release="6.12.117") is None
+    assert records.releases(NAME, tmp_path) == ["6.12.9", "6.12.10+deb13"]
+    assert records.recorded(NAME, Some, tmp_path) == [params]
+    # Told by its image: the same release built again is another kernel.
+    again = record(params, [2], release="6.12.9", later=3)
+    assert records.save(again, params, tmp_path) is None
+    other = record(params, [2], digest="i2", release="6.12.9", later=4)
+    assert records.save(other, params, tmp_path) is not None
+    assert value(release="6.12.9") == [2]
+
+
+def test_only_runs_of_other_kernels_are_nothing_to_rerun(tmp_path):
+    params = Some()
+    records.save(record(params, [2], release="6.12.9"), params, tmp_path)
+    assert records.load(NAME, params, tmp_path) is None
+    assert records.recorded(NAME, Some, tmp_path) == []
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".json"])

@@ -1,11 +1,14 @@
 """Recorded kernel runs: a CSV of counters beside a JSON of where they came from.
 
 data/kernel/DESIGN/EXPERIMENT/PARAMS--DATE.csv and .json. A record is written once and never
-again; a later run of the same parameters is another record, and the newest one is read.
+again; a later run of the same parameters is another record, and the newest one is read. Runs of
+a reader's own kernel stand beside them as kernel=RELEASE,PARAMS--DATE, and are read only by their
+release.
 """
 
 import io
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +20,7 @@ from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache
 from lorelab.lab.build import KernelInfo
 from lorelab.lab.guest import GuestInfo
-from lorelab.params import Params, shown
+from lorelab.params import Params, words
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "kernel"
 
@@ -68,6 +71,8 @@ class _Sealed(BaseModel):
 def save(record: Record, params: Params, folder: Path | None = None) -> Path | None:
     """Keep a record; None when the newest one of these parameters says the same of this kernel.
 
+    A kernel that was not built here is told by its image, and kept under its release.
+
     Raises
     ------
     RunFailed
@@ -75,13 +80,17 @@ def save(record: Record, params: Params, folder: Path | None = None) -> Path | N
     """
     home = _home(record.provenance.experiment, folder)
     text = record.counters.to_csv(index=False, lineterminator="\n").encode()
-    before = _newest(home, params)
+    kernel = record.provenance.kernel
+    release = _own(kernel)
+    before = _newest(home, params, release)
     if before is not None:
         _, old = before
         same = old.counters_sha256 == cache.digest(text)
-        if same and old.provenance.kernel.digest == record.provenance.kernel.digest:
+        told = "image_sha256" if release else "digest"
+        if same and getattr(old.provenance.kernel, told) == getattr(kernel, told):
             return None
-    stem = f"{_slug(params)}--{record.provenance.date:%Y%m%dT%H%M%SZ}"
+    which = f"kernel={release}," if release else ""
+    stem = f"{which}{words(params).replace(' ', '_')}--{record.provenance.date:%Y%m%dT%H%M%SZ}"
     csv, provenance = home / f"{stem}.csv", home / f"{stem}.json"
     body = {
         "provenance": record.provenance.model_dump(mode="json"),
@@ -103,8 +112,19 @@ def save(record: Record, params: Params, folder: Path | None = None) -> Path | N
     return csv
 
 
-def load(experiment: str, params: Params, folder: Path | None = None) -> Record | None:
+def load(
+    experiment: str, params: Params, folder: Path | None = None, release: str | None = None
+) -> Record | None:
     """Read the newest record of an experiment with exactly these parameters.
+
+    Parameters
+    ----------
+    experiment : str
+    params : Params
+    folder : Path, optional
+        Other than data/kernel.
+    release : str, optional
+        That of a kernel that was not built here; otherwise the laboratory's own runs are read.
 
     Returns
     -------
@@ -116,7 +136,7 @@ def load(experiment: str, params: Params, folder: Path | None = None) -> Record 
     BadInput
         A record is truncated, was edited, or lacks one of its two files.
     """
-    found = _newest(_home(experiment, folder), params)
+    found = _newest(_home(experiment, folder), params, release)
     if found is None:
         return None
     file, sealed = found
@@ -132,17 +152,36 @@ def load(experiment: str, params: Params, folder: Path | None = None) -> Record 
 
 
 def recorded(experiment: str, model: type[Params], folder: Path | None = None) -> list[Params]:
-    """Parameters of every recorded run of an experiment, each once, in the order of the files."""
+    """Parameters of every recorded run of an experiment, each once, in the order of the files.
+
+    Only of runs on the laboratory's own kernels, which can be run again anywhere.
+    """
     found: dict[str, Params] = {}
     for _, sealed in _all(_home(experiment, folder)):
+        if _own(sealed.provenance.kernel):
+            continue
         params = model.model_validate(sealed.provenance.params)
         found.setdefault(params.model_dump_json(), params)
     return list(found.values())
 
 
-def _newest(home: Path, params: Params) -> tuple[Path, _Sealed] | None:
+def releases(experiment: str, folder: Path | None = None) -> list[str]:
+    """Releases of the kernels not built here that an experiment was recorded on, oldest first."""
+    kernels = (sealed.provenance.kernel for _, sealed in _all(_home(experiment, folder)))
+    found = {release for release in map(_own, kernels) if release}
+    return sorted(found, key=lambda release: [int(part) for part in re.findall(r"\d+", release)])
+
+
+def _own(kernel: KernelInfo) -> str | None:
+    """The release of a kernel that was not built here."""
+    return kernel.release if kernel.digest is None else None
+
+
+def _newest(home: Path, params: Params, release: str | None = None) -> tuple[Path, _Sealed] | None:
     matching = [
-        (file, sealed) for file, sealed in _all(home) if _same(sealed.provenance.params, params)
+        (file, sealed)
+        for file, sealed in _all(home)
+        if _same(sealed.provenance.params, params) and _own(sealed.provenance.kernel) == release
     ]
     return max(matching, key=lambda pair: pair[1].provenance.date, default=None)
 
@@ -177,12 +216,6 @@ def _same(stored: dict[str, Any], params: Params) -> bool:
         return type(params).model_validate(stored) == params
     except ValidationError:
         return False
-
-
-def _slug(params: Params) -> str:
-    values = params.model_dump(mode="json", exclude_defaults=True)
-    parts = [f"{name}={shown(value)}".replace(" ", "_") for name, value in values.items()]
-    return ",".join(parts) or "default"
 
 
 def _home(experiment: str, folder: Path | None) -> Path:
