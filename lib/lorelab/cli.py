@@ -1,7 +1,9 @@
 """The command line: data on stdout, progress on stderr, exit status 2 for bad input."""
 
+import errno
 import random
 import sys
+import tempfile
 from pathlib import Path
 
 import click
@@ -265,6 +267,12 @@ def main(command: click.Command = cli) -> None:
         sys.exit(2)
     except RunFailed as error:
         print(f"lorelab: {error}", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        where = error.filename2 or error.filename or tempfile.gettempdir()
+        print(f"lorelab: {error.strerror}: {where}; nothing was kept, make room", file=sys.stderr)
         sys.exit(1)
     except (click.Abort, KeyboardInterrupt):
         print("lorelab: interrupted", file=sys.stderr)

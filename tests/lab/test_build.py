@@ -1,6 +1,7 @@
 """Building: what is missing is named before anything starts, and the digest sees every part."""
 
 import shutil
+import subprocess
 
 import pytest
 
@@ -108,3 +109,22 @@ def test_a_failed_command_says_where_its_log_is(tmp_path):
 
 def test_digest_keeps_parts_apart():
     assert cache.digest("ab", "c") != cache.digest("a", "bc")
+
+
+def test_a_patch_for_another_version_says_which_one_it_is_for(tmp_path, recipe, monkeypatch):
+    """The series stops the build of a source that it does not fit, and no half of it is used."""
+    tree = tmp_path / "linux"
+    tree.mkdir()
+    (tree / "file.c").write_text("int x;\n")
+    archive = tmp_path / "source.tar.xz"
+    subprocess.run(["tar", "-cJf", archive, "-C", tmp_path, "linux"], check=True)
+    patch = tmp_path / "0001-change.patch"
+    patch.write_text("--- a/file.c\n+++ b/file.c\n@@ -1 +1 @@\n-int y;\n+int z;\n")
+    monkeypatch.setattr(needs, "SOURCE", archive)
+    work = tmp_path / "work"
+    work.mkdir()
+    with pytest.raises(RunFailed, match=r"0001-change\.patch does not apply to .* 6\.12\.117-1"):
+        build._unpack(recipe._replace(patches=[patch]), work)
+    assert not (work / "source.digest").exists()
+    build._unpack(recipe, work)
+    assert (work / "source" / "file.c").read_text() == "int x;\n"

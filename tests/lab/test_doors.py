@@ -1,5 +1,6 @@
 """`lorelab kernel`, `lab` and `doctor`, with an experiment whose kernel is a function."""
 
+import errno
 from dataclasses import dataclass, field
 
 import pytest
@@ -139,6 +140,19 @@ def test_verify_fails_when_the_kernel_says_something_else(fake):
     fake.adds = 1
     with pytest.raises(RunFailed, match="no longer says what was recorded"):
         run("lab", "verify")
+
+
+def test_a_disk_that_fills_up_is_one_line_and_status_1(fake, monkeypatch, capsys):
+    def measure(wanted, image=None):
+        raise OSError(errno.ENOSPC, "No space left on device", "/tmp/lorelab-x/lab/agent.py")
+
+    monkeypatch.setattr(fake, "measure", measure)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(lambda **options: cli.cli(["kernel", NAME], **options))
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out) == (1, "")
+    assert said.err.startswith("lorelab: No space left on device: /tmp/lorelab-x/lab/agent.py;")
+    assert said.err.count("\n") == 1
 
 
 def test_verify_takes_one_run_of_each_kind(fake):

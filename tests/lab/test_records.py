@@ -97,7 +97,8 @@ def test_a_kernel_of_ones_own_stands_apart(tmp_path):
     assert value() == [1]
     assert value(release="6.12.9") == [2]
     assert records.load(NAME, params, tmp_path, release="6.12.117") is None
-    assert records.releases(NAME, tmp_path) == ["6.12.9", "6.12.10+deb13"]
+    runs = [("6.12.9", params), ("6.12.10+deb13", params)]
+    assert records.others(NAME, Some, tmp_path) == runs
     assert records.recorded(NAME, Some, tmp_path) == [params]
     # Told by its image: the same release built again is another kernel.
     again = record(params, [2], release="6.12.9", later=3)

@@ -197,8 +197,9 @@ def _stage(lab: Path, job: Job, programs: Path | None) -> dict[str, str]:
     lab.mkdir()
     for file in (cache.KERNEL_FILES / "guest").glob("*.py"):
         shutil.copy2(file, lab)
-    if programs is not None:
-        shutil.copytree(programs, lab, dirs_exist_ok=True)
+    for file in programs.iterdir() if programs is not None else ():
+        if file.is_file():
+            shutil.copy2(file, lab)
     used = {file.name: cache.file_digest(file) for file in sorted(lab.iterdir())}
     (lab / "job.json").write_text(json.dumps({"workload": job.workload, "params": job.params}))
     return used

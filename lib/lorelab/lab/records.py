@@ -165,11 +165,19 @@ def recorded(experiment: str, model: type[Params], folder: Path | None = None) -
     return list(found.values())
 
 
-def releases(experiment: str, folder: Path | None = None) -> list[str]:
-    """Releases of the kernels not built here that an experiment was recorded on, oldest first."""
-    kernels = (sealed.provenance.kernel for _, sealed in _all(_home(experiment, folder)))
-    found = {release for release in map(_own, kernels) if release}
-    return sorted(found, key=lambda release: [int(part) for part in re.findall(r"\d+", release)])
+def others(
+    experiment: str, model: type[Params], folder: Path | None = None
+) -> list[tuple[str, Params]]:
+    """Release and parameters of every recorded run on a kernel not built here, each once.
+
+    Older releases first; `load` takes them.
+    """
+    found: dict[tuple[str, str], tuple[str, Params]] = {}
+    for _, sealed in _all(_home(experiment, folder)):
+        if release := _own(sealed.provenance.kernel):
+            params = model.model_validate(sealed.provenance.params)
+            found.setdefault((release, params.model_dump_json()), (release, params))
+    return sorted(found.values(), key=lambda run: [int(n) for n in re.findall(r"\d+", run[0])])
 
 
 def _own(kernel: KernelInfo) -> str | None:
