@@ -1,9 +1,13 @@
 """The command line: data on stdout, progress on stderr, exit status 2 for bad input."""
 
 import errno
+import os
 import random
 import sys
 import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 
 import click
@@ -166,8 +170,7 @@ def claims(design: str | None) -> None:
 def record_all() -> None:
     """Measure every recorded run again; a run that says something new is kept beside the old."""
     for found in experiments().values():
-        wanted = records.recorded(found.name, found.Params)
-        for given, measured in zip(wanted, found.measure(wanted) if wanted else (), strict=True):
+        for given, measured in _measured(found, records.recorded(found.name, found.Params)):
             _keep(measured, given)
 
 
@@ -182,7 +185,7 @@ def verify(seed: int) -> None:
     differ = []
     for found in experiments().values():
         sample = _sample(records.recorded(found.name, found.Params), random.Random(seed))
-        for given, measured in zip(sample, found.measure(sample) if sample else (), strict=True):
+        for given, measured in _measured(found, sample):
             said = f"{found.name} {params.words(given)}"
             joined = agreement.compare(found.recorded(given).counters, measured.counters)
             same = agreement.exact(joined)
@@ -216,6 +219,22 @@ def _keep_part(failed: GuestFailed, file: Path | None) -> None:
     if len(part):
         _write(part, kept)
         print(f"partial: {len(part)} results before the failure are in {kept}", file=sys.stderr)
+
+
+def _measured(
+    found: Experiment, wanted: list[params.Params]
+) -> Iterator[tuple[params.Params, records.Record]]:
+    """Measure on as many guests at once as there are CPUs; one is booted for no fewer than 4."""
+    guests = max(1, min(len(os.sched_getaffinity(0)), len(wanted) // 4))
+    parts = [wanted[n::guests] for n in range(guests)]
+    if guests == 1:
+        yield from zip(wanted, found.measure(wanted) if wanted else (), strict=True)
+        return
+    # Processes, so that Ctrl-C reaches each, and its QEMU ends with it.
+    with ProcessPoolExecutor(guests, get_context("spawn")) as pool:
+        running = {pool.submit(found.measure, part): part for part in parts}
+        for done in as_completed(running):
+            yield from zip(running[done], done.result(), strict=True)
 
 
 def _sample(recorded: list[params.Params], chance: random.Random) -> list[params.Params]:

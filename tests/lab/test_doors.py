@@ -1,6 +1,7 @@
 """`lorelab kernel`, `lab` and `doctor`, with an experiment whose kernel is a function."""
 
 import errno
+import os
 from dataclasses import dataclass, field
 
 import pytest
@@ -132,6 +133,47 @@ def test_record_measures_every_recorded_run_again(fake, tmp_path):
     run("lab", "record")
     assert {params.seed for params in fake.booted} == {1, 2}
     assert len(list((tmp_path / NAME).glob("*.csv"))) == 2
+
+
+@pytest.mark.parametrize("cpus", [1, 3])
+def test_record_boots_a_guest_for_each_cpu(fake, tmp_path, monkeypatch, cpus):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cpus)))
+    for seed in range(9):
+        older = record(Some(seed=seed), [seed, seed], digest="older", later=-60)
+        records.save(older, Some(seed=seed))
+    run("lab", "record")
+    # Of nine runs no guest gets fewer than four; what others measured is not in this process.
+    assert len(fake.booted) == (9 if cpus == 1 else 0)
+    for seed in range(9):
+        newest = records.load(NAME, Some(seed=seed))
+        assert newest.counters["value"].tolist() == [seed, seed]
+        assert newest.provenance.kernel.digest == "d"
+    assert len(list((tmp_path / NAME).glob("*.json"))) == 18
+
+
+@dataclass
+class Dying(Fake):
+    """One part of the runs dies with its guest."""
+
+    def measure(self, wanted, image=None):
+        if Some(seed=1) in wanted:
+            raise GuestFailed("the guest's kernel panicked", [{"run": 0}])
+        return [record(p, [p.seed, 1]) for p in wanted]
+
+
+def test_a_guest_that_dies_takes_no_other_with_it(fake, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    monkeypatch.setattr(cli, "experiments", lambda: {NAME: Dying()})
+    for seed in range(8):
+        records.save(record(Some(seed=seed), [0, 0], later=-60), Some(seed=seed))
+    with pytest.raises(GuestFailed, match="panicked") as failed:
+        run("lab", "record")
+    assert failed.value.rows == [{"run": 0}]
+    kept = [records.load(NAME, Some(seed=n)).counters["value"].tolist() for n in range(8)]
+    assert kept[1] == [0, 0]
+    # The other part is kept whole when it was done before, and not at all otherwise.
+    assert sum(values == [0, 0] for values in kept) in (4, 8)
+    assert all(values in ([0, 0], [seed, 1]) for seed, values in enumerate(kept))
 
 
 def test_verify_fails_when_the_kernel_says_something_else(fake):

@@ -96,6 +96,10 @@ class GuestFailed(RunFailed):
         super().__init__(message)
         self.rows = rows
 
+    def __reduce__(self) -> tuple[type, tuple[str, list[dict[str, Any]]]]:
+        # From a process that measures on its own.
+        return GuestFailed, (str(self), self.rows)
+
 
 def run(
     image: Path,
