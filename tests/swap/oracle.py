@@ -14,11 +14,11 @@ What it leaves out, and what that changes:
   turns the list of full clusters, whose order nothing reads.
 """
 
-from collections import OrderedDict
+import oracle_scan
+from oracle_lists import SWAPFILE_CLUSTER, Cluster, ClusterList, list_move_tail
 
 PMD_ORDER = 9
 SWAP_NR_ORDERS = PMD_ORDER + 1
-SWAPFILE_CLUSTER = 1 << PMD_ORDER
 SWAP_BATCH = 64
 SWAP_SLOTS_CACHE_SIZE = SWAP_BATCH
 THRESHOLD_ACTIVATE_SWAP_SLOTS_CACHE = 5 * SWAP_SLOTS_CACHE_SIZE
@@ -45,35 +45,6 @@ SWAP_CLUSTER_COLS = max(
 )
 
 
-class Cluster:
-    """struct swap_cluster_info; `on` is the list it is linked into."""
-
-    def __init__(self, index):
-        self.index = index
-        self.count = 0
-        self.flags = 0
-        self.order = 0
-        self.on = None
-
-    def offset(self):
-        return self.index * SWAPFILE_CLUSTER
-
-
-class ClusterList(OrderedDict):
-    """A struct list_head of clusters, keyed by index."""
-
-    def first(self):
-        return next(iter(self.values()))
-
-
-def list_move_tail(ci, target):
-    """Also list_add_tail(), for a cluster on no list."""
-    if ci.on is not None:
-        del ci.on[ci.index]
-    target[ci.index] = ci
-    ci.on = target
-
-
 class SlotsCache:
     """struct swap_slots_cache of one CPU."""
 
@@ -98,9 +69,22 @@ class Swap:
     alloc_mode : str
         A choice of the laboratory's switch lorelab/swap/alloc_mode (lib/kernel/patches): 6.12
         itself, or what orders above 0 ("nonfull-first": all orders) do in its place.
+    stealing : bool
+        Another such switch: whether order 0 takes slots of other orders' clusters.
+    rotational : bool
+        No cluster_info: the clusters stay as they were set up.
     """
 
-    def __init__(self, pages, cpus=1, slot_cache=True, free_cache=True, alloc_mode="upstream"):
+    def __init__(
+        self,
+        pages,
+        cpus=1,
+        slot_cache=True,
+        free_cache=True,
+        alloc_mode="upstream",
+        stealing=True,
+        rotational=False,
+    ):
         self.max = pages
         self.pages = pages - 1
         self.inuse_pages = 0
@@ -114,6 +98,10 @@ class Swap:
 
         self.cpus = cpus
         self.alloc_mode = alloc_mode
+        self.stealing = stealing
+        self.rotational = rotational
+        self.cluster_next = 1
+        self.cluster_nr = 0
         self.swap_slot_cache_enabled = slot_cache
         self.free_cache = free_cache
         self.swap_slot_cache_active = False
@@ -137,6 +125,8 @@ class Swap:
             "swap_map": list(self.swap_map),
             "inuse_pages": self.inuse_pages,
             "nr_swap_pages": self.nr_swap_pages,
+            "bounds": (self.lowest_bit, self.highest_bit),
+            "cluster_next": (self.cluster_next, self.cluster_nr),
             "scanned": self.scanned,
             "visited": self.visited,
         }
@@ -278,7 +268,7 @@ def cluster_alloc_swap_entry(si, cpu, order):
             offset, found = alloc_swap_scan_cluster(si, ci.offset(), order)
             frags += 1
 
-    if not found and order == 0:
+    if not found and order == 0 and si.stealing:
         offset, found = steal_from_higher_order(si, offset)
 
     cluster[order] = offset
@@ -332,7 +322,9 @@ def get_swap_pages(si, cpu, n_goal, order):
     si.nr_swap_pages -= n_goal * size
 
     entries = []
-    if si.available and si.highest_bit:
+    if si.rotational and order == 0:
+        entries = oracle_scan.scan_swap_map_slots(si, n_goal)
+    elif si.available and si.highest_bit and not si.rotational:
         while len(entries) < n_goal:
             offset = cluster_alloc_swap_entry(si, cpu, order)
             if not offset:
@@ -383,7 +375,8 @@ def swap_entry_range_free(si, offset, nr_pages):
     for slot in range(offset, offset + nr_pages):
         assert si.swap_map[slot] not in (0, SWAP_MAP_BAD), f"slot {slot} is not in use"
         si.swap_map[slot] = 0
-    dec_cluster_info_page(si, si.cluster_info[offset // SWAPFILE_CLUSTER], nr_pages)
+    if not si.rotational:
+        dec_cluster_info_page(si, si.cluster_info[offset // SWAPFILE_CLUSTER], nr_pages)
     swap_range_free(si, offset, nr_pages)
 
 
@@ -413,6 +406,10 @@ def check_cache_active(si):
 
 def deactivate_swap_slots_cache(si):
     si.swap_slot_cache_active = False
+    drain_slots_cache(si)
+
+
+def drain_slots_cache(si):
     for cache in si.swp_slots:
         swapcache_free_entries(si, cache.slots)
         cache.slots = []

@@ -204,6 +204,8 @@ def thp_swap_allocator_test(
     slot_cache=True,
     free_cache=True,
     alloc_mode="upstream",
+    stealing=True,
+    rotational=False,
     check=None,
 ):
     """Run the tool's main().
@@ -214,7 +216,7 @@ def thp_swap_allocator_test(
         `swpout` and `swpout_fallback` of each iteration, in 64 KiB folios.
     """
     libc.srand(seed)
-    si = Swap(device_mib << 8, 1, slot_cache, free_cache, alloc_mode)
+    si = Swap(device_mib << 8, 1, slot_cache, free_cache, alloc_mode, stealing, rotational)
     mem1 = Area(si, MEMSIZE_MTHP, True, large_swapin)
     mem2 = Area(si, MEMSIZE_SMALLFOLIO, False, large_swapin) if "-s" in options.split() else None
     swapin = ALIGNMENT_MTHP if "-a" in options.split() else ALIGNMENT_SMALLFOLIO

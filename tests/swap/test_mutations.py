@@ -96,6 +96,12 @@ MUTATIONS = {
     ),
     "a freed slot stays in use": ("model", "    si.swap_map[offset] = SWAP_HAS_CACHE\n", ""),
     "full from two thirds on": ("clusters", "nr_swap_pages * U(2) <", "nr_swap_pages * U(3) <"),
+    # The linear scan of a rotational device.
+    "the run of free slots is one too short": (
+        "scan",
+        "last_in_cluster = offset + SWAPFILE_CLUSTER - ONE",
+        "last_in_cluster = offset + SWAPFILE_CLUSTER - U(2)",
+    ),
     # Slot caches.
     "cache active too late": ("model", "U(5) * SWAP_BATCH", "U(6) * SWAP_BATCH"),
     "cache inactive too early": ("model", "U(2) * SWAP_BATCH", "U(3) * SWAP_BATCH"),
@@ -155,11 +161,13 @@ def load(module=None, old="", new=""):
     return sys.modules["mutant_model"]
 
 
-def agrees(model, pages, cpus, orders, seed, caches=True):
+def agrees(model, pages, cpus, orders, seed, caches=True, rotational=False):
     """Fill a device order by order and free two thirds, ten times; True when nothing differs."""
     draw = random.Random(seed)
-    si = model.swapon(pages, Variant.V6_12, cpus, slot_cache=caches, free_cache=caches)
-    judge = oracle.Swap(pages, cpus, caches, caches)
+    si = model.swapon(
+        pages, Variant.V6_12, cpus, slot_cache=caches, free_cache=caches, rotational=rotational
+    )
+    judge = oracle.Swap(pages, cpus, caches, caches, rotational=rotational)
     live = []
     for _ in range(10):
         for order in draw.sample(orders, len(orders)):
@@ -196,6 +204,7 @@ def agrees_everywhere(model):
         and agrees(model, 1536, 3, (0, 2, 6), seed=7, caches=False)
         and agrees(model, 3000, 3, (2, 3, 4), seed=4, caches=False)
         and agrees(model, 34 * 512, 1, (9, 4, 8), seed=5)
+        and agrees(model, 2048, 2, (0,), seed=6, rotational=True)
     )
 
 

@@ -18,14 +18,10 @@ from oracle_replay import thp_swap_allocator_test
 
 from lorelab.lab import records
 from lorelab.params import label
-from lorelab.swap.params import AllocatorTest, Variant
+from lorelab.swap.params import AllocatorTest
 
 NAME = "swap/allocator-test"
-RECORDED = [
-    params
-    for params in records.recorded(NAME, AllocatorTest)
-    if params.variant == Variant.V6_12 and params.stealing and not params.rotational
-]
+RECORDED = records.recorded(NAME, AllocatorTest)
 
 
 def check_invariants(si):
@@ -75,6 +71,8 @@ def test_every_iteration_of_a_recorded_kernel_run(params):
         params.slot_cache,
         params.free_cache,
         alloc_mode=label(params.alloc_mode),
+        stealing=params.stealing,
+        rotational=params.rotational,
     )
     assert rows == expected
 
