@@ -66,6 +66,8 @@ def test_the_cost_of_damon_does_not_grow_with_memory():
 def test_the_chain_is_a_distribution_that_only_grows():
     found = hotspot.chain(1 << 22, 1 << 30, 20, 200, always=False)
     assert (np.diff(found) >= -1e-12).all() and found[0] >= 0 and found[-1] <= 1 + 1e-9
+    for pieces in (2, 3):
+        assert sum(chance for _, chance in hotspot._pieces(pieces)) == pytest.approx(1)
     assert hotspot.stand_out(1, 1, 20, always=True) == 1
     assert hotspot.stand_out(1, 2, 1, always=False) == 0.5
 

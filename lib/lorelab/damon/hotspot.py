@@ -1,18 +1,20 @@
 """`damon/hotspot`: how long until a small hot range stands out of a large cold one.
 
-A hot range of `hot` pages lies in a region of `span` pages. Every window the region that holds
-the hot range is cut in two, at one to nine tenths with equal chance; a sample falls on the hot
-range with the chance that its share of the region gives, N times a window. While the count stays
-within the threshold of 0 the pieces merge again; the window in which the region that holds it
-counts more than that many hits is the one in which it begins to stand out.
+A hot range lies in a region of the largest size that merging may make. Every window the region
+that holds the range is cut, at one to nine tenths with equal chance, and the left part cut again
+where kdamond_split_regions() cuts in three. A sample falls on the hot range with the chance that
+its share of the region gives, N times a window; a count above the merge threshold, which is 0
+while nothing was hit ten times, keeps the piece from its neighbours.
 
-The Markov chain follows the size of the region that holds the hot range on a grid of logarithms:
-each window that region shrinks to the piece that holds the range, and it grows back to what it
-was when the window's count does not tell it from its neighbours (kdamond_split_regions(),
-damon_merge_regions_of() of 6.12.117: threshold max_nr_accesses / 10, rounded down).
+The Markov chain follows the size of the piece that holds the range on a grid of logarithms. A
+window that tells it apart lets it be cut further. One that does not lets it merge with its
+neighbours, which are all cold and so were merged already: it is back at the size it began with.
+(damon_split_regions_of(), damon_merge_regions_of() of 6.12.117.)
 
-What the chain leaves out: splits in three, a cut through the hot range, a piece that stays apart
-because its neighbour was told from it, and the first regions' borders.
+What the chain leaves out: a cut through the hot range, a neighbour that was told apart because of
+such a cut, the limit that the size of the largest region sets to the merge, and the first
+regions' borders. It cuts in three always or never; the kernel does when the number of regions did
+not change, so not in the window after one that found something.
 """
 
 import math
@@ -23,7 +25,7 @@ import pandas as pd
 from lorelab import counters
 from lorelab.damon import masim as language
 from lorelab.damon.model import kdamond_window
-from lorelab.damon.params import Hotspot
+from lorelab.damon.params import Hotspot, Variant
 from lorelab.damon.setting import context, memory
 from lorelab.damon.state import U
 from lorelab.errors import BadInput
@@ -52,8 +54,27 @@ def stand_out(hot: float, region: float, samples: int, always: bool) -> float:
     return 1.0 - few
 
 
+def _pieces(pieces: int) -> list[tuple[float, float]]:
+    # Shares of the pieces of a region, each with the chance that it holds a given point.
+    tenths = [tenth / 10 for tenth in range(1, 10)]
+    found = []
+    for left in tenths:
+        found.append((1 - left, (1 - left) / 9))
+        for share in tenths if pieces == 3 else (1.0,):
+            found += [(left * share, left * share / (81 if pieces == 3 else 9))]
+            if pieces == 3:
+                found += [(left * (1 - share), left * (1 - share) / 81)]
+    return found
+
+
 def chain(
-    hot: float, span: float, samples: int, windows: int, always: bool, cells: int = 200
+    hot: float,
+    span: float,
+    samples: int,
+    windows: int,
+    always: bool,
+    pieces: int = 3,
+    cells: int = 200,
 ) -> np.ndarray:
     """Chance, window by window, that the range has stood out of a region of at most twice its size.
 
@@ -66,6 +87,8 @@ def chain(
     windows : int
     always : bool
         See `stand_out()`.
+    pieces : int
+        That a region is cut into, each window: 2 or 3.
     cells : int
         Of the grid, from `hot` to `span` on a logarithmic scale.
 
@@ -74,22 +97,17 @@ def chain(
     (windows,) float64 array
     """
     sizes = np.geomspace(span, hot, cells)
-    apart = np.array([stand_out(hot, size, samples, always) for size in sizes])
     done = sizes <= 2 * hot
     step = np.zeros((cells, cells))
     for k, size in enumerate(sizes):
         if done[k]:
             step[k, k] = 1.0
             continue
-        for tenth in range(1, 10):
-            # The piece that holds the range: the left one with the share it has of the region.
-            for part in (tenth / 10, 1 - tenth / 10):
-                piece = max(size * part, hot)
-                cell = int(np.argmin(np.abs(np.log(sizes) - math.log(piece))))
-                chance = part / 9 * apart[cell]
-                step[k, cell] += chance
-                # Not told apart: merged again with what it was cut from.
-                step[k, k] += part / 9 - chance
+        for share, chance in _pieces(pieces):
+            piece = max(size * share, hot)
+            told = chance * stand_out(hot, piece, samples, always)
+            step[k, int(np.argmin(np.abs(np.log(sizes) - math.log(piece))))] += told
+            step[k, 0] += chance - told
     state = np.zeros(cells)
     state[0] = 1.0
     found = np.zeros(windows)
@@ -150,6 +168,7 @@ def hotspot(params: Hotspot) -> pd.DataFrame:
         params.aggr_us // params.sample_us,
         params.windows,
         always=False,
+        pieces=2 if params.variant == Variant.SPLIT_2 else 3,
     )
     return counters.table(
         "damon/hotspot",

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from lorelab.damon.masim import Config
 from lorelab.damon.model import kdamond_window
 from lorelab.damon.pages import PAGE_SIZE, Pages
-from lorelab.damon.params import Masim
+from lorelab.damon.params import Masim, Monitoring
 from lorelab.damon.setting import configuration, context, memory
 from lorelab.damon.state import Damon, U, damon_first_region, head_of
 
@@ -32,8 +33,15 @@ def regions(ctx: Damon) -> pd.DataFrame:
     return pd.DataFrame(rows | {name: found[name] for name in COUNTS})
 
 
-def history(params: Masim, windows: int) -> pd.DataFrame:
+def history(params: Monitoring, windows: int, config: Config | None = None) -> pd.DataFrame:
     """Regions in each of the first windows: as they are sampled, and as they are then reported.
+
+    Parameters
+    ----------
+    params : Monitoring
+    windows : int
+    config : Config, optional
+        The program; by default that of `params`.
 
     Returns
     -------
@@ -42,7 +50,7 @@ def history(params: Masim, windows: int) -> pd.DataFrame:
         `begin` and `end` (s), `low` and `high` (addresses), `nr_accesses` and `age` (of the
         window before, where sampled).
     """
-    pages = memory(params, configuration(params))
+    pages = memory(params, config or configuration(params))
     ctx = context(params, pages)
     tables, begin = [], 0.0
     for window in range(1, windows + 1):

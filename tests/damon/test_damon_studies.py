@@ -1,0 +1,38 @@
+"""The small programs and the exact chances that the answers rest on."""
+
+import pytest
+
+from lorelab.damon import hotspot, masim, studies
+from lorelab.damon.params import Hotspot, Monitoring
+
+
+def test_two_counts_of_one_sample_differ_when_one_alone_hits():
+    assert studies.apart(1, 0.3, 0) == pytest.approx(2 * 0.3 * 0.7)
+    assert studies.apart(2, 0.5, 1) == pytest.approx(2 / 16)
+    assert studies.apart(20, 0.5, 20) == 0
+
+
+def test_addresses_are_those_of_the_program():
+    config = studies.program({"a": 10_000, "b": 5000, "c": 1}, masim.Access("b", False, 64, 1))
+    patterns, _, vmas = masim.program(config)
+    low, high = studies.addresses(config, "b")
+    assert low == int(patterns["start"][0]) - masim.MALLOC_HEADER and high - low == 5000
+    assert studies.addresses(config, "c")[0] == vmas[1][1]
+
+
+def test_counts_are_of_the_region_asked_for():
+    config = studies.program({"hot": 1 << 24, "cold": 1 << 24}, masim.Access("hot", False, 4096, 1))
+    params = Monitoring()
+    assert studies.counts(params, 20, config, "hot")[10:].min() > 19
+    assert studies.counts(params, 20, config, "cold")[10:].max() < 1
+
+
+def test_contexts_that_share_the_last_count_cut_less():
+    params = Hotspot(mib=256, windows=100)
+    shared, own = studies.sharing(params, True), studies.sharing(params, False)
+    assert shared["splits"].sum() < 0.8 * own["splits"].sum()
+
+
+def test_a_range_too_small_for_two_pieces_is_found_with_three():
+    two, three = (hotspot.chain(1 << 16, 1 << 27, 20, 500, False, pieces) for pieces in (2, 3))
+    assert two[-1] < 0.01 < 0.5 < three[-1]
