@@ -28,11 +28,11 @@ def test_counts_are_of_the_region_asked_for():
 
 
 def test_contexts_that_share_the_last_count_cut_less():
-    params = Hotspot(mib=256, windows=100)
+    params = Hotspot(windows=200, hot_kib=256)
     shared, own = studies.sharing(params, True), studies.sharing(params, False)
     assert shared["splits"].sum() < 0.8 * own["splits"].sum()
 
 
 def test_a_range_too_small_for_two_pieces_is_found_with_three():
     two, three = (hotspot.chain(1 << 16, 1 << 27, 20, 500, False, pieces) for pieces in (2, 3))
-    assert two[-1] < 0.01 < 0.5 < three[-1]
+    assert two[-1] < 0.05 and three[-1] > 0.5
