@@ -16,9 +16,10 @@ from lorelab.lab import cache, guest, needs
 from lorelab.lab.build import Kernel, KernelInfo
 
 TAKES = (
-    "takes a bzImage with all of lib/kernel/config/lab.config's road in and out built in; or, as a "
-    "Debian package or its unpacked tree has them, boot/vmlinuz-RELEASE beside "
-    "lib/modules/RELEASE, or lib/modules/RELEASE/vmlinuz; or a folder that holds one of these"
+    "takes a bzImage that has 9P_FS, NET_9P_VIRTIO, VIRTIO_PCI, VIRTIO_CONSOLE, OVERLAY_FS and "
+    "DEVTMPFS built in; or, as Debian's packages unpack, boot/vmlinuz-RELEASE beside "
+    "lib/modules/RELEASE, or lib/modules/RELEASE/vmlinuz, with VIRTIO_BLK and EXT4_FS for 9P_FS; "
+    "or a folder that holds one of these"
 )
 IMAGES = (
     "boot/vmlinuz-*",

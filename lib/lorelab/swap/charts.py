@@ -143,6 +143,34 @@ def fallback(
     )
 
 
+def kernels(table: pd.DataFrame) -> alt.Chart:
+    """Draw the fallback of each iteration on several kernels, a panel for each set of options.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Kernel counters of `swap/allocator-test` with the columns `kernel` and `options`.
+    """
+    rates = fallback_rate(table)
+    rates["options"] = rates["options"].replace("", "no options")
+    see = "Each iteration of the test, each kernel a line. The scales of the panels differ."
+    return (
+        alt.Chart(rates)
+        .mark_line(strokeWidth=1.5)
+        .encode(
+            x=alt.X("step:Q", title="iteration"),
+            y=alt.Y("value:Q", title="fallback [%]"),
+            color=alt.Color(
+                "kernel:N", sort=_order(rates, "kernel"), scale=alt.Scale(range=OKABE_ITO)
+            ),
+        )
+        .properties(width=210, height=150)
+        .facet(facet=alt.Facet("options:N", sort=_order(rates, "options"), title=None), columns=3)
+        .resolve_scale(y="independent")
+        .properties(title=_title("Folios that were split, kernel beside kernel", see))
+    )
+
+
 def invalidations(table: pd.DataFrame, order: int = 4) -> alt.Chart:
     """Draw where the swap-out of a folio spends its invalidations, and its waits for them.
 
