@@ -8,12 +8,16 @@ give the same results is checked, and a difference ends the run with status 1.
 
 import sys
 
+from bench.damon import tables as damon
 from bench.swap import tables as swap
 from rich.console import Console
 
 from lorelab.errors import RunFailed
 
-DESIGNS = {"swap": (swap.speed, swap.size)}
+DESIGNS = {
+    "swap": (swap.speed, swap.size),
+    "damon": (damon.speed, damon.hour, damon.reading),
+}
 
 if __name__ == "__main__":
     names = sys.argv[1:] or list(DESIGNS)
