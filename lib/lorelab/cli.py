@@ -20,7 +20,8 @@ from lorelab import claims as ledger
 from lorelab.damon.doors import damon
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import Experiment, experiment, experiments
-from lorelab.lab import build, records
+from lorelab.lab import build, probes, records
+from lorelab.lab import run as run_
 from lorelab.lab.boot import GuestFailed
 from lorelab.lab.doors import doctor, lab
 from lorelab.lab.own import TAKES
@@ -87,6 +88,14 @@ def model(name: str, pairs: tuple[str, ...], file: Path | None) -> None:
     help="The laboratory's kernel of `lorelab lab build --config NAME`: debug or kcsan.",
 )
 @click.option("--record", is_flag=True, help="Keep the run under data/kernel, with its provenance.")
+@click.option(
+    "--probe",
+    "probing",
+    metavar="PROBE",
+    multiple=True,
+    help="Watch it with lib/kernel/probes/PROBE.c; may be repeated.",
+)
+@click.option("--icount", is_flag=True, help="A ns of the probes' clock is an instruction.")
 def kernel(
     name: str,
     pairs: tuple[str, ...],
@@ -94,9 +103,12 @@ def kernel(
     image: Path | None,
     config: str | None,
     record: bool,
+    probing: tuple[str, ...],
+    icount: bool,
 ) -> None:
     """Boot a kernel and run the same on it; counters as CSV on stdout.
 
+    What a probe counts comes with them. Its events go to FILE.PROBE.STREAM.parquet beside -o FILE.
     When the guest fails, what it had given goes to FILE.partial.csv, or to stderr without -o.
     """
     found, given = _asked(name, pairs)
@@ -104,15 +116,22 @@ def kernel(
         if image or record:
             raise BadInput("--config is for finding bugs: it takes no --kernel and no --record")
         image = build.built(build.recipe(config, patched=True)).image
+    if record and (probing or icount):
+        raise BadInput("--record keeps an experiment as it is; leave --probe and --icount out")
+    for probe in probing:
+        if file is None and probes.streams(probe):
+            raise BadInput(f"--probe {probe}: sends events, which go to Parquet; give -o FILE")
     try:
-        [measured] = found.measure([given], image)
+        with run_.probed(probing, icount) as said:
+            [measured] = found.measure([given], image)
     except GuestFailed as failed:
         _keep_part(failed, file)
         raise
     _say_which(measured)
     if record:
         _keep(measured, given)
-    _write(measured.counters, file)
+    counters = _with_probes(measured.counters, said, file) if probing else measured.counters
+    _write(counters, file)
 
 
 @cli.command()
@@ -257,13 +276,30 @@ def _asked(name: str, pairs: tuple[str, ...]) -> tuple[Experiment, params.Params
     return found, params.parse(found.Params, params.assignments(pairs))
 
 
+def _with_probes(
+    counters: pd.DataFrame, said: dict[str, list[dict]], file: Path | None
+) -> pd.DataFrame:
+    """Add what probes counted, and write their events beside `file`."""
+    frames = [frame for one in said.values() for frame in one]
+    for probe, number in probes.lost(frames).items():
+        print(f"probe {probe}: lost {number} events; its counts are too low", file=sys.stderr)
+    for stream, table in probes.events(frames).items():
+        _write(table, file.with_name(f"{file.name}.{stream}.parquet"))
+    first = counters.iloc[0]
+    counted = probes.counters(f"{first.design}/{first.experiment}", first.variant, frames)
+    return pd.concat([counters, counted], ignore_index=True)
+
+
 def _write(counters: pd.DataFrame, file: Path | None) -> None:
     if file is None:
         counters.to_csv(sys.stdout, index=False)
         return
     part = file.with_name(file.name + ".part")
     try:
-        counters.to_csv(part, index=False)
+        if file.suffix == ".parquet":
+            counters.to_parquet(part, index=False)
+        else:
+            counters.to_csv(part, index=False)
         part.replace(file)
     except OSError as error:
         part.unlink(missing_ok=True)

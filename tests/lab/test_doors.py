@@ -4,6 +4,7 @@ import errno
 import os
 from dataclasses import dataclass, field
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from tests.lab.test_records import NAME, Some, record
@@ -12,6 +13,7 @@ from lorelab import cli
 from lorelab.counters import table
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import build, needs, records
+from lorelab.lab import run as run_
 from lorelab.lab.boot import GuestFailed
 
 
@@ -27,6 +29,9 @@ class Fake:
 
     def measure(self, wanted, image=None):
         self.image = image
+        for said in run_._asked.get({}).values():
+            said.append({"probe": "faults", "counters": [["ns", 16, "faults", 3]], "lost": 2})
+            said.append({"probe": "faults", "stream": "s", "fields": ["at"], "rows": [[7], [8]]})
         self.booted += wanted
         release = "7.2.12" if image else None
         return [record(p, [p.seed + self.adds, p.seed], release=release) for p in wanted]
@@ -60,6 +65,22 @@ def test_kernel_writes_counters_and_records_only_when_asked(fake, tmp_path):
     assert records.load(NAME, Some()) is None
     run("kernel", NAME, "--record")
     assert records.load(NAME, Some()) is not None
+
+
+def test_what_a_probe_says(fake, tmp_path):
+    with pytest.raises(BadInput, match=r"swap_slots: sends events, .* give -o FILE"):
+        run("kernel", NAME, "--probe", "swap_slots")
+    with pytest.raises(BadInput, match="leave --probe and --icount out"):
+        run("kernel", NAME, "--probe", "faults", "--record")
+    with pytest.raises(BadInput, match="unknown probe nosuch: takes one of faults"):
+        run("kernel", NAME, "--probe", "nosuch")
+    assert fake.booted == []
+    out = tmp_path / "out.csv"
+    assert "probe faults: lost 2 events" in run("kernel", NAME, "--probe", "faults", "-o", str(out))
+    assert ",kernel,16,faults.ns,faults,3\n" in out.read_text()
+    assert ",kernel,0,faults.lost,events,2\n" in out.read_text()
+    events = pd.read_parquet(tmp_path / "out.csv.faults.s.parquet")
+    assert events["at"].tolist() == [7, 8]
 
 
 def test_agree_takes_the_record_and_boots_without_one_or_when_told(fake):

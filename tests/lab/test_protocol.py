@@ -70,7 +70,9 @@ def test_a_lost_line_never_passes(content, data):
 
 def test_the_agent_sends_what_a_workload_dies_of(tmp_path, monkeypatch):
     (tmp_path / "broken.py").write_text("def run(params):\n    yield {'n': 1}\n    {}['swap']\n")
-    (tmp_path / "job.json").write_text(json.dumps({"workload": "broken", "params": {}}))
+    (tmp_path / "job.json").write_text(
+        json.dumps({"workload": "broken", "params": {}, "probes": []})
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
     stream = io.BytesIO()
     main = AGENT["main"]

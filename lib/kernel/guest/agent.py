@@ -43,8 +43,11 @@ def main():
     job = json.loads((HERE / "job.json").read_text())
     send("hello", release=os.uname().release, command_line=Path("/proc/cmdline").read_text())
     try:
+        probes = import_module("probe").attach(job["probes"]) if job["probes"] else []
         for row in import_module(job["workload"]).run(job["params"]):
             send("row", **row)
+        for found in import_module("probe").read(probes) if probes else ():
+            send("probe", **found)
     except NotImplementedError as lack:
         # A workload's word for a kernel that has not what it takes.
         send("lacks", message=str(lack))

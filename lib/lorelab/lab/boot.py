@@ -25,7 +25,7 @@ import virtme
 from rich.console import Console
 
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import cache, needs, own
+from lorelab.lab import build, cache, needs, own, probes
 from lorelab.lab.progress import stop
 from lorelab.lab.protocol import Damaged, Reader
 
@@ -38,6 +38,9 @@ KERNEL_WORDS = ("loglevel=5", "printk.time=1", "no_timer_check")
 """virtme-run's loglevel=1 hides why a guest died; a time before each line tells the kernel's from a
 program's; and on a busy host the emulated timer comes so late that the kernel takes its IO-APIC
 for broken and panics."""
+ATTACH_SECONDS = 300.0
+"""For each probe, which bcc compiles in the guest: some 25 s for the first, with the kernel's
+headers to unpack, and 5 s for each further one, under emulation on an idle machine."""
 TAIL = 15
 """Lines of the console that a failure shows."""
 SPLAT = re.compile(
@@ -71,12 +74,16 @@ class Job(NamedTuple):
     """Longest the job may take once the guest is up."""
     rows: int | None = None
     """Rows it must give, where that is known before."""
+    probes: tuple[str, ...] = ()
+    """Files under lib/kernel/probes, without their `.c`, attached before the workload starts."""
 
 
 class Outcome(NamedTuple):
     """A job that ran to its end."""
 
     rows: list[dict[str, Any]]
+    probes: list[dict[str, Any]]
+    """Frames of guest/probe.py; `lorelab.lab.probes` makes tables of them."""
     release: str
     command: list[str]
     accelerator: str
@@ -176,7 +183,7 @@ def _run(
 ) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="lorelab-") as name:
         folder = Path(name)
-        used = _stage(folder / "lab", job, programs)
+        used = _stage(folder / "lab", job, programs, image.parent / build.INLINED)
         if modules is None:
             command = _command(image, root, folder, machine, accelerator)
         else:
@@ -193,19 +200,25 @@ def _run(
         .replace(str(image), "KERNEL")
         for part in command
     ]
-    return Outcome(reader.rows, reader.hello["release"], shown, accelerator, used)
+    return Outcome(reader.rows, reader.probes, reader.hello["release"], shown, accelerator, used)
 
 
-def _stage(lab: Path, job: Job, programs: Path | None) -> dict[str, str]:
+def _stage(lab: Path, job: Job, programs: Path | None, inlined: Path) -> dict[str, str]:
     """Put together what the guest sees as /lab; returns the digest of each file it runs."""
-    lab.mkdir()
+    (lab / "probes").mkdir(parents=True)
     for file in (cache.KERNEL_FILES / "guest").glob("*.py"):
         shutil.copy2(file, lab)
     for file in programs.iterdir() if programs is not None else ():
         if file.is_file():
             shutil.copy2(file, lab)
-    used = {file.name: cache.file_digest(file) for file in sorted(lab.iterdir())}
-    (lab / "job.json").write_text(json.dumps({"workload": job.workload, "params": job.params}))
+    for name in job.probes:
+        shutil.copy2(probes.source(name), lab / "probes")
+    files = [file for file in sorted(lab.rglob("*")) if file.is_file()]
+    used = {str(file.relative_to(lab)): cache.file_digest(file) for file in files}
+    if inlined.exists():
+        shutil.copy2(inlined, lab)
+    asked = {"workload": job.workload, "params": job.params, "probes": job.probes}
+    (lab / "job.json").write_text(json.dumps(asked))
     return used
 
 
@@ -279,7 +292,7 @@ def _watch(command: list[str], job: Job, quiet: bool, boot_seconds: float) -> Re
                     else:
                         ready.unregister(key.fileobj)
                 if reader.hello is not None and not greeted:
-                    deadline = time.monotonic() + job.seconds
+                    deadline = time.monotonic() + _longest(job)
                 status.update(f"{job.workload}: {len(reader.rows)} of {job.rows or '?'} results")
             if not reader.ended:
                 # It has closed its streams; its own end tells more than the one it gets here.
@@ -306,11 +319,15 @@ def _watch(command: list[str], job: Job, quiet: bool, boot_seconds: float) -> Re
     return reader
 
 
+def _longest(job: Job) -> float:
+    return job.seconds + ATTACH_SECONDS * len(job.probes)
+
+
 def _late(reader: Reader, job: Job, boot_seconds: float, console: bytes) -> str:
     if reader.hello is None:
         return f"the guest did not come up within {boot_seconds:.0f} s{_last(console)}"
     return (
-        f"{job.workload} hung: not done after {job.seconds:.0f} s, "
+        f"{job.workload} hung: not done after {_longest(job):.0f} s, "
         f"{len(reader.rows)} results before that{_last(console)}"
     )
 

@@ -26,6 +26,8 @@ MAKE = {
 
 
 CONFIGS = cache.KERNEL_FILES / "config"
+INLINED = "inlined"
+"""Beside the image: functions that the compiler inlined though their source doesn't say so."""
 
 
 class KernelInfo(BaseModel):
@@ -244,6 +246,8 @@ def _keep(made: Recipe, work: Path) -> Kernel:
     part.mkdir(parents=True)
     shutil.copy2(objects / "arch/x86/boot/bzImage", part / "bzImage")
     shutil.copy2(objects / ".config", part / "config")
+    # Only the debug information tells an inlined function from a missing one; a probe asks.
+    (part / INLINED).write_text(_say("pfunct", "--cc_inlined", str(objects / "vmlinux")) + "\n")
     info = KernelInfo(
         release=(objects / "include/config/kernel.release").read_text().strip(),
         package=made.package,

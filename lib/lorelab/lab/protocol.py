@@ -20,6 +20,8 @@ class Reader:
         What the guest said of itself once it ran.
     rows : list of dict
         Results in the order they came, each checked.
+    probes : list of dict
+        What probes counted, and their events, as guest/probe.py frames them.
     error : str or None
         What the workload died of, when it did.
     lacks : str or None
@@ -31,6 +33,7 @@ class Reader:
     def __init__(self) -> None:
         self.hello: dict[str, Any] | None = None
         self.rows: list[dict[str, Any]] = []
+        self.probes: list[dict[str, Any]] = []
         self.error: str | None = None
         self.lacks: str | None = None
         self.ended = False
@@ -61,6 +64,8 @@ class Reader:
             self.hello = content
         elif kind == "row":
             self.rows.append(content)
+        elif kind == "probe":
+            self.probes.append(content)
         elif kind == "error":
             self.error = content["message"]
         elif kind == "lacks":

@@ -1,11 +1,17 @@
 """One call from a design's `kernel.py`: boot what was built, run a job, say where it came from."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lorelab.lab import boot, build, guest, needs, own
+from lorelab.lab import boot, build, guest, needs, own, probes
 from lorelab.lab.records import Provenance, now
+
+_asked: ContextVar[dict[str, list[dict[str, Any]]]] = ContextVar("probes")
+_icount: ContextVar[bool] = ContextVar("icount", default=False)
 
 
 class Measured(NamedTuple):
@@ -13,6 +19,8 @@ class Measured(NamedTuple):
 
     rows: list[dict[str, Any]]
     source: dict[str, Any]
+    probes: list[dict[str, Any]]
+    """Frames of the job's probes; `lorelab.lab.probes` makes tables of them."""
 
     def provenance(self, experiment: str, params: dict[str, Any], run: int = 1) -> Provenance:
         """Provenance of the `run`-th run of the boot."""
@@ -44,7 +52,13 @@ def measure(
     made = build.recipe(patched=patched)
     kernel = own.find(image) if image else build.built(made)
     root, programs, date = guest.built(), guest.programs(made), now()
+    asked = _asked.get({})
+    machine = machine._replace(icount=machine.icount or _icount.get())
+    job = job._replace(probes=(*job.probes, *(name for name in asked if name not in job.probes)))
     outcome = boot.run(kernel.image, root.root, programs, machine, job, modules=kernel.modules)
+    for frame in outcome.probes:
+        if frame["probe"] in asked:
+            asked[frame["probe"]].append(frame)
     return Measured(
         outcome.rows,
         {
@@ -59,4 +73,29 @@ def measure(
             "programs": outcome.programs,
             "guest": root.info,
         },
+        outcome.probes,
     )
+
+
+@contextmanager
+def probed(
+    names: tuple[str, ...], icount: bool = False
+) -> Iterator[dict[str, list[dict[str, Any]]]]:
+    """Attach probes to every boot within, whatever the experiment.
+
+    With `icount`, a ns of the guest's clock is an instruction.
+
+    Yields
+    ------
+    dict
+        What each of them said, filled in as boots end (see `lorelab.lab.probes`).
+    """
+    for name in names:
+        probes.source(name)
+    said = {name: [] for name in names}
+    tokens = _asked.set(said), _icount.set(icount)
+    try:
+        yield said
+    finally:
+        _asked.reset(tokens[0])
+        _icount.reset(tokens[1])

@@ -1,0 +1,82 @@
+"""Probes: bcc programs of lib/kernel/probes, and what they say as tables.
+
+A probe counts in a kernel that need not be patched. `guest/probe.py` loads it; here it is found,
+and its counters and event streams become the tables that everything else has.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lorelab.counters import COLUMNS
+from lorelab.errors import BadInput
+from lorelab.lab import cache
+
+FOLDER = cache.KERNEL_FILES / "probes"
+
+
+def source(name: str) -> Path:
+    """The file of a probe, or BadInput with the names there are."""
+    file = FOLDER / f"{name}.c"
+    if not file.exists():
+        known = ", ".join(sorted(path.stem for path in FOLDER.glob("*.c")))
+        raise BadInput(f"unknown probe {name}: takes one of {known} (lib/kernel/probes/*.c)")
+    return file
+
+
+def streams(name: str) -> list[str]:
+    """The event streams of a probe."""
+    return re.findall(r"^BPF_RINGBUF_OUTPUT\((\w+)", source(name).read_text(), re.MULTILINE)
+
+
+def counters(name: str, variant: str, frames: list[dict[str, Any]]) -> pd.DataFrame:
+    """Lay out what probes counted as one tidy table (see `lorelab.counters`).
+
+    Parameters
+    ----------
+    name : str
+        Experiment as `design/experiment`.
+    variant : str
+        Label of the variant that ran.
+    frames : list of dict
+        `Outcome.probes` or `Measured.probes`.
+
+    Returns
+    -------
+    DataFrame
+        Counter `PROBE.MAP`, or `PROBE.MAP_KEY` where the map has several; `step` is 0, or the
+        lowest value of a histogram's bucket, which holds the values below twice that. Counts of 0
+        are left out. `PROBE.lost` is always there: events and calls that the probe missed.
+    """
+    design, experiment = name.split("/")
+    rows = []
+    for frame in frames:
+        for counter, step, unit, value in frame.get("counters", ()):
+            rows.append((f"{frame['probe']}.{counter}", step, unit, value))
+        if "lost" in frame:
+            rows.append((f"{frame['probe']}.lost", 0, "events", frame["lost"]))
+    rows.sort()
+    return pd.DataFrame(
+        [
+            (design, experiment, variant, "kernel", step, counter, unit, value)
+            for counter, step, unit, value in rows
+        ],
+        columns=COLUMNS,
+    )
+
+
+def events(frames: list[dict[str, Any]]) -> dict[str, pd.DataFrame]:
+    """Event streams by `PROBE.STREAM`, one row an event in the order they happened."""
+    found: dict[str, list[pd.DataFrame]] = {}
+    for frame in frames:
+        if "stream" in frame:
+            part = pd.DataFrame(frame["rows"], columns=frame["fields"])
+            found.setdefault(f"{frame['probe']}.{frame['stream']}", []).append(part)
+    return {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
+
+
+def lost(frames: list[dict[str, Any]]) -> dict[str, int]:
+    """What each probe missed, where it missed anything."""
+    return {frame["probe"]: frame["lost"] for frame in frames if frame.get("lost")}
