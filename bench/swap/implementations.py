@@ -9,7 +9,7 @@ import numpy as np
 
 from bench import compiled
 from lorelab.swap import model
-from lorelab.swap.clusters import ONE, U, outline
+from lorelab.swap.clusters import ONE, ZERO, U, outline
 from lorelab.swap.params import Variant
 
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "swap"))
@@ -22,16 +22,22 @@ def load_c() -> ctypes.CDLL:
     library.swapon.restype = ctypes.c_void_p
     library.swapon.argtypes = [ctypes.c_uint32, ctypes.c_uint32, ctypes.c_bool, ctypes.c_bool]
     library.swapoff.argtypes = [ctypes.c_void_p]
-    library.run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p]
+    library.run.argtypes = [
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_int64,
+        ctypes.c_void_p,
+        ctypes.c_int64,
+    ]
     return library
 
 
 def run_c(library: ctypes.CDLL, pages: int, cpus: int, events: np.ndarray):
-    """Each `run_*` gives the offset of each event (0 for a free, or none) and the seconds taken."""
-    offsets = np.zeros(len(events), np.uint32)
+    """Each `run_*` gives the offset of each allocation, 0 for none, and the seconds taken."""
+    offsets = np.zeros((events >= 0).sum(), np.uint32)
     si = library.swapon(pages, cpus, True, True)
     start = process_time()
-    library.run(si, events.ctypes.data, len(events), offsets.ctypes.data)
+    library.run(si, events.ctypes.data, len(events), offsets.ctypes.data, 0)
     seconds = process_time() - start
     library.swapoff(si)
     return offsets, seconds
@@ -39,21 +45,22 @@ def run_c(library: ctypes.CDLL, pages: int, cpus: int, events: np.ndarray):
 
 @outline
 def _run(si, events, offsets):
-    for i in range(len(events)):
-        event = events[i]
-        offsets[i] = 0
+    n = ZERO
+    for event in events:
         if event >= 0:
-            offsets[i] = model.folio_alloc_swap(si, U(event >> 4), U(event & 15))
-        elif offsets[~event]:
-            made = events[~event]
-            if made & 15:
-                model.swap_entry_range_free(si, U(offsets[~event]), ONE << U(made & 15))
-            else:
-                model.free_swap_slot(si, U(made >> 4), U(offsets[~event]))
+            offsets[n] = model.folio_alloc_swap(si, U(event >> 4), U(event & 15))
+            n += ONE
+            continue
+        made = U(~event)
+        order, offset = made & U(15), U(offsets[made >> U(14)])
+        if offset and order:
+            model.swap_entry_range_free(si, offset, ONE << order)
+        elif offset:
+            model.free_swap_slot(si, made >> U(4) & U(1023), offset)
 
 
 def run_numba(pages: int, cpus: int, events: np.ndarray):
-    offsets = np.zeros(len(events), np.uint32)
+    offsets = np.zeros((events >= 0).sum(), np.uint32)
     si = model.swapon(pages, Variant.V6_12, cpus)
     start = process_time()
     _run(si, events, offsets)
@@ -61,18 +68,19 @@ def run_numba(pages: int, cpus: int, events: np.ndarray):
 
 
 def run_python(pages: int, cpus: int, events: np.ndarray):
-    offsets = [0] * len(events)
+    offsets = []
     events = events.tolist()
     si = oracle.Swap(pages, cpus)
     start = process_time()
-    for i, event in enumerate(events):
+    for event in events:
         if event >= 0:
-            offsets[i] = oracle.folio_alloc_swap(si, event >> 4, event & 15)
-        elif offsets[~event]:
-            made = events[~event]
-            if made & 15:
-                oracle.swap_entry_range_free(si, offsets[~event], 1 << (made & 15))
-            else:
-                oracle.free_swap_slot(si, made >> 4, offsets[~event])
+            offsets.append(oracle.folio_alloc_swap(si, event >> 4, event & 15))
+            continue
+        made = ~event
+        order, offset = made & 15, offsets[made >> 14]
+        if offset and order:
+            oracle.swap_entry_range_free(si, offset, 1 << order)
+        elif offset:
+            oracle.free_swap_slot(si, made >> 4 & 1023, offset)
     seconds = process_time() - start
     return np.array(offsets, np.uint32), seconds

@@ -124,13 +124,19 @@ static bool vm_swap_full(const struct swap *si)
 	return si->nr_swap_pages * 2 < si->pages;
 }
 
-/* A slot that only has HAS_CACHE has no folio here, so reclaiming it fails: as good as in use. */
+/* A slot that only has HAS_CACHE has no folio here: the kernel tries to reclaim it, and fails. */
 static bool cluster_scan_range(const struct swap *si, uint32_t start, uint32_t nr)
 {
-	for (uint32_t offset = start; offset < start + nr; offset++)
-		if (si->map[offset])
+	bool need_reclaim = false;
+
+	for (uint32_t offset = start; offset < start + nr; offset++) {
+		if (!si->map[offset])
+			continue;
+		if (si->map[offset] != HAS_CACHE || !vm_swap_full(si))
 			return false;
-	return true;
+		need_reclaim = true;
+	}
+	return !need_reclaim;
 }
 
 static void cluster_alloc_range(struct swap *si, uint32_t ci, uint32_t start, unsigned int order)
@@ -342,23 +348,25 @@ uint32_t folio_alloc_swap(struct swap *si, uint32_t cpu, unsigned int order)
 
 /*
  * Each event allocates (event >= 0: order in bits 0..3, CPU above) and notes the offset, or frees
- * what event ~event got. Slots of order 0 are freed through the cache of their CPU, others at once.
+ * (~event: the same, and from bit 14 which allocation's). Slots of order 0 are freed through the
+ * cache of their CPU, others at once. made allocations came before.
  */
-void run(struct swap *si, const int64_t *events, int64_t n, uint32_t *offsets)
+void run(struct swap *si, const int64_t *events, int64_t n, uint32_t *offsets, int64_t made)
 {
+	uint32_t *found = offsets + made;
+
 	for (int64_t i = 0; i < n; i++) {
-		int64_t event = events[i];
+		int64_t event = events[i], made = ~event;
+		uint32_t offset;
 
-		offsets[i] = 0;
 		if (event >= 0) {
-			offsets[i] = folio_alloc_swap(si, event >> 4, event & 15);
-		} else if (offsets[~event]) {
-			int64_t made = events[~event];
-
-			if (made & 15)
-				swap_entry_range_free(si, offsets[~event], 1u << (made & 15));
-			else
-				free_swap_slot(si, made >> 4, offsets[~event]);
+			*found++ = folio_alloc_swap(si, event >> 4, event & 15);
+			continue;
 		}
+		offset = offsets[made >> 14];
+		if (offset && (made & 15))
+			swap_entry_range_free(si, offset, 1u << (made & 15));
+		else if (offset)
+			free_swap_slot(si, made >> 4 & 1023, offset);
 	}
 }

@@ -33,5 +33,5 @@ def test_all_three_agree(pages, cpus, weights, full):
 
 
 def test_a_difference_ends_the_run():
-    with pytest.raises(RunFailed, match="event 1 is offset 2 in C, 3 in numba"):
+    with pytest.raises(RunFailed, match="allocation 1 is offset 2 in C, 3 in numba"):
         same("trace", "numba", np.array([1, 2]), np.array([1, 3]))

@@ -57,7 +57,7 @@ MUTATIONS = {
         "(NONFULL + order, FRAG + order)",
     ),
     # Search: steps and ends.
-    "step of one slot": ("model", "following = offset + nr_pages\n", "following = offset + ONE\n"),
+    "step of one slot": ("model", "following = found + nr_pages\n", "following = found + ONE\n"),
     "last range of a cluster is never current": (
         "model",
         "following + nr_pages > end",

@@ -70,23 +70,25 @@ THRESHOLD_DEACTIVATE_SWAP_SLOTS_CACHE = U(2) * SWAP_BATCH
 
 
 @njit
-def cluster_scan_range(si, offset, nr_pages, order):
-    """True when the `nr_pages` slots from `offset` are all free; counts the bytes read.
+def cluster_scan_range(si, offset, nr_pages, reclaims):
+    """Look for a free range in the `nr_pages` slots from `offset`.
 
     Once the area is over half full, 6.12 reads on past slots that only have SWAP_HAS_CACHE, and
     tries to reclaim them (`cluster_reclaim_range()`). Here they sit in a per-CPU cache, so it
     can't.
+
+    Returns
+    -------
+    empty, read : bool, uint64
+        Whether all are free, and how many of them were read to know.
     """
-    reclaims = si.info[0].variant == V6_12 and vm_swap_full(si)
     empty = True
     for slot in range(offset, offset + nr_pages):
         if si.swap_map[slot]:
             empty = False
             if not reclaims or si.swap_map[slot] != SWAP_HAS_CACHE:
-                si.scanned[order] += slot - offset + ONE
-                return False
-    si.scanned[order] += nr_pages
-    return empty
+                return False, slot - offset + ONE
+    return empty, nr_pages
 
 
 @njit
@@ -126,15 +128,23 @@ def alloc_swap_scan_cluster(si, offset, order):
         return SWAP_NEXT_INVALID, ZERO
     # The thread's v3 leaves a cluster at its first occupied range.
     step = SWAPFILE_CLUSTER if order and si.info[0].alloc_mode == AS_V3 else nr_pages
+    reclaims = si.info[0].variant == V6_12 and vm_swap_full(si)
+    found = scanned = ZERO
     while offset + nr_pages <= end:
-        following = offset + nr_pages
-        if cluster_scan_range(si, offset, nr_pages, order):
-            cluster_alloc_range(si, offset, nr_pages, order)
-            if si.cluster_info[idx].count == SWAPFILE_CLUSTER or following + nr_pages > end:
-                return SWAP_NEXT_INVALID, offset
-            return following, offset
+        empty, read = cluster_scan_range(si, offset, nr_pages, reclaims)
+        scanned += read
+        if empty:
+            found = offset
+            break
         offset += step
-    return SWAP_NEXT_INVALID, ZERO
+    si.scanned[order] += scanned
+    if found == ZERO:
+        return SWAP_NEXT_INVALID, ZERO
+    cluster_alloc_range(si, found, nr_pages, order)
+    following = found + nr_pages
+    if si.cluster_info[idx].count == SWAPFILE_CLUSTER or following + nr_pages > end:
+        return SWAP_NEXT_INVALID, found
+    return following, found
 
 
 @njit
@@ -247,7 +257,7 @@ def get_swap_pages(si, cpu, n_goal, slots, order):
     """
     info = si.info[0]
     size = ONE << order
-    n_goal = min(n_goal, SWAP_BATCH, info.nr_swap_pages // size)
+    n_goal = min(n_goal, SWAP_BATCH, info.nr_swap_pages >> order)
     if n_goal == ZERO:
         si.path[FAIL, order] += ONE
         return ZERO
@@ -348,7 +358,6 @@ def folio_alloc_swap(si, cpu, order):
     uint64
         First slot, aligned to 2^order; 0 when there is none (mm/swap_slots.c).
     """
-    offset = ZERO
     if order == ZERO and _check_cache_active(si):
         if si.slots_nr[cpu] == ZERO:
             si.slots_cur[cpu] = ZERO
@@ -357,11 +366,12 @@ def folio_alloc_swap(si, cpu, order):
             si.slots_nr[cpu] -= ONE
             si.slots_cur[cpu] += ONE
             offset = si.slots[cpu, si.slots_cur[cpu] - ONE]
-    if offset == ZERO and get_swap_pages(si, cpu, ONE, si.entry, order):
-        offset = si.entry[0]
-    if offset:
-        swap_map_fill(si, offset, ONE << order, SWAP_IN_USE)
-    return offset
+            si.swap_map[offset] = SWAP_IN_USE
+            return offset
+    if get_swap_pages(si, cpu, ONE, si.entry, order) == ZERO:
+        return ZERO
+    swap_map_fill(si, si.entry[0], ONE << order, SWAP_IN_USE)
+    return si.entry[0]
 
 
 @njit
