@@ -31,6 +31,8 @@ class Experiment:
     Params: type[Params]
     model: str
     kernel: str | None = None
+    repeats: bool = True
+    """The kernel says the same each time; False where it draws random numbers of its own."""
 
     def simulate(self, params: Params) -> pd.DataFrame:
         """Run the prototype; returns counters (see `lorelab.counters`)."""

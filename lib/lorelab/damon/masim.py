@@ -82,6 +82,7 @@ BUILTIN = {
     "steady\n29000\nhot, 0, 4096, 1\n",
     "random": "hot, 10000000\nwarm, 90000000\ncold, 100000000\n\ntouch\n1000\nhot, 0, 4096, 1\n"
     "warm, 0, 4096, 1\ncold, 0, 4096, 1\n\nrandom\n29000\nhot, 1, 64, 999\nwarm, 1, 64, 1\n",
+    "whole": "a, 100000000\n\nall of it\n4000\na, 0, 4096, 1\n",
     "sparse": "a, 200000000\n\none page in 64\n30000\na, 0, 262144, 1\n",
     "burst": "a, 100000000\nb, 100000000\n\n"
     + "".join(f"on {n}\n3\na, 0, 4096, 1\n\noff {n}\n97\nb, 0, 4096, 1\n\n" for n in range(300)),

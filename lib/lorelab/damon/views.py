@@ -118,7 +118,7 @@ def heats(params: Masim, shape: tuple[int, int] = (40, 40), seconds: float = 0) 
         begin = end
     sums /= np.where(lengths, lengths, 1)[:, None]
     parts = [
-        _runs(np.round(rates, 1)).assign(what=what)
+        runs(np.round(rates, 1)).assign(what=what)
         for what, rates in zip(("truth", "model"), sums, strict=True)
     ]
     cells = pd.concat(parts, ignore_index=True)
@@ -148,8 +148,19 @@ def _reported(trace: np.ndarray, edges: np.ndarray, base: int, samples: int) -> 
     return np.diff(np.interp(edges, borders, np.repeat(upto, 2)[1:-1])) / np.diff(edges)
 
 
-def _runs(rates: np.ndarray) -> pd.DataFrame:
-    # Runs of equal cells along time, those at 0 left out.
+def runs(rates: np.ndarray) -> pd.DataFrame:
+    """Runs of equal cells along time, those at 0 left out.
+
+    Parameters
+    ----------
+    rates : (columns, rows) array
+        By time and address.
+
+    Returns
+    -------
+    DataFrame
+        `time`, `until` (columns), `address`, `top` (rows), `rate`.
+    """
     rows = []
     for row, line in enumerate(rates.T):
         cuts = np.flatnonzero(np.diff(line)) + 1

@@ -25,7 +25,17 @@ HOT = 0.5
 PERIOD = U(10_007)
 """Accesses between two that ideal hardware reports; a prime, so that no stride keeps step."""
 BIN_PAGES = U(512)
-OBSERVED = ["regions", "checks", "wss", "true_wss", "error", "misplaced", "hot", "seconds"]
+OBSERVED = [
+    "regions",
+    "checks",
+    "wss",
+    "true_wss",
+    "error",
+    "misplaced",
+    "hot",
+    "hot_seen",
+    "seconds",
+]
 
 
 @njit
@@ -102,9 +112,10 @@ def weigh(trace, n, full, truth, samples, base, out):
         Differences, as `account_truth()` leaves them; zeroed for the next window.
     samples : float
         Intervals that went into `truth`.
-    out : (5,) float64 array
+    out : (6,) float64 array
         Receives estimated and true working set, the sum over bytes of |estimate - truth|, bytes
-        that only one of the two calls hot, and bytes that are hot in truth.
+        that only one of the two calls hot, bytes that are hot in truth, and the estimate's sum
+        over those.
     """
     out[:] = 0.0
     page = ZERO
@@ -130,7 +141,9 @@ def weigh(trace, n, full, truth, samples, base, out):
             out[1] += 4096.0 if true > 1e-9 else 0.0
             out[2] += abs(rate - true) * 4096.0
             out[3] += 4096.0 if (rate >= HOT) != (true >= HOT) else 0.0
-            out[4] += 4096.0 if true >= HOT else 0.0
+            if true >= HOT:
+                out[4] += 4096.0
+                out[5] += 4096.0 * rate
             inside += 4096.0
             at += PAGE_SIZE
         out[2] += (size - inside) * rate
@@ -167,7 +180,7 @@ def observe(params: Masim) -> pd.DataFrame:
     else:
         ctx = context(params, pages)
     rows = []
-    out = np.zeros(5)
+    out = np.zeros(6)
     end_ns = int(language.seconds(config) * 1e9)
     before = 0
     for _ in _until(pages, end_ns):
@@ -186,7 +199,8 @@ def observe(params: Masim) -> pd.DataFrame:
         weigh(trace, n, float(samples), pages.truth, float(took), U(base), out)
         total = float((trace[:n]["end"] - trace[:n]["start"]).sum())
         error = out[2] / total
-        rows.append((n, checks, out[0], out[1], error, out[3], out[4], pages.info["now"][0] / 1e9))
+        seconds = pages.info["now"][0] / 1e9
+        rows.append((n, checks, out[0], out[1], error, *out[3:], seconds))
     return pd.DataFrame(rows, columns=OBSERVED)
 
 
@@ -205,13 +219,18 @@ def masim(params: Masim) -> pd.DataFrame:
     -------
     DataFrame
         Per window: regions, checks, working set as monitored and in truth, rate error, bytes on
-        the wrong side of "hot", and when the window ended.
+        the wrong side of "hot", bytes hot in truth and the share of those that was seen, in
+        bytes, and when the window ended.
     """
-    seen = observe(params)
+    return masim_counters(observe(params), params, "model")
+
+
+def masim_counters(seen: pd.DataFrame, params: Masim, source: str) -> pd.DataFrame:
+    """Counters of `damon/masim` for windows as `observe()` gives them."""
     return counters.table(
         "damon/masim",
         label(params.variant),
-        "model",
+        source,
         {
             "nr_regions": ("regions", seen["regions"]),
             "checks": ("checks", seen["checks"]),
@@ -219,6 +238,8 @@ def masim(params: Masim) -> pd.DataFrame:
             "true_wss": ("bytes", seen["true_wss"]),
             "rate_error": ("share", seen["error"]),
             "misplaced": ("bytes", seen["misplaced"]),
+            "hot": ("bytes", seen["hot"]),
+            "hot_seen": ("bytes", seen["hot_seen"]),
             "end": ("s", seen["seconds"]),
         },
     )
@@ -241,14 +262,26 @@ def lags(seen: pd.DataFrame, changes: list[float], allowed: float) -> list[int]:
 
 def accuracy(params: Accuracy) -> pd.DataFrame:
     """Simulate `damon/accuracy`: how far a run was from the truth, in a handful of figures."""
-    seen = observe(params)
-    config = configuration(params)
-    ends = np.cumsum([phase.ms / 1000 for phase in config.phases])
-    late = lags(seen, ends[:-1].tolist(), params.allowed_percent / 100)
+    ends = np.cumsum([phase.ms / 1000 for phase in configuration(params).phases])
+    return summary(observe(params), ends[:-1].tolist(), params, "model")
+
+
+def summary(
+    seen: pd.DataFrame, changes: list[float], params: Accuracy, source: str
+) -> pd.DataFrame:
+    """Counters of `damon/accuracy` for windows as `observe()` gives them.
+
+    Parameters
+    ----------
+    changes : list of float
+        When each phase but the first began, in seconds.
+    """
+    late = lags(seen, changes, params.allowed_percent / 100)
     values = {
         "windows": ("windows", len(seen)),
         "rate_error": ("share", seen["error"].mean()),
         "misplaced": ("bytes", seen["misplaced"].mean()),
+        "hot_seen": ("share", seen["hot_seen"].sum() / max(seen["hot"].sum(), 1.0)),
         "lag_mean": ("windows", float(np.mean(late)) if late else 0.0),
         "lag_max": ("windows", max(late, default=0)),
         "checks_per_second": ("checks/s", seen["checks"].sum() / seen["seconds"].iloc[-1]),
@@ -262,7 +295,7 @@ def accuracy(params: Accuracy) -> pd.DataFrame:
     return counters.table(
         "damon/accuracy",
         label(params.variant),
-        "model",
+        source,
         {name: (unit, [value]) for name, (unit, value) in values.items()},
         first=0,
     )

@@ -1,0 +1,106 @@
+"""Programs in masim's configuration language, played by masim.c and watched by DAMON."""
+
+import base64
+import os
+import re
+import signal
+import subprocess
+import zlib
+from pathlib import Path
+
+import damon_sysfs
+
+HERE = Path(__file__).parent
+DEBUG = Path("/sys/kernel/debug")
+SWITCHES = DEBUG / "lorelab"
+PART = 1 << 19
+
+
+def run(params):
+    """Yield what became of each of `params["runs"]`, in order; rows carry its number as `run`.
+
+    A run has `masim`, the standard input of masim.c; `attrs` and `schemes`
+    (`damon_sysfs.configure`); `switches`, choices by name. `params["log"]` says what to log:
+    "regions", "numbers" (with them), or "" for nothing.
+    """
+    log = None
+    if params["log"]:
+        from damon_log import Log
+
+        log = Log(params["log"] == "numbers")
+    for number, wanted in enumerate(params["runs"]):
+        turn(wanted["switches"])
+        for row in one(wanted, log):
+            yield {"run": number, **row}
+        turn(dict.fromkeys(wanted["switches"]))
+
+
+def turn(switches):
+    """Turn each switch to its choice, or back to the kernel's own behaviour where that is None."""
+    if switches and not os.path.ismount(DEBUG):
+        subprocess.run(["mount", "-t", "debugfs", "debugfs", DEBUG], check=True)
+    for name, choice in switches.items():
+        file = SWITCHES / name
+        if not file.exists():
+            raise RuntimeError(f"this kernel lacks {file}; it takes lib/kernel/patches")
+        file.write_text(choice or re.sub(r"[][]", "", file.read_text()).split()[0])
+
+
+def one(wanted, log):
+    """Play one program from beginning to end, monitored all the time."""
+    program = subprocess.Popen(
+        ["setarch", "-R", HERE / "masim"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        program.stdin.write(wanted["masim"])
+        program.stdin.close()
+        regions = []
+        while (words := next(program.stdout).split()) != ["ready"]:
+            regions.append([int(word) for word in words[2:]])
+        yield {"regions": regions, "mappings": mappings(program.pid)}
+        damon_sysfs.configure(program.pid, wanted["attrs"], wanted["schemes"])
+        if log:
+            log.start_anew()
+        damon_sysfs.turn("on")
+        kdamond = damon_sysfs.kdamond()
+        before = work(kdamond)
+        program.send_signal(signal.SIGUSR1)
+        truth = []
+        for line in program.stdout:
+            words = line.split()
+            truth.append([int(word) for word in words[1:]])
+            if words[0] == "end":
+                break
+        else:
+            raise RuntimeError("masim ended before its program did")
+        after = work(kdamond)
+        stats = damon_sysfs.scheme_stats() if wanted["schemes"] else []
+        damon_sysfs.turn("off")
+        yield {
+            "truth": truth,
+            "work": [b - a for a, b in zip(before, after, strict=True)],
+            "schemes": stats,
+        }
+        if log:
+            packed = base64.b64encode(zlib.compress(log.read())).decode()
+            for at in range(0, len(packed), PART):
+                yield {"log": packed[at : at + PART]}
+    finally:
+        program.kill()
+        program.wait()
+
+
+def mappings(pid):
+    """Start and end of every mapping that is on the process' own list (not vsyscall)."""
+    found = []
+    for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+        if not line.endswith("[vsyscall]"):
+            found.append([int(part, 16) for part in line.split()[0].split("-")])
+    return found
+
+
+def work(pid):
+    """Nanoseconds that a task has run, and how often it went to sleep."""
+    ran = int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+    status = Path(f"/proc/{pid}/status").read_text()
+    return ran, int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.MULTILINE)[1])

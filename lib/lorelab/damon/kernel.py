@@ -1,0 +1,311 @@
+"""The DAMON experiments on a real kernel: 6.12 in a guest, with a program that says what it does.
+
+The guest's clock is its instruction count (QEMU's -icount), so a run does not depend on how fast
+or how busy the host is. An instruction takes 8 ns, which makes a slow CPU of the guest, for an
+emulator needs far longer than a nanosecond for one; where cost is measured it takes 1 ns, and
+kdamond's time is its instructions. There is one CPU. `tlb=0` turns the series' switch that flushes
+a TLB entry with its accessed bit; any other `tlb` leaves the kernel as it is, in front of QEMU's
+own TLB, whatever its size.
+"""
+
+import base64
+import zlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lorelab.counters import table
+from lorelab.damon import masim as language
+from lorelab.damon.overhead import halves
+from lorelab.damon.params import Masim, Monitoring, Overhead, Variant
+from lorelab.damon.setting import configuration
+from lorelab.damon.state import SNAPSHOT, U
+from lorelab.damon.workload import OBSERVED, masim_counters, summary, weigh
+from lorelab.errors import BadInput
+from lorelab.lab.boot import Job, Machine
+from lorelab.lab.records import Record
+from lorelab.lab.run import Measured, measure
+from lorelab.params import Params, label
+
+EVENT = np.dtype(
+    [(name, "<u8") for name in ("x", "y", "checks")]
+    + [(name, "<u4") for name in ("n", "age", "kind", "us")]
+)
+"""An entry of the guest's log (lib/kernel/guest/damon_log.py)."""
+RAND, CHECK, AGGREGATED = 1, 2, 3
+FOLLOWED = (Variant.DAMON, Variant.SETTINGS_2020)
+LARGEST_MIB = 1024
+"""What the program may touch, in a guest of 2 GiB."""
+BOOT_SECONDS = 300.0
+"""For the guest's compiler, which builds the probe at an emulator's pace on a busy host."""
+SLOWER = 60.0
+"""Seconds that a second of the guest may take; some 2 on an idle machine, at 8 ns."""
+
+
+class Run(NamedTuple):
+    """What one run in the guest came to."""
+
+    regions: np.ndarray  # (n, 2) u8: address and bytes of each of the program's regions
+    mappings: np.ndarray  # (n, 2) u8: start and end of each of its mappings
+    truth: np.ndarray  # (n, 2) u8: ns from which each access pattern was in use, and its number
+    ended: int  # ns when the program was done
+    work_ns: int  # kdamond's time on the CPU while the program ran
+    sleeps: int  # how often it went to sleep meanwhile: once a sample
+    schemes: list[dict[str, int]]
+    log: np.ndarray  # EVENT
+
+
+def masim(wanted: list[Masim], image: Path | None = None) -> list[Record]:
+    """Run `damon/masim` on a kernel; see `lorelab.damon.workload.masim` for the counters."""
+    runs, measured = watched(wanted, image)
+    return [
+        _record(
+            "damon/masim",
+            params,
+            masim_counters(observed(params, run), params, "kernel"),
+            measured,
+            number,
+        )
+        for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1)
+    ]
+
+
+def accuracy(wanted: list[Masim], image: Path | None = None) -> list[Record]:
+    """Run `damon/accuracy` on a kernel; see `lorelab.damon.workload.accuracy` for the counters."""
+    runs, measured = watched(wanted, image)
+    found = []
+    for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
+        seen = observed(params, run)
+        counters = summary(seen, changes(params, run), params, "kernel")
+        found.append(_record("damon/accuracy", params, counters, measured, number))
+    return found
+
+
+def overhead(wanted: list[Overhead], image: Path | None = None) -> list[Record]:
+    """Run `damon/overhead` on a kernel, with nothing attached to it.
+
+    Returns
+    -------
+    list of Record
+        Of the model's counters those that need no probe: kdamond's share of the CPU and its
+        samples; and its instructions a sample, which over the regions is the cost of a check.
+    """
+    for params in wanted:
+        check(params)
+        if params.mib > LARGEST_MIB * 2 // 3:
+            raise BadInput(f"mib={params.mib}: the guest has room for {LARGEST_MIB * 2 // 3} MiB")
+    configs = [halves(p.mib, p.parts, p.seconds) for p in wanted]
+    runs, measured = boot(wanted, configs, [[] for _ in wanted], "", image, shift=0)
+    found = []
+    for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
+        took = (run.ended - int(run.truth[0, 0])) / 1e9
+        counters = {
+            "cpu": ("share", [run.work_ns / 1e9 / took]),
+            "windows_per_second": (
+                "windows/s",
+                [run.sleeps / (params.aggr_us // params.sample_us) / took],
+            ),
+            "instructions_per_sample": ("instructions", [run.work_ns / run.sleeps]),
+        }
+        counted = table("damon/overhead", label(params.variant), "kernel", counters, first=0)
+        found.append(_record("damon/overhead", params, counted, measured, number))
+    return found
+
+
+def check(params: Monitoring) -> None:
+    """Raise BadInput for what the laboratory's kernel can't follow."""
+    if params.variant not in FOLLOWED:
+        raise BadInput(
+            f"variant={label(params.variant)}: the kernel runs "
+            f"{' and '.join(label(one) for one in FOLLOWED)}; the model has them all"
+        )
+    for name in ("access_ns", "check_ns"):
+        if getattr(params, name) != type(params).model_fields[name].default:
+            raise BadInput(f"{name}={getattr(params, name)}: a kernel takes what it takes")
+
+
+def watched(wanted: list[Masim], image: Path | None = None) -> tuple[list[Run], Measured]:
+    """Play the programs of `wanted` in one boot, each from beginning to end, and log regions."""
+    for params in wanted:
+        check(params)
+        spans(params)
+    configs = [configuration(params) for params in wanted]
+    return boot(wanted, configs, [[] for _ in wanted], "regions", image)
+
+
+def spans(params: Masim) -> language.Config:
+    """The program of `params`, or BadInput where it does not say which pages it touches when."""
+    config = configuration(params)
+    if sum(config.regions.values()) >> 20 > LARGEST_MIB:
+        raise BadInput(f"workload={params.workload}: takes {LARGEST_MIB} MiB at most on the kernel")
+    for phase in config.phases:
+        for access in phase.accesses:
+            if access.random or access.stride > 4096:
+                raise BadInput(
+                    f"workload={params.workload}: phase {phase.name!r} leaves pages out or to "
+                    "chance, so its truth by page is known to the model only"
+                )
+    return config
+
+
+def observed(params: Masim, run: Run) -> pd.DataFrame:
+    """Hold each window of a kernel run against what the program did in it.
+
+    A page is in use in a sampling interval if its region is, in any part of it.
+
+    Returns
+    -------
+    DataFrame
+        As `lorelab.damon.workload.observe()`, `seconds` from the program's begin.
+    """
+    accesses = [access for phase in spans(params).phases for access in phase.accesses]
+    names = list(configuration(params).regions)
+    of = np.array([names.index(access.region) for access in accesses])
+    base = int(run.regions[:, 0].min()) & ~4095
+    top = int((run.regions[:, 0] + run.regions[:, 1]).max()) + 4095 & ~4095
+    begun = int(run.truth[0, 0])
+    began = run.truth[:, 0].astype(np.int64)
+    until = np.append(began[1:], run.ended)
+    samples = params.aggr_us // params.sample_us
+    truth, out, rows = np.zeros((top - base) // 4096 + 1), np.zeros(6), []
+    start = begun
+    for end, checks, trace in windows(run):
+        if end <= begun or end > run.ended:
+            continue
+        cuts = np.linspace(start, end, samples + 1)
+        for region in range(len(names)):
+            mine = of[run.truth[:, 1]] == region
+            low = np.searchsorted(until[mine], cuts[:-1], side="right")
+            high = np.searchsorted(began[mine], cuts[1:], side="left")
+            at = int(run.regions[region, 0])
+            first, last = at // 4096, (at + int(run.regions[region, 1]) - 1) // 4096
+            used = np.count_nonzero(high > low)
+            truth[first - base // 4096] += used
+            truth[last + 1 - base // 4096] -= used
+        weigh(trace, len(trace), float(samples), truth, float(samples), U(base), out)
+        error = out[2] / float((trace["end"] - trace["start"]).sum())
+        seconds = (end - begun) / 1e9
+        rows.append((len(trace), checks, out[0], out[1], error, *out[3:], seconds))
+        start = end
+    return pd.DataFrame(rows, columns=OBSERVED)
+
+
+def windows(run: Run) -> list[tuple[int, int, np.ndarray]]:
+    """When each window of a run ended (ns), its checks, and its regions as SNAPSHOT rows."""
+    said = run.log[run.log["kind"] == AGGREGATED]
+    # Addresses start anew with each report.
+    first = np.flatnonzero(np.append(True, said["x"][1:] <= said["x"][:-1]))
+    found, before = [], 0
+    for a, b in zip(first, np.append(first[1:], len(said)), strict=True):
+        rows = np.zeros(b - a, SNAPSHOT)
+        rows["start"], rows["end"] = said["x"][a:b], said["y"][a:b]
+        rows["nr_accesses"], rows["age"] = said["n"][a:b], said["age"][a:b]
+        checks = int(said["checks"][a])
+        found.append((_ns(int(said["us"][a]), run), checks - before, rows))
+        before = checks
+    return found
+
+
+def changes(params: Masim, run: Run) -> list[float]:
+    """Seconds from the program's begin to each phase but the first."""
+    begun = int(run.truth[0, 0])
+    firsts = np.cumsum([0, *(len(phase.accesses) for phase in spans(params).phases)])
+    phase = np.searchsorted(firsts, run.truth[:, 1], side="right") - 1
+    new = np.flatnonzero(np.diff(phase)) + 1
+    return [(int(at) - begun) / 1e9 for at in run.truth[new, 0]]
+
+
+def _ns(us: int, run: Run) -> int:
+    # The log's microseconds are modulo 2**32; a run is shorter than that by far.
+    now = run.ended // 1000
+    return (now + (us - now + 2**31) % 2**32 - 2**31) * 1000
+
+
+def program(config: language.Config, params: Monitoring) -> str:
+    """Standard input of lib/kernel/guest/masim.c."""
+    names = list(config.regions)
+    lines = [f"{params.switch_us} {params.seed}", str(len(names))]
+    lines += [str(size) for size in config.regions.values()]
+    lines.append(str(len(config.phases)))
+    for phase in config.phases:
+        lines.append(f"{phase.ms} {len(phase.accesses)}")
+        lines += [
+            f"{names.index(a.region)} {int(a.random)} {a.stride} {a.weight}" for a in phase.accesses
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def switches(params: Monitoring) -> dict[str, str]:
+    """Switches of lib/kernel/patches that `params` turn, and their choice."""
+    turned = {"damon/flush": "on"} if params.tlb == 0 else {}
+    return turned | ({"damon/rand64": "on"} if params.rand64 else {})
+
+
+def attributes(params: Monitoring) -> dict[str, int]:
+    """DAMON's attributes as lib/kernel/guest/damon_sysfs.py takes them."""
+    names = ("sample_us", "aggr_us", "update_us", "min_regions", "max_regions")
+    attrs = {name: getattr(params, name) for name in names}
+    return attrs | ({"update_us": 1_000_000} if params.variant == Variant.SETTINGS_2020 else {})
+
+
+def boot(
+    wanted: list[Monitoring],
+    configs: list[language.Config],
+    schemes: list[list[dict[str, Any]]],
+    log: str,
+    image: Path | None,
+    shift: int = 3,
+) -> tuple[list[Run], Measured]:
+    """Play `configs` in one boot, each monitored as its `wanted` says, from beginning to end.
+
+    Parameters
+    ----------
+    schemes : list
+        For each run, its schemes as lib/kernel/guest/damon_sysfs.py takes them.
+    log : str
+        "regions", "numbers" (with every random number and check), or "" for no probe at all.
+    shift : int
+        An instruction of the guest takes 2**shift ns.
+    """
+    runs = [
+        {
+            "masim": program(config, params),
+            "attrs": attributes(params),
+            "switches": switches(params),
+            "schemes": scheme,
+        }
+        for params, config, scheme in zip(wanted, configs, schemes, strict=True)
+    ]
+    seconds = sum(language.seconds(config) for config in configs)
+    job = Job("damon_masim", {"log": log, "runs": runs}, BOOT_SECONDS + SLOWER * seconds)
+    patched = log == "numbers" or any(run["switches"] for run in runs)
+    machine = Machine(cpus=1, memory_mib=2048, icount=True, qemu=("-icount", f"shift={shift}"))
+    measured = measure(machine, job, image, patched=patched)
+    return [read(measured.rows, number) for number in range(len(wanted))], measured
+
+
+def read(rows: list[dict[str, Any]], number: int) -> Run:
+    """Put together what the guest said of run `number`."""
+    said: dict[str, Any] = {"log": ""}
+    for row in rows:
+        if row["run"] == number:
+            said |= row | {"log": said["log"] + row.get("log", "")}
+    *truth, (ended,) = said["truth"]
+    log = zlib.decompress(base64.b64decode(said["log"])) if said["log"] else b""
+    return Run(
+        np.array(said["regions"], np.uint64).reshape(-1, 2),
+        np.array(said["mappings"], np.uint64).reshape(-1, 2),
+        np.array(truth, np.uint64).reshape(-1, 2),
+        ended,
+        *said["work"],
+        said["schemes"],
+        np.frombuffer(log, EVENT),
+    )
+
+
+def _record(
+    name: str, params: Params, counters: pd.DataFrame, measured: Measured, number: int
+) -> Record:
+    return Record(counters, measured.provenance(name, params.model_dump(mode="json"), number))

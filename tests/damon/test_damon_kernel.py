@@ -1,0 +1,209 @@
+"""DAMON on a kernel: the road in and out, the model on recorded runs, and a short live run."""
+
+import numpy as np
+import pytest
+from damon_oracle import Kdamond
+from following import World
+
+from lorelab.damon import follow, kernel, masim
+from lorelab.damon.params import Accuracy, Masim, Overhead, Variant
+from lorelab.errors import BadInput
+from lorelab.lab import records
+
+RECORDED = records.recorded(follow.NAME, Masim)
+SPACE = [(0x1000, 0x900000), (0x10000000, 0x18000000), (0x40000000, 0x40008000)]
+PARAMS = Masim(max_regions=60)
+
+
+class Logged(Kdamond):
+    """The oracle, with the log that a guest would send of it."""
+
+    def __init__(self, seed):
+        world = World(seed)
+        super().__init__([SPACE], (5_000, 100_000, 60_000_000, 10, 60), world.below, world.young)
+        self.log = []
+        self.start()
+
+    def note(self, kind, x, y=0, n=0, age=0):
+        self.log.append((x, y, 0, n, age, kind, self.now))
+
+    def rand(self, low, high):
+        drawn = super().rand(low, high)
+        self.note(kernel.RAND, low, high, drawn - low)
+        return drawn
+
+    def split(self):
+        for _, start, end, nr_accesses, age in self.aggregated:
+            self.note(kernel.AGGREGATED, start, end, nr_accesses, age)
+        super().split()
+
+    def run(self, samples):
+        young = self.young
+        self.young = lambda address: self.checked(address, young(address))
+        for _ in range(samples):
+            self.one_sample()
+        regions = np.array([[0x10000000, 0x800000], [0x10800000, 0x800000]], np.uint64)
+        truth = np.array([[0, 2], [3_000_000_000, 3]], np.uint64)
+        vmas, log = np.array(SPACE, np.uint64), np.array(self.log, kernel.EVENT)
+        return kernel.Run(regions, vmas, truth, 5_000_000_000, 1, 1, [], log)
+
+    def checked(self, address, accessed):
+        self.note(kernel.CHECK, address, n=accessed)
+        return accessed
+
+
+@pytest.fixture(scope="module")
+def logged():
+    return Logged(seed=3).run(1_010)
+
+
+def test_a_log_leads_the_model_to_the_same_regions(logged):
+    given = follow.of(logged)
+    found = follow.followed(PARAMS, given)
+    assert len(found.windows) == 50
+    assert found.windows["equal"].all()
+    assert found.windows["splits"].iloc[-1] > 100 and found.windows["merges"].iloc[-1] > 100
+    assert follow.sampled(PARAMS, logged, given) == (1_000, 1_000)
+
+
+def test_a_record_says_what_its_log_says_but_for_the_pages_sampled(logged):
+    given = follow.of(logged)
+    again = follow.unpack(follow.pack(PARAMS, logged), PARAMS)
+    assert again.mappings == given.mappings
+    assert len(again.numbers) == len(given.numbers)
+    assert (again.checks == given.checks).all()
+    for mine, kernels in zip(again.windows, given.windows, strict=True):
+        assert (mine == kernels).all()
+    assert follow.followed(PARAMS, again).windows["equal"].all()
+    table = follow.pack(PARAMS, logged)
+    assert follow.accesses(table)[["begin", "end"]].to_numpy().tolist() == [[0, 3], [3, 5]]
+    said = follow.reports(table)
+    assert len(said) == sum(map(len, given.windows))
+    assert said["end"].iloc[-1] == 5.0
+
+
+@pytest.mark.parametrize("what", ["check", "split", "region"])
+def test_one_wrong_bit_shows(logged, what):
+    given = follow.unpack(follow.pack(PARAMS, logged), PARAMS)
+    if what == "check":
+        # Of a region that is hot, so that its count can't stay what it was by chance.
+        given.checks[np.flatnonzero(given.checks)[0]] ^= 1
+    elif what == "split":
+        given.numbers[np.flatnonzero(given.numbers)[0]] = 0
+    else:
+        given.windows[20]["age"][0] += 1
+    try:
+        same = follow.followed(PARAMS, given).windows["equal"].all()
+    except ValueError:
+        same = False
+    assert not same
+
+
+def test_a_log_that_ends_early_is_refused(logged):
+    given = follow.of(logged)
+    with pytest.raises(ValueError, match="more than were logged"):
+        follow.followed(PARAMS, given._replace(checks=given.checks[:-1]))
+
+
+@pytest.mark.parametrize("params", RECORDED, ids=lambda p: str(p.model_dump(exclude_defaults=True)))
+def test_the_model_follows_the_recorded_kernel_region_for_region(params):
+    record = follow.recorded(params)
+    assert record.provenance.kernel.patches
+    given = follow.unpack(record.counters, params)
+    found = follow.followed(params, given)
+    assert len(found.windows) >= 50
+    assert found.windows["equal"].all()
+
+
+def test_a_context_begins_with_what_the_last_one_left():
+    """last_nr_regions is one for the whole kernel, and a recorded run shows that it matters."""
+    matters = 0
+    for params in RECORDED:
+        given = follow.unpack(follow.recorded(params).counters, params)
+        if given.last_nr_regions:
+            try:
+                found = follow.followed(params, given._replace(last_nr_regions=0))
+                matters += not found.windows["equal"].all()
+            except ValueError:
+                matters += 1
+    assert matters
+
+
+def test_a_short_run_of_its_own(laboratory, switched, tmp_path):
+    """Live: every region and address sampled, every count and age."""
+    program = tmp_path / "short.masim"
+    program.write_text(
+        "a, 8000000\nb, 8000000\n\none\n700\na, 0, 4096, 1\n\ntwo\n700\nb, 0, 4096, 1\n"
+    )
+    params = Masim(workload=str(program))
+    [(_, run, given)] = follow.measured([params], switched.image)
+    found = follow.followed(params, given)
+    assert len(found.windows) >= 5
+    assert found.windows["equal"].all()
+    samples, equal = follow.sampled(params, run, given)
+    assert samples == equal == 20 * len(found.windows)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        Masim(variant=Variant.FIXED),
+        Masim(check_ns=1),
+        Masim(access_ns=1),
+        Masim(workload="random"),
+        Masim(workload="sparse"),
+        Accuracy(mib=4096),
+    ],
+)
+def test_what_no_kernel_can_follow_is_bad_input(params):
+    with pytest.raises(BadInput):
+        kernel.masim([params])
+
+
+def test_memory_for_the_guest():
+    with pytest.raises(BadInput, match="room"):
+        kernel.overhead([Overhead(mib=4096)])
+
+
+def test_a_program_as_numbers():
+    config = masim.parse("a, 5000\nb, 70\n\none\n10\nb, 1, 64, 3\na, 0, 4096, 1\n", "here")
+    assert kernel.program(config, Masim(switch_us=1000, seed=9)) == (
+        "1000 9\n2\n5000\n70\n1\n10 2\n1 1 64 3\n0 0 4096 1\n"
+    )
+
+
+def test_switches_follow_the_parameters():
+    assert kernel.switches(Masim()) == {"damon/flush": "on"}
+    assert kernel.switches(Masim(tlb=64)) == {}
+    assert kernel.switches(Masim(tlb=64, rand64=True)) == {"damon/rand64": "on"}
+
+
+def test_truth_by_window_from_what_the_program_said():
+    """Region a in the first second, b in the next; DAMON sees each a window late."""
+    params = Masim(workload="zigzag")
+    second = 10**9
+    log = []
+    at = 2**32 - 10  # the log's clock wraps
+    for window in range(20):
+        hot = (window - 1) // 10
+        for region in range(2):
+            start = 0x10000 + region * 0x10000
+            log.append((start, start + 0x10000, 20 * window, 20 * (region == hot), 0,
+                        kernel.AGGREGATED, (at + (window + 1) * 100_000) % 2**32))  # fmt: skip
+    run = kernel.Run(
+        np.array([[0x10000, 0x10000], [0x20000, 0x10000]], np.uint64),
+        np.zeros((0, 2), np.uint64),
+        np.array([[at * 1000, 2], [at * 1000 + second, 3]], np.uint64),
+        at * 1000 + 2 * second,
+        1,
+        1,
+        [],
+        np.array(log, kernel.EVENT),
+    )
+    seen = kernel.observed(params, run)
+    assert len(seen) == 20
+    assert seen["true_wss"].tolist() == [0x10000] * 20
+    assert seen["misplaced"].tolist() == [0x20000 if w == 10 else 0 for w in range(20)] or (
+        seen["misplaced"].tolist()[1:10] == [0] * 9
+    )
+    assert kernel.changes(params, run) == [1.0]
