@@ -24,6 +24,7 @@ class Fake:
     adds: int = 0
     name: str = NAME
     Params: type = Some
+    repeats: bool = True
     booted: list = field(default_factory=list)
     image: object = None
 
@@ -203,6 +204,14 @@ def test_verify_fails_when_the_kernel_says_something_else(fake):
     fake.adds = 1
     with pytest.raises(RunFailed, match="no longer says what was recorded"):
         run("lab", "verify")
+
+
+def test_verify_leaves_out_a_kernel_that_draws_random_numbers(fake):
+    run("kernel", NAME, "--record")
+    fake.repeats, fake.adds = False, 1
+    fake.booted.clear()
+    run("lab", "verify")
+    assert not fake.booted
 
 
 def test_a_disk_that_fills_up_is_one_line_and_status_1(fake, monkeypatch, capsys):

@@ -10,7 +10,7 @@
  *	phases, then for each: its milliseconds, its patterns, then for each pattern:
  *		region, random (0 or 1), stride, weight
  *
- * All memory is written to once before, so that no phase goes by with faulting it in.
+ * Its memory is faulted in by the first accesses, as masim's is.
  *
  * Standard output: `region NUMBER ADDRESS BYTES` for each, then `ready`; on SIGUSR1 it begins.
  * Then `at NANOSECONDS PATTERN` whenever another pattern than before begins, patterns counted
@@ -23,7 +23,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,13 +71,13 @@ static unsigned long number(void)
 
 static void *allocate(size_t size)
 {
-	void *p = malloc(size);
+	void *p = calloc(size, 1);
 
 	if (!p) {
 		perror("masim");
 		exit(1);
 	}
-	return memset(p, 0, size);
+	return p;
 }
 
 static void interrupt_every(unsigned long us)

@@ -5,7 +5,8 @@ or how busy the host is. An instruction takes 8 ns, which makes a slow CPU of th
 emulator needs far longer than a nanosecond for one; where cost is measured it takes 1 ns, and
 kdamond's time is its instructions. There is one CPU. `tlb=0` turns the series' switch that flushes
 a TLB entry with its accessed bit; any other `tlb` leaves the kernel as it is, in front of QEMU's
-own TLB, whatever its size.
+own TLB: 256 entries and a victim cache of 8 until something flushes it, later as many as were in
+use (accel/tcg/cputlb.c).
 """
 
 import base64
@@ -279,7 +280,8 @@ def boot(
         for params, config, scheme in zip(wanted, configs, schemes, strict=True)
     ]
     seconds = sum(language.seconds(config) for config in configs)
-    job = Job("damon_masim", {"log": log, "runs": runs}, BOOT_SECONDS + SLOWER * seconds)
+    longest = BOOT_SECONDS + SLOWER * seconds * 8 / 2**shift
+    job = Job("damon_masim", {"log": log, "runs": runs}, longest)
     patched = log == "numbers" or any(run["switches"] for run in runs)
     machine = Machine(cpus=1, memory_mib=2048, icount=True, qemu=("-icount", f"shift={shift}"))
     measured = measure(machine, job, image, patched=patched)
