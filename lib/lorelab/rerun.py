@@ -81,7 +81,7 @@ def checked(notebook: Path, given: dict[str, str]) -> dict[str, Any]:
     if unknown := [name for name in given if name not in declared]:
         takes = ", ".join(declared) or "none: no cell is tagged `parameters`"
         raise BadInput(f"unknown parameter {unknown[0]}: {notebook} takes {takes}")
-    values = {name: _typed(name, text, declared[name]) for name, text in given.items()}
+    values = {name: _typed(name, _found(text), declared[name]) for name, text in given.items()}
     defaults = {name: ast.literal_eval(found["default"]) for name, found in declared.items()}
     for name, arguments in _checks(content, {**defaults, **values}):
         params.parse(experiment(name).Params, arguments)
@@ -104,6 +104,13 @@ def _load(notebook: Path) -> NotebookNode:
         raise BadInput(f"cannot read {notebook}: {error.strerror}") from None
     except (ValueError, nbformat.ValidationError):
         raise BadInput(f"{notebook} is not a notebook") from None
+
+
+def _found(text: str) -> str:
+    """The file of that name seen from here, for the notebook runs in its own folder."""
+    path = Path(text)
+    named = len(path.parts) > 1 or path.suffix
+    return str(path.resolve()) if named and path.is_file() else text
 
 
 def _typed(name: str, text: str, declared: dict[str, str]) -> Any:
