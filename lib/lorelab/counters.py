@@ -3,7 +3,11 @@
 import pandas as pd
 
 COLUMNS = ["design", "experiment", "variant", "source", "step", "counter", "unit", "value"]
-"""`source` is thread, model or kernel; `step` is the iteration from 1, 0 for a whole run."""
+"""`source` is thread, model or kernel; `step` is the iteration from 1, 0 for a whole run.
+
+Of a histogram `step` is a bucket's lowest value: 0, 1, 2 (to 3), 4 (to 7), 8, ...; empty buckets
+are left out.
+"""
 
 
 def table(
@@ -47,3 +51,27 @@ def table(
         for counter, (unit, values) in counters.items()
     ]
     return pd.concat(parts, ignore_index=True)
+
+
+def histogram(
+    name: str, variant: str, source: str, counter: str, unit: str, buckets: list[int]
+) -> pd.DataFrame:
+    """Lay out a histogram as one tidy table.
+
+    Parameters
+    ----------
+    name, variant, source
+        As for `table`.
+    counter, unit : str
+    buckets : list of int
+        What is in bucket 0, the values 0, and in bucket n from 1, the values of n bits.
+
+    Returns
+    -------
+    DataFrame
+        Columns as in `COLUMNS`.
+    """
+    laid = table(name, variant, source, {counter: (unit, buckets)}, first=0)
+    laid = laid[laid["value"] > 0].reset_index(drop=True)
+    laid["step"] = [1 << n >> 1 for n in laid["step"]]
+    return laid

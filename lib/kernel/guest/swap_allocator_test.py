@@ -44,7 +44,8 @@ def run(params):
             raise NotImplementedError(f"{SWITCHES}, which come with lib/kernel/patches")
     for number, wanted in enumerate(params["runs"]):
         turned = wanted.pop("switches")
-        forget_slot_cache()
+        if number:
+            forget_slot_cache()
         for name, choice in turned.items():
             (SWITCHES / name).write_text(choice)
         yield from one(number, **wanted)

@@ -19,6 +19,13 @@ EXPERIMENTS = [
         kernel="lorelab.swap.kernel:paths",
     ),
     Experiment(
+        name="swap/probed",
+        question="What do bcc probes see of swap/allocator-test on an unmodified kernel?",
+        Params=AllocatorTest,
+        model="lorelab.swap.workload:probed",
+        kernel="lorelab.swap.kernel:probed",
+    ),
+    Experiment(
         name="swap/usemem",
         question="Where does swapping out a 64 KiB folio spend its invalidations?",
         Params=Usemem,

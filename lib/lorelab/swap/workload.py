@@ -9,6 +9,8 @@ The processor side follows mm/memory.c, mm/madvise.c and mm/vmscan.c of 6.12, wh
 variant of the allocator: one task, one CPU, memory to spare, no other order enabled.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 import pandas as pd
@@ -47,6 +49,21 @@ SMALL = U(1 << 62)
 LARGE = U(1 << 63)
 
 SWPOUT, SWPOUT_FALLBACK = 0, 1
+BUCKETS = 65
+"""Of a histogram of 64-bit values: 0, then one for each number of bits."""
+
+
+class Seen(NamedTuple):
+    """What the probes swap_alloc and swap_reuse of lib/kernel/probes see of a run."""
+
+    read: np.ndarray
+    """(10, 65): calls of get_swap_pages(), by order and slots of swap_map read."""
+    waits: np.ndarray
+    """(10, 65): slots taken again, by order and swap-outs since they were last taken."""
+    uses: np.ndarray
+    """(slots,): number of the swap-out that took a slot last, from 1."""
+    swapouts: np.ndarray
+    """(1,): swap-outs so far."""
 
 
 @njit
@@ -137,14 +154,41 @@ def _madvise_dontneed(si, pte, page, nr_pages):
 
 
 @njit
-def _madvise_pageout(si, pte, stats):
+def bucket(value):
+    """Number of bits of a value."""
+    bits = ZERO
+    while value:
+        value >>= ONE
+        bits += ONE
+    return bits
+
+
+@njit
+def _swap_out(si, order, seen):
+    # folio_alloc_swap(), watched. A call of get_swap_pages() that reads nothing fails: no slot is
+    # left. folio_alloc_swap() then makes two, one to fill its cache.
+    before, failed = si.scanned[order], si.path[FAIL, order]
+    offset = folio_alloc_swap(si, ZERO, order)
+    read = si.scanned[order] - before
+    seen.read[order, bucket(read)] += ONE if read else si.path[FAIL, order] - failed
+    if offset:
+        seen.swapouts[0] += ONE
+        for slot in range(offset, offset + (ONE << order)):
+            if seen.uses[slot]:
+                seen.waits[order, bucket(seen.swapouts[0] - seen.uses[slot])] += ONE
+            seen.uses[slot] = seen.swapouts[0]
+    return offset
+
+
+@njit
+def _madvise_pageout(si, pte, stats, seen):
     # shrink_folio_list(), in address order: a large folio that gets no slots is split, and its
     # pages follow at once (split_folio_to_list()). A page that gets none stays.
     page = ZERO
     pages = U(len(pte))
     while page < pages:
         if pte[page] == LARGE:
-            offset = folio_alloc_swap(si, ZERO, MTHP_ORDER)
+            offset = _swap_out(si, MTHP_ORDER, seen)
             if offset:
                 for i in range(MTHP_PAGES):
                     pte[page + i] = offset + i
@@ -154,7 +198,7 @@ def _madvise_pageout(si, pte, stats):
             stats[SWPOUT_FALLBACK] += ONE
             pte[page : page + MTHP_PAGES] = SMALL
         if pte[page] == SMALL:
-            offset = folio_alloc_swap(si, ZERO, ZERO)
+            offset = _swap_out(si, ZERO, seen)
             if offset:
                 pte[page] = offset
         page += ONE
@@ -178,7 +222,7 @@ def random_madvise_dontneed(si, pte, align, total, state, large_swapin):
 
 
 @njit
-def warm_up(si, mem1, mem2):
+def warm_up(si, mem1, mem2, seen):
     """Fill both areas and swap them out.
 
     Parameters
@@ -186,20 +230,22 @@ def warm_up(si, mem1, mem2):
     si : Swap
     mem1, mem2 : (pages,) uint64 arrays
         Page tables of the 64 KiB folios' area and, empty without `-s`, of the small pages'.
+    seen : Seen
+        Receives what probes would see.
     """
     uncounted = np.zeros(2, np.uint64)
     for mem, thp in ((mem1, True), (mem2, False)):
         _touch(si, mem, ZERO, U(len(mem)), False, thp)
-        _madvise_pageout(si, mem, uncounted)
+        _madvise_pageout(si, mem, uncounted, seen)
 
 
 @njit
-def iterate(si, mem1, mem2, state, aligned_swapin, large_swapin, stats):
+def iterate(si, mem1, mem2, state, aligned_swapin, large_swapin, stats, seen):
     """Run one iteration of the test's loop.
 
     Parameters
     ----------
-    si, mem1, mem2
+    si, mem1, mem2, seen
         As in `warm_up`.
     state : (32,) uint64 array
         Of `srand`.
@@ -212,12 +258,12 @@ def iterate(si, mem1, mem2, state, aligned_swapin, large_swapin, stats):
     random_madvise_dontneed(si, mem1, MTHP_PAGES, TOTAL_DONTNEED_MTHP, state, large_swapin)
     if len(mem2):
         random_swapin(si, mem2, ONE, TOTAL_DONTNEED_SMALLFOLIO, state, large_swapin, False)
-    _madvise_pageout(si, mem1, stats)
-    _madvise_pageout(si, mem2, stats)
+    _madvise_pageout(si, mem1, stats, seen)
+    _madvise_pageout(si, mem2, stats, seen)
 
 
-def _run(params: AllocatorTest, name: str) -> tuple[Swap, np.ndarray]:
-    """Area at the end, and the (iterations, 2) folios that went out whole and fell back."""
+def _run(params: AllocatorTest, name: str) -> tuple[Swap, np.ndarray, Seen]:
+    """Area at the end, the (iterations, 2) folios that went out whole and fell back, and Seen."""
     si = swapon(
         params.device_mib << 8,
         params.variant,
@@ -232,13 +278,19 @@ def _run(params: AllocatorTest, name: str) -> tuple[Swap, np.ndarray]:
     mem2 = np.zeros(int(MEMSIZE_SMALLFOLIO) if "-s" in params.options else 0, np.uint64)
     state = srand(params.seed)
     out = np.zeros((params.iterations, 2), np.uint64)
+    seen = Seen(
+        read=np.zeros((10, BUCKETS), np.uint64),
+        waits=np.zeros((10, BUCKETS), np.uint64),
+        uses=np.zeros(params.device_mib << 8, np.uint64),
+        swapouts=np.zeros(1, np.uint64),
+    )
     for step in track(range(params.iterations + 1), f"{name}: iterations"):
         if step == 0:
-            warm_up(si, mem1, mem2)
+            warm_up(si, mem1, mem2, seen)
             continue
         stats = out[step - 1]
-        iterate(si, mem1, mem2, state, "-a" in params.options, params.large_swapin, stats)
-    return si, out.astype(np.int64)
+        iterate(si, mem1, mem2, state, "-a" in params.options, params.large_swapin, stats, seen)
+    return si, out.astype(np.int64), seen
 
 
 def allocator_test(params: AllocatorTest) -> pd.DataFrame:
@@ -250,7 +302,7 @@ def allocator_test(params: AllocatorTest) -> pd.DataFrame:
         Counters `swpout` and `swpout_fallback`, in folios, per iteration.
     """
     name = "swap/allocator-test"
-    _, out = _run(params, name)
+    _, out, _ = _run(params, name)
     return counters.table(
         name,
         label(params.variant),
@@ -279,7 +331,42 @@ def paths(params: AllocatorTest) -> pd.DataFrame:
     """
     check_paths(params)
     name = "swap/paths"
-    si, _ = _run(params, name)
+    si, _, _ = _run(params, name)
+    return counters.table(name, label(params.variant), "model", _totals(si), first=0)
+
+
+def probed(params: AllocatorTest) -> pd.DataFrame:
+    """Simulate `swap/probed`.
+
+    Returns
+    -------
+    DataFrame
+        The counters of `swap/paths`, and for each order two histograms (see `lorelab.counters`):
+        `read_0`, calls of get_swap_pages() by slots of swap_map read, and `swapouts_0`, slots
+        taken again by the swap-outs since they were last taken.
+
+    Raises
+    ------
+    BadInput
+        The device has no clusters.
+    """
+    name, variant = "swap/probed", label(params.variant)
+    check_paths(params)
+    si, _, seen = _run(params, name)
+    parts = [counters.table(name, variant, "model", _totals(si), first=0)]
+    for order in (ZERO, MTHP_ORDER):
+        for counter, unit, found in (
+            ("read", "calls", seen.read),
+            ("swapouts", "slots", seen.waits),
+        ):
+            buckets = found[order].astype(np.int64).tolist()
+            parts.append(
+                counters.histogram(name, variant, "model", f"{counter}_{order}", unit, buckets)
+            )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _totals(si: Swap) -> dict[str, tuple[str, list[int]]]:
     found = {}
     for order in (ZERO, MTHP_ORDER):
         for path in (CURRENT, FROM_FREE, FROM_NONFULL, FROM_FRAG, STEAL, FAIL):
@@ -287,4 +374,4 @@ def paths(params: AllocatorTest) -> pd.DataFrame:
             found[f"{PATHS[path]}_{order}"] = ("allocations", count)
         found[f"visited_{order}"] = ("clusters", [int(si.visited[order])])
         found[f"scanned_{order}"] = ("slots", [int(si.scanned[order])])
-    return counters.table(name, label(params.variant), "model", found, first=0)
+    return found

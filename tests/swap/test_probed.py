@@ -1,0 +1,77 @@
+"""swap/probed: probes on an unmodified kernel, the patched one's counters, and the model agree."""
+
+import pytest
+
+from lorelab import agreement
+from lorelab.errors import BadInput, RunFailed
+from lorelab.experiments import experiment
+from lorelab.lab import records, run
+from lorelab.params import parse
+from lorelab.swap import kernel
+from lorelab.swap.params import AllocatorTest
+
+PROBED = experiment(kernel.PROBED)
+RECORDED = records.recorded(kernel.PROBED, AllocatorTest)
+
+
+def test_there_are_records():
+    assert AllocatorTest(options="-s", large_swapin=False) in BOTH
+
+
+@pytest.mark.parametrize("params", RECORDED, ids=str)
+def test_a_record_equals_the_model(params):
+    joined = agreement.compare(PROBED.simulate(params), PROBED.recorded(params).counters)
+    assert agreement.exact(joined)
+
+
+BOTH = [params for params in RECORDED if records.load(kernel.PATHS, params)]
+
+
+@pytest.mark.parametrize("params", BOTH, ids=str)
+def test_a_record_equals_what_the_patched_kernel_counted(params):
+    """Another kernel, another boot, the same counts."""
+    kept = records.load(kernel.PATHS, params)
+    mine = PROBED.recorded(params)
+    assert not mine.provenance.kernel.patches
+    assert kept.provenance.kernel.patches
+    counters = mine.counters[mine.counters["step"] == 0].set_index("counter")["value"]
+    said = kept.counters.set_index("counter")["value"]
+    assert counters[said.index].to_dict() == said.to_dict()
+
+
+@pytest.mark.parametrize("params", RECORDED, ids=str)
+def test_the_histograms_add_up(params):
+    found = PROBED.recorded(params).counters
+    totals = found[found["step"] == 0].set_index("counter")["value"]
+    sums = found.groupby("counter")["value"].sum()
+    for order in (0, 4):
+        places = [f"{place}_{order}" for place in kernel.PLACES]
+        served = totals[places].sum()
+        if order:
+            # A call is one allocation, and each slot it got was used once more.
+            assert sums[f"read_{order}"] == served + totals[f"fail_{order}"]
+            assert sums.get(f"swapouts_{order}", 0) <= served << order
+        else:
+            assert sums[f"read_{order}"] <= served + totals[f"fail_{order}"]
+            assert sums[f"swapouts_{order}"] <= served
+    reads = found[found["counter"].str.startswith("read_")]
+    least = (reads["step"] * reads["value"]).sum()
+    assert least <= totals[["scanned_0", "scanned_4"]].sum() < 2 * least
+
+
+def test_the_probes_go_with_the_record():
+    for params in RECORDED:
+        programs = PROBED.recorded(params).provenance.programs
+        assert {f"probes/{name}.c" for name in kernel.PROBES} <= set(programs)
+
+
+def test_totals_of_part_of_a_run_are_refused():
+    with pytest.raises(BadInput, match="iterations=7: paths are totals of a run"):
+        kernel.probed([parse(AllocatorTest, {"iterations": 7})])
+
+
+def test_what_missed_something_is_no_record(monkeypatch):
+    frames = [{"probe": "swap_alloc", "counters": [], "lost": 1}]
+    monkeypatch.setattr(kernel, "measure", lambda *args, **options: run.Measured([], {}, frames))
+    with pytest.raises(RunFailed, match=r"missed events.*swap_alloc"):
+        kernel.probed([AllocatorTest()])
