@@ -124,3 +124,15 @@ def test_capacity_is_in_mib_and_names_who_may_not_steal():
     assert [row["mib"] for row in rows_of(chart)] == (free / 256).tolist()
     assert {row["variant"] for row in rows_of(chart)} == {"v6.10", "v6.10, no stealing"}
     assert drawn(chart)
+
+
+def test_a_histogram_is_in_shares_of_its_order():
+    found = [
+        counters.histogram("swap/probed", "v6.12", "model", "read_0", "calls", [0, 3, 0, 1]),
+        counters.histogram("swap/probed", "v6.12", "model", "read_4", "calls", [5, 0, 0, 0]),
+    ]
+    assert found[0][["step", "value"]].to_numpy().tolist() == [[1, 3], [4, 1]]
+    chart = charts.histogram(pd.concat(found), "read", "slots", "")
+    shares = {(row["order"], row["bucket"]): row["share"] for row in rows_of(chart)}
+    assert shares == {("order 0", "1"): 75, ("order 0", "4 to 7"): 25, ("order 4", "0"): 100}
+    assert drawn(chart)

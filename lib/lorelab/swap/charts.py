@@ -317,3 +317,33 @@ def _by_variant(rows: pd.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
             ),
         )
     )
+
+
+def histogram(table: pd.DataFrame, counter: str, of: str, see: str) -> alt.Chart:
+    """Draw a histogram in powers of two, one row an order.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Counters of `swap/probed` from one source.
+    counter : str
+        `read` or `swapouts`.
+    of : str
+        What the buckets are of, with its unit: the title of the axis.
+    see : str
+        Caption, one or more lines.
+    """
+    rows = table[table["counter"].str.startswith(f"{counter}_")].copy()
+    rows["order"] = "order " + rows["counter"].str.rpartition("_")[2]
+    rows["share"] = 100 * rows["value"] / rows.groupby("order")["value"].transform("sum")
+    lows = sorted(rows["step"].unique())
+    names = {low: f"{low} to {2 * low - 1}" if low > 1 else str(low) for low in lows}
+    rows["bucket"] = rows["step"].map(names)
+    unit = rows["unit"].iloc[0]
+    bars = alt.Chart(rows[["order", "bucket", "share", "value"]]).mark_bar(color=BLUE)
+    return bars.encode(
+        alt.X("bucket:N", sort=list(names.values()), title=of, axis=alt.Axis(labelAngle=-40)),
+        alt.Y("share:Q", title=f"{unit}, %"),
+        alt.Row("order:N", title=None),
+        tooltip=["order", "bucket", "value"],
+    ).properties(height=120, title=_title(of.capitalize(), see))
