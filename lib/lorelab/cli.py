@@ -52,8 +52,9 @@ def cli() -> None:
 def list_() -> None:
     """Experiments and their parameters, with units, ranges and defaults."""
     for found in experiments().values():
-        roads = "model and kernel" if found.kernel else "model"
-        table = Table(title=f"{found.name} ({roads}): {found.question}", title_justify="left")
+        table = Table(
+            title=f"{found.name} ({found.halves}): {found.question}", title_justify="left"
+        )
         for column in ("parameter", "default", "unit", "takes", "meaning"):
             table.add_column(column)
         for name, field in found.Params.model_fields.items():
@@ -143,15 +144,18 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
     """Run model and kernel; how far apart they are, counter by counter.
 
     The kernel's side is the recorded run of these parameters; without one, a kernel is booted.
+    Where it depends on timing it ran several times, and the model has to be within their range.
     """
     found, given = _asked(name, pairs)
+    if found.model is None:
+        raise BadInput(f"{name} has no model half to agree with; use `lorelab kernel {name}`")
     measured = None if live or image else found.recorded(given)
     if measured is None:
         [measured] = found.measure([given], image)
     _say_which(measured)
-    joined = agreement.compare(found.simulate(given), measured.counters)
-    agreement.summary(joined).to_csv(sys.stdout, index=False)
-    if not agreement.exact(joined):
+    same, table = _agree(found, found.simulate(given), measured.counters)
+    table.to_csv(sys.stdout, index=False)
+    if not same:
         raise RunFailed(f"{name}: model and kernel differ")
 
 
@@ -206,10 +210,9 @@ def verify(seed: int) -> None:
         sample = _sample(records.recorded(found.name, found.Params), random.Random(seed))
         for given, measured in _measured(found, sample):
             said = f"{found.name} {params.words(given)}"
-            joined = agreement.compare(found.recorded(given).counters, measured.counters)
-            same = agreement.exact(joined)
+            same, table = _agree(found, found.recorded(given).counters, measured.counters)
             print(f"{said}: {'as recorded' if same else 'DIFFERS'}", file=sys.stderr)
-            agreement.summary(joined).assign(run=said).to_csv(sys.stdout, index=False)
+            table.assign(run=said).to_csv(sys.stdout, index=False)
             if not same:
                 differ.append(said)
     if differ:
@@ -219,6 +222,17 @@ def verify(seed: int) -> None:
 cli.add_command(lab)
 cli.add_command(doctor)
 cli.add_command(damon)
+
+
+def _agree(
+    found: Experiment, expected: pd.DataFrame, measured: pd.DataFrame
+) -> tuple[bool, pd.DataFrame]:
+    """Whether the two are as near as the experiment can be, and how near, counter by counter."""
+    if found.per:
+        table = agreement.intervals(expected, measured, found.per)
+        return bool(table["agrees"].all()), table
+    joined = agreement.compare(expected, measured)
+    return agreement.exact(joined), agreement.summary(joined)
 
 
 def _keep(measured: records.Record, given: params.Params) -> None:

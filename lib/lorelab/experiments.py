@@ -24,18 +24,30 @@ class Experiment:
 
     `simulate` and `measure` are `module:function` names, so that listing the experiments loads
     neither numba nor the laboratory.
+
+    Where a kernel's counters depend on timing, it is run several times, and `per` names the
+    counter that the others are divided by before an interval is taken
+    (`lorelab.agreement.intervals`); otherwise model and kernel are compared step by step.
     """
 
     name: str
     question: str
     Params: type[Params]
-    model: str
+    model: str | None = None
     kernel: str | None = None
     repeats: bool = True
     """The kernel says the same each time; False where it draws random numbers of its own."""
+    per: str | None = None
+
+    @property
+    def halves(self) -> str:
+        """What can answer it, in words."""
+        return " and ".join(name for name in ("model", "kernel") if getattr(self, name))
 
     def simulate(self, params: Params) -> pd.DataFrame:
         """Run the prototype; returns counters (see `lorelab.counters`)."""
+        if self.model is None:
+            raise BadInput(f"{self.name} has no model half; use `lorelab kernel {self.name}`")
         return _load(self.model)(params)
 
     def measure(self, wanted: list[Params], image: Path | None = None) -> list["Record"]:

@@ -13,7 +13,7 @@ from lorelab.params import parse
 from lorelab.swap import usemem
 from lorelab.swap.clusters import U
 from lorelab.swap.model import folio_alloc_swap, swapon
-from lorelab.swap.params import Usemem, Variant
+from lorelab.swap.params import ForceSplit, Usemem, Variant
 from lorelab.swap.usemem import (
     AGED,
     BIOS,
@@ -44,7 +44,8 @@ def test_one_folio_counts_what_its_path_says(path):
     (order, eager, batched), expected = PATHS[path]
     si = swapon(8 * 512, Variant.V3)
     counted = np.zeros(len(UNITS), np.int64)
-    assert shrink_folio(si, 0, order, eager, batched, np.zeros((2, 1), np.int64), counted)
+    plug = np.zeros((2, 1), np.int64)
+    assert shrink_folio(si, 0, order, 1 << order, eager, batched, True, plug, counted)
     assert tuple(counted[[INVALIDATIONS, FLUSHES, SLOTS, BIOS, SPLITS]]) == expected
     assert counted[SWAPPED] == 1 << order
     assert counted[FALLBACKS] == 0
@@ -56,7 +57,8 @@ def test_a_pmd_folio_that_falls_back_is_frozen_with_one_invalidation():
         assert folio_alloc_swap(si, U(0), U(9))
     counted = np.zeros(len(UNITS), np.int64)
     # the header's cluster has 511 slots for 512 pages
-    assert not shrink_folio(si, 0, 9, False, False, np.zeros((2, 1), np.int64), counted)
+    plug = np.zeros((2, 1), np.int64)
+    assert not shrink_folio(si, 0, 9, 512, False, False, True, plug, counted)
     assert counted[FALLBACKS] == counted[SPLITS] == 1
     assert counted[SWAPPED] == counted[SLOTS] == 511
     assert counted[INVALIDATIONS] == counted[FLUSHES] == 1 + 511
@@ -76,7 +78,10 @@ def test_a_plug_merges_what_lies_in_a_row_up_to_1280_kib():
 
 
 def account(params):
-    """The same reclaim with folios that have names: which go out, in which order, how often."""
+    """The same reclaim with folios that have names: which go out, in which order, how often.
+
+    A folio's name is its number and the CPU that touched it; `out` adds the one that reclaimed it.
+    """
     pages = 1 << params.folio_order
     each = params.mib_each * 256 // pages
     cpus = [
@@ -87,9 +92,9 @@ def account(params):
     lru, out, usage, reclaims, name = deque(), [], 0, 0, 0
     limit = params.memcg_mib * 256
     while any(cpu["todo"] for cpu in cpus):
-        for cpu in cpus:
+        for here, cpu in enumerate(cpus):
             if cpu["list"]:
-                out.append(cpu["list"].pop(0))
+                out.append((*cpu["list"].pop(0), here))
                 cpu["freed"] += pages
                 if not cpu["list"]:
                     usage -= cpu["freed"]
@@ -114,10 +119,10 @@ def account(params):
                         continue
                 cpu["stock"] -= pages
                 cpu["todo"].pop()
-                lru.append(name)
+                lru.append((name, here))
                 name += 1
-    for cpu in cpus:
-        out += cpu["list"]
+    for here, cpu in enumerate(cpus):
+        out += [(*folio, here) for folio in cpu["list"]]
     return out, reclaims, name
 
 
@@ -153,7 +158,7 @@ def test_pages_are_conserved_and_folios_leave_in_order_of_arrival(params):
     assert found["resident"] + found["swapped"] == faults * pages
     assert found["swapped"] == len(out) * pages
     assert found["reclaims"] == reclaims
-    assert sorted(out) == list(range(len(out)))
+    assert sorted(number for number, _, _ in out) == list(range(len(out)))
     assert found["resident"] <= params.memcg_mib * 256
     assert found["aged"] == len(out) * (1 if params.folio_order == 9 else pages)
 
@@ -170,6 +175,36 @@ def test_every_page_out_took_a_slot_a_write_and_an_invalidation(params):
     assert found["flushes"] >= found["bios"]
     if params.variant is not Variant.V6_6:
         assert found["splits"] == found["fallbacks"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(small, st.sampled_from(ForceSplit))
+def test_x86_waits_for_each_entry_of_a_process_that_only_runs_here(params, force_split):
+    processes = min(params.processes, params.cpus)
+    changes = {"processes": processes, "architecture": "x86", "force_split": force_split}
+    changes |= {"variant": Variant.V6_12}
+    params = Usemem.model_validate(params.model_dump() | changes)
+    found = count(params)
+    out, _, _ = account(params)
+    pages, order = 1 << params.folio_order, params.folio_order
+    own = sum(owner == here for _, owner, here in out)
+    split = order > 0 and (
+        force_split == ForceSplit.ALL or (force_split == ForceSplit.NOT_PMD_MAPPED and order < 9)
+    )
+    other, huge = len(out) - own, len(out) if order == 9 else 0
+    times = 2 if split and order < 9 else 1
+    assert found["splits"] == (len(out) if split else 0)
+    assert found["invalidations"] == times * pages * len(out) + huge
+    batched = params.split_batching or not split or order == 9
+    assert found["deferred"] == pages * other * (times if batched else 1)
+    waits = 1 if not split else pages if order == 9 else pages + (1 if batched else pages)
+    assert found["flushes"] == other * waits + own * times * pages + huge
+
+
+def test_on_arm64_nothing_but_a_split_without_batching_waits_for_each():
+    params = Usemem(processes=3, cpus=2, mib_each=4, memcg_mib=4, swap_mib=32, variant="v6.12")
+    found = count(params)
+    assert found["deferred"] == found["invalidations"] == 16 * found["flushes"]
 
 
 def test_the_scale_changes_nothing_per_page():
@@ -197,6 +232,8 @@ def test_a_device_without_room_fails_and_says_what_to_do():
         ({"swap_mib": 3}, "swap_mib=3"),
         ({"swap_mib": 2}, "raise swap_mib"),
         ({"swap_mb": 2}, "unknown parameter swap_mb"),
+        ({"architecture": "x86", "cpus": 69}, "take processes up to cpus=69"),
+        ({"force_split": "some"}, "takes one of partially-mapped, not-pmd-mapped, all, none"),
         ({"variant": "v3.1"}, "takes one of"),
     ],
 )

@@ -1,7 +1,7 @@
 """Swap-out of small-sized THP without splitting: per-order, per-CPU clusters."""
 
 from lorelab.experiments import Experiment
-from lorelab.swap.params import AllocatorTest, Mixed, Usemem
+from lorelab.swap.params import AllocatorTest, Instructions, Mixed, Swapout, Usemem
 
 EXPERIMENTS = [
     Experiment(
@@ -30,6 +30,22 @@ EXPERIMENTS = [
         question="Where does swapping out a 64 KiB folio spend its invalidations?",
         Params=Usemem,
         model="lorelab.swap.usemem:usemem",
+        kernel="lorelab.swap.kernel_swapout:usemem",
+        per="swapped",
+    ),
+    Experiment(
+        name="swap/swapout",
+        question="What does it take to swap out one folio, whole, split, or partly mapped?",
+        Params=Swapout,
+        model="lorelab.swap.swapout:swapout",
+        kernel="lorelab.swap.kernel_swapout:swapout",
+    ),
+    Experiment(
+        name="swap/instructions",
+        question="How many instructions is that, and what do switches cost that nobody turned?",
+        Params=Instructions,
+        kernel="lorelab.swap.kernel_swapout:instructions",
+        per="pages",
     ),
     Experiment(
         name="swap/mixed",

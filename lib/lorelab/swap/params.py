@@ -1,4 +1,4 @@
-"""Variants of the swap slot allocator, and the parameters of the three swap experiments."""
+"""Variants of the swap slot allocator, and the parameters of the swap experiments."""
 
 from enum import IntEnum
 from typing import Annotated, Literal, Self
@@ -55,6 +55,22 @@ class AllocMode(IntEnum):
     """Nonfull clusters before free ones, for all orders: where Chris Li's v3 looks."""
 
 
+class ForceSplit(IntEnum):
+    """Which large folios reclaim splits before it asks for swap slots.
+
+    The words are those of the switch lorelab/swap/force_split (lib/kernel/patches).
+    """
+
+    PARTIALLY_MAPPED = 0
+    """Those of which some pages are no longer mapped: 6.10 and later."""
+    NOT_PMD_MAPPED = 1
+    """All that no PMD maps: before the series."""
+    ALL = 2
+    """All."""
+    NONE = 3
+    """None, as the series began: partly mapped folios go out whole too."""
+
+
 def _options(value: str) -> str:
     words = str(value).split()
     if any(word not in ("-a", "-s") for word in words) or len(set(words)) < len(words):
@@ -64,6 +80,7 @@ def _options(value: str) -> str:
 
 VariantParam = by_label(Variant)
 AllocModeParam = by_label(AllocMode)
+ForceSplitParam = by_label(ForceSplit)
 
 
 class AllocatorTest(Params):
@@ -106,6 +123,10 @@ def check_paths(params: AllocatorTest) -> None:
         raise BadInput("rotational=true: paths are of clusters, and a rotational device has none")
 
 
+LARGEST_PAGES = 65536
+"""Pages that `swap/swapout` takes: 256 MiB, as its kernel half has memory for twice that."""
+
+
 class Usemem(Params):
     """`swap/usemem`: the thread's benchmark, vm-scalability's usemem in a memory cgroup."""
 
@@ -120,20 +141,87 @@ class Usemem(Params):
     )
     folio_order: int = param(4, "order of the anonymous folios: 0, or 2 to 9", ge=0, le=9)
     variant: VariantParam = param(Variant.V3, "allocator; v6.6 splits what it can't allocate for")
+    force_split: ForceSplitParam = param(
+        ForceSplit.PARTIALLY_MAPPED, "folios that are split first; v6.6 has its own rule"
+    )
     split_batching: bool = param(
         False, "a split waits for its invalidations once (from 6.8), not one by one (up to 6.7)"
     )
     slot_cache: bool = param(True, "per-CPU cache of 64 order-0 slots for allocation")
+    architecture: Literal["arm64", "x86"] = param(
+        "arm64", "x86 leaves the wait to a batch only if the process runs on another CPU too"
+    )
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.folio_order == 1:
             raise ValueError("folio_order=1: anonymous folios have order 0, or 2 to 9")
+        if self.architecture == "x86" and self.processes > self.cpus:
+            raise ValueError(
+                f"processes={self.processes}: on x86 it matters which process a CPU runs, and the "
+                f"model takes one a CPU; take processes up to cpus={self.cpus}"
+            )
         asked, held = self.processes * self.mib_each, self.memcg_mib + self.swap_mib
         if asked >= held:
             raise ValueError(
                 f"processes x mib_each = {asked} MiB does not fit in memcg_mib + swap_mib = "
                 f"{held} MiB (less one page for the swap header): raise swap_mib"
+            )
+        return self
+
+
+class Swapout(Params):
+    """`swap/swapout`: each folio of one process reclaimed once, on 6.12 with its switches."""
+
+    folios: int = param(256, "folios, each swapped out once", "folios", ge=8, le=65536)
+    folio_order: int = param(4, "order of the anonymous folios: 0, or 2 to 9", ge=0, le=9)
+    dropped: int = param(
+        0, "pages of each folio that the process has dropped before (MADV_DONTNEED)", "pages", ge=0
+    )
+    force_split: ForceSplitParam = param(ForceSplit.PARTIALLY_MAPPED, "folios that are split first")
+    split_batching: bool = param(
+        True, "a split waits for its invalidations once (from 6.8), not one by one (up to 6.7)"
+    )
+    reclaimer: Literal["elsewhere", "own", "madvise"] = param(
+        "elsewhere",
+        "elsewhere: a task on another CPU; own: the process itself; madvise: itself, MADV_PAGEOUT",
+    )
+
+    @model_validator(mode="after")
+    def _is_one_region(self) -> Self:
+        if self.folio_order == 1:
+            raise ValueError("folio_order=1: anonymous folios have order 0, or 2 to 9")
+        if self.dropped >= 1 << self.folio_order:
+            raise ValueError(
+                f"dropped={self.dropped}: a folio of order {self.folio_order} has "
+                f"{1 << self.folio_order} pages, of which one at least stays mapped"
+            )
+        pages = self.folios << self.folio_order
+        if pages % 512 or pages > LARGEST_PAGES:
+            raise ValueError(
+                f"folios={self.folios}: {pages} pages in all; takes a multiple of 512 pages up to "
+                f"{LARGEST_PAGES}"
+            )
+        return self
+
+
+class Instructions(Swapout):
+    """`swap/instructions`: the same with its instructions counted, on either kernel."""
+
+    series: bool = param(True, "the kernel with lib/kernel/patches; false: the unmodified one")
+
+    @model_validator(mode="after")
+    def _has_the_switch(self) -> Self:
+        if self.dropped or self.reclaimer == "madvise":
+            raise ValueError(
+                "instructions are counted of whole folios that reclaim finds: take dropped=0, and "
+                "reclaimer=elsewhere or own"
+            )
+        upstream = self.force_split == ForceSplit.PARTIALLY_MAPPED and self.split_batching
+        if not self.series and not upstream:
+            raise ValueError(
+                "series=false: the unmodified kernel has no switches; take "
+                "force_split=partially-mapped and split_batching=true"
             )
         return self
 

@@ -25,8 +25,8 @@ from lorelab.errors import RunFailed
 from lorelab.params import label
 from lorelab.progress import track
 from lorelab.swap.clusters import ZERO, U, njit, outline
-from lorelab.swap.model import folio_alloc_swap, swapon
-from lorelab.swap.params import Usemem, Variant
+from lorelab.swap.model import folio_alloc_swap, free_swap_slot, swapon
+from lorelab.swap.params import ForceSplit, Usemem, Variant
 
 PMD_ORDER = 9
 PAGES_PER_MIB = 256
@@ -44,6 +44,7 @@ UNITS = {
     "reclaims": "calls",
     "aged": "entries",
     "invalidations": "entries",
+    "deferred": "entries",
     "flushes": "flushes",
     "splits": "folios",
     "slot_allocations": "calls",
@@ -56,21 +57,21 @@ UNITS = {
 
 `aged` are page table entries found young and cleared by `folio_referenced_one()`; arm64 sends a
 TLB invalidation for each, without waiting (`__ptep_clear_flush_young()`), x86 none. `invalidations`
-are entries (PTE or PMD) cleared to unmap, `flushes` the waits for them. `bios` are writes as
+are entries (PTE or PMD) cleared to unmap, `flushes` the waits for them; for those `deferred` it
+is one wait for all of a folio, for the others one each. `bios` are writes as
 `__swap_writepage()` submits them, which is what a device without a request queue (brd, zram) sees;
 `requests` are what is left of them after a plug on a blk-mq device. `scanned` are bytes of
 `swap_map` that the allocator read.
 """
-(FAULTS, RESIDENT, SWAPPED, RECLAIMS, AGED, INVALIDATIONS, FLUSHES, SPLITS, SLOTS, FALLBACKS) = (
-    range(10)
-)
-BIOS, REQUESTS, SCANNED = 10, 11, 12
+FAULTS, RESIDENT, SWAPPED, RECLAIMS, AGED, INVALIDATIONS, DEFERRED, FLUSHES = range(8)
+SPLITS, SLOTS, FALLBACKS, BIOS, REQUESTS, SCANNED = range(8, 14)
 
 LEFT, STOCK, WANTED, ISOLATED, FREED, PLUG_NEXT, PLUG_PAGES = range(7)
 """What a CPU is doing: folios its processes have left to touch, pages charged ahead, pages its
 reclaim has still to free, folios it has taken off the LRU, pages it will uncharge at the end of
 that list, and, of its plug, the slot after the last write and the pages of the last request."""
-USAGE, LRU = 0, 1
+USAGE, LRU, OLDEST = range(3)
+"""Of the cgroup: pages charged, folios on the LRU, and where `owner` has the oldest of them."""
 
 
 @njit
@@ -92,55 +93,74 @@ def writepage(offset, pages, cpu, plug, count):
 
 
 @njit
-def try_to_unmap(order, count):
-    """Unmap and flush before the write: `try_to_unmap_one()`, `try_to_unmap_flush_dirty()`.
+def clear_entries(entries, deferred, count):
+    """Clear PTEs of a folio: with one wait at the end, or `ptep_clear_flush()`, a wait for each.
 
-    Invalidations are sent entry by entry, and waited for once, as TTU_BATCH_FLUSH allows. A PMD
-    is first turned into PTEs: `pmdp_invalidate()` in `__split_huge_pmd_locked()`, which waits.
+    Which of the two, `should_defer_flush()` says: TTU_BATCH_FLUSH must be given, and on x86 the
+    page tables be loaded on another CPU too (`arch_tlbbatch_should_defer()`); arm64 always defers.
     """
-    if order == PMD_ORDER:
-        count[INVALIDATIONS] += 1
-        count[FLUSHES] += 1
-    count[INVALIDATIONS] += 1 << order
-    count[FLUSHES] += 1
+    count[INVALIDATIONS] += entries
+    count[FLUSHES] += 1 if deferred else entries
+    if deferred:
+        count[DEFERRED] += entries
 
 
 @njit
-def unmap_folio(order, batched, count):
+def try_to_unmap(order, mapped, elsewhere, count):
+    """Unmap and flush before the write: `try_to_unmap_one()`, `try_to_unmap_flush_dirty()`.
+
+    A PMD is first turned into PTEs: `pmdp_invalidate()` in `__split_huge_pmd_locked()`, which
+    waits.
+    """
+    if order == PMD_ORDER and mapped == 1 << order:
+        count[INVALIDATIONS] += 1
+        count[FLUSHES] += 1
+    clear_entries(mapped, elsewhere, count)
+
+
+@njit
+def unmap_folio(order, mapped, batched, elsewhere, count):
     """Before a split, `try_to_migrate()` puts a migration entry in each PTE.
 
     Up to 6.7 `ptep_clear_flush()` waits for each; from 6.8 (commit 3027c6f8eb9d) TTU_BATCH_FLUSH
     leaves one wait at the end. A PMD is frozen as it is split, with one invalidation in all.
     """
-    entries = 1 if order == PMD_ORDER else 1 << order
-    count[INVALIDATIONS] += entries
-    count[FLUSHES] += 1 if batched else entries
+    if order == PMD_ORDER and mapped == 1 << order:
+        count[INVALIDATIONS] += 1
+        count[FLUSHES] += 1
+    else:
+        clear_entries(mapped, batched and elsewhere, count)
     count[SPLITS] += 1
 
 
 @outline
-def shrink_folio(si, cpu, order, eager_split, batched, plug, count):
+def shrink_folio(si, cpu, order, mapped, eager_split, batched, elsewhere, plug, count):
     """One dirty, mapped, anonymous folio through `shrink_folio_list()`; False = device full.
 
-    The pages of a split folio go one by one and in order: the tails land at the end of the list
-    that is being shrunk, which is the end it takes from.
+    Of its pages `mapped` are in a page table. The pages of a split folio go one by one and in
+    order: the tails land at the end of the list that is being shrunk, which is the end it takes
+    from. One that nothing maps gets a slot too, which `swap_writepage()` gives back instead of
+    writing (`folio_free_swap()`).
     """
     if order > 0 and not eager_split:
         offset = np.int64(folio_alloc_swap(si, U(cpu), U(order)))
         if offset != 0:
             count[SLOTS] += 1
-            try_to_unmap(order, count)
+            try_to_unmap(order, mapped, elsewhere, count)
             writepage(offset, 1 << order, cpu, plug, count)
             return True
         count[FALLBACKS] += 1
     if order > 0:
-        unmap_folio(order, batched, count)
-    for _ in range(1 << order):
+        unmap_folio(order, mapped, batched, elsewhere, count)
+    for page in range(1 << order):
         offset = np.int64(folio_alloc_swap(si, U(cpu), ZERO))
         if offset == 0:
             return False
         count[SLOTS] += 1
-        try_to_unmap(0, count)
+        if page >= mapped:
+            free_swap_slot(si, U(cpu), U(offset))
+            continue
+        try_to_unmap(0, 1, elsewhere, count)
         writepage(offset, 1, cpu, plug, count)
     return True
 
@@ -162,7 +182,7 @@ def try_charge(task, cgroup, cpu, pages, limit):
 
 
 @njit
-def run(si, order, limit, eager_split, batched, task, cgroup, count, until):
+def run(si, order, limit, eager_split, batched, always, task, cgroup, owner, held, count, until):
     """Fault in and reclaim until `until` folios are in, each CPU one step a round.
 
     Parameters
@@ -171,13 +191,18 @@ def run(si, order, limit, eager_split, batched, task, cgroup, count, until):
         The swap device.
     order, limit : int
         Order of the folios; pages the cgroup may hold.
-    eager_split, batched : bool
-        Whether folios are split before a slot is asked for, and with one flush.
+    eager_split, batched, always : bool
+        Whether folios are split before a slot is asked for, and with one flush; whether flushes
+        are always deferred, or only for a process of another CPU.
     task : int64[7, CPUs]
         What each CPU is doing, rows `LEFT` to `PLUG_PAGES`.
-    cgroup : int64[2]
-        Pages charged, and folios on the LRU.
-    count : int64[13]
+    cgroup : int64[3]
+        `USAGE`, `LRU`, `OLDEST`.
+    owner : uint16[folios]
+        CPU whose process touched a folio, of those on the LRU: a ring, as long as it can get.
+    held : uint16[CPUs, SWAP_CLUSTER_MAX]
+        The same of those that a CPU has isolated, the next one last.
+    count : int64[14]
         Counters in the order of `UNITS`.
     until : int
         Folios to have faulted in, no more than there are.
@@ -193,7 +218,10 @@ def run(si, order, limit, eager_split, batched, task, cgroup, count, until):
     while count[FAULTS] < until:
         for cpu in range(task.shape[1]):
             if task[ISOLATED, cpu] > 0:
-                if not shrink_folio(si, cpu, order, eager_split, batched, plug, count):
+                elsewhere = always or held[cpu, task[ISOLATED, cpu] - 1] != cpu
+                if not shrink_folio(
+                    si, cpu, order, pages, eager_split, batched, elsewhere, plug, count
+                ):
                     return False
                 task[ISOLATED, cpu] -= 1
                 task[FREED, cpu] += pages
@@ -203,6 +231,9 @@ def run(si, order, limit, eager_split, batched, task, cgroup, count, until):
                     task[FREED, cpu] = 0
             elif task[WANTED, cpu] > 0 and cgroup[LRU] > 0:
                 task[ISOLATED, cpu] = min(isolate_batch, cgroup[LRU])
+                for place in range(task[ISOLATED, cpu] - 1, -1, -1):
+                    held[cpu, place] = owner[cgroup[OLDEST]]
+                    cgroup[OLDEST] = (cgroup[OLDEST] + 1) % owner.size
                 cgroup[LRU] -= task[ISOLATED, cpu]
                 count[AGED] += task[ISOLATED, cpu] * (1 if order == PMD_ORDER else pages)
             elif task[WANTED, cpu] > 0:
@@ -213,6 +244,7 @@ def run(si, order, limit, eager_split, batched, task, cgroup, count, until):
             elif task[LEFT, cpu] > 0:
                 if try_charge(task, cgroup, cpu, pages, limit):
                     task[LEFT, cpu] -= 1
+                    owner[(cgroup[OLDEST] + cgroup[LRU]) % owner.size] = cpu
                     cgroup[LRU] += 1
                     count[FAULTS] += 1
                 else:
@@ -223,14 +255,27 @@ def run(si, order, limit, eager_split, batched, task, cgroup, count, until):
 
 
 @njit
-def finish(si, order, eager_split, batched, task, count):
+def finish(si, order, eager_split, batched, always, task, held, count):
     """Write out what is isolated still, when the last fault is served."""
     for cpu in range(task.shape[1]):
         while task[ISOLATED, cpu] > 0:
-            if not shrink_folio(si, cpu, order, eager_split, batched, task[PLUG_NEXT:], count):
+            elsewhere = always or held[cpu, task[ISOLATED, cpu] - 1] != cpu
+            if not shrink_folio(
+                si, cpu, order, 1 << order, eager_split, batched, elsewhere, task[PLUG_NEXT:], count
+            ):
                 return False
             task[ISOLATED, cpu] -= 1
     return True
+
+
+def splits_first(choice: ForceSplit, order: int, mapped: int) -> bool:
+    """Whether `shrink_folio_list()` splits a folio of which `mapped` pages are mapped at once."""
+    whole = mapped == 1 << order
+    if choice == ForceSplit.PARTIALLY_MAPPED:
+        return not whole
+    if choice == ForceSplit.NOT_PMD_MAPPED:
+        return order > 0 and not (order == PMD_ORDER and whole)
+    return order > 0 and choice == ForceSplit.ALL
 
 
 def count(params: Usemem) -> dict[str, int]:
@@ -246,17 +291,34 @@ def count(params: Usemem) -> dict[str, int]:
     task = np.zeros((7, params.cpus), np.int64)
     task[LEFT] = np.bincount(np.arange(params.processes) % params.cpus, minlength=params.cpus)
     task[LEFT] *= each
-    cgroup = np.zeros(2, np.int64)
+    cgroup = np.zeros(3, np.int64)
     totals = np.zeros(len(UNITS), np.int64)
     limit = params.memcg_mib * PAGES_PER_MIB
-    eager_split = params.variant == Variant.V6_6 and 0 < order < PMD_ORDER
-    batched = params.split_batching
+    eager_split = splits_first(params.force_split, order, 1 << order)
+    if params.variant == Variant.V6_6:
+        eager_split = 0 < order < PMD_ORDER
+    batched, always = params.split_batching, params.architecture == "arm64"
     folios = params.processes * each
+    owner = np.zeros(min(folios, limit >> order) + 1, np.uint16)
+    held = np.zeros((params.cpus, SWAP_CLUSTER_MAX), np.uint16)
     for part in track(range(1, 101), "swap/usemem"):
         until = folios * part // 100
-        if not run(si, order, limit, eager_split, batched, task, cgroup, totals, until):
+        if not run(
+            si,
+            order,
+            limit,
+            eager_split,
+            batched,
+            always,
+            task,
+            cgroup,
+            owner,
+            held,
+            totals,
+            until,
+        ):
             raise _full(params, totals)
-    if not finish(si, order, eager_split, batched, task, totals):
+    if not finish(si, order, eager_split, batched, always, task, held, totals):
         raise _full(params, totals)
     totals[RESIDENT] = (totals[FAULTS] << order) - totals[SWAPPED]
     totals[SCANNED] = si.scanned.sum()

@@ -1,0 +1,184 @@
+"""Swap-outs of usemem.c's processes to a RAM disk, and what they cost, counted."""
+
+import ctypes
+import os
+import re
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+
+HERE = Path(__file__).parent
+THP = Path("/sys/kernel/mm/transparent_hugepage")
+TRACING = Path("/sys/kernel/tracing")
+SWITCHES = Path("/sys/kernel/debug/lorelab/swap")
+CGROUP = Path("/sys/fs/cgroup/lorelab")
+DEVICE = Path("/dev/ram0")
+LIBC = ctypes.CDLL(None, use_errno=True)
+MIB = 1 << 20
+PMD_ORDER = 9
+PROBES = {
+    # rmap clears an entry and waits for its invalidation, or leaves the wait to a batch ...
+    "alone": "ptep_clear_flush",
+    "deferred": "set_tlb_ubc_flush_pending",
+    # ... which ends in one of these. A PMD is invalidated, with a wait, as it becomes PTEs.
+    "batches": "arch_tlbbatch_flush",
+    "huge": "pmdp_invalidate",
+    "slots": "folio_alloc_swap",
+    "bios": "brd_submit_bio",
+}
+"""Functions of the kernel whose calls are counted, by what a call is."""
+
+
+def run(params):
+    """Yield what each of `params["runs"]` cost, all of them once a round.
+
+    A run has `switches` (choices by name), `processes`, `mib`, `order`, `limit_mib` (of
+    the cgroup, or none), and `steps`: commands for usemem.c, of which the last two of a run with
+    `instructions` give their ticks and the last one else is what is counted.
+    """
+    for needed in (DEVICE, THP, Path("/proc/vmstat")):
+        if not needed.exists():
+            raise NotImplementedError(str(needed))
+    # All but usemem.c's processes stay on CPU 0: a task on theirs would unload their page tables.
+    os.sched_setaffinity(0, {0})
+    prepare()
+    if not params["instructions"]:
+        attach()
+    for turn in range(params["rounds"]):
+        for number, wanted in enumerate(params["runs"]):
+            with turned(wanted["switches"]), swap():
+                found = one(wanted, params["instructions"])
+            yield {"run": number, "round": turn, **found}
+
+
+def prepare():
+    """Mount what the counters and limits need; write the whole device once, to have its pages."""
+    for kind, place in (("debugfs", SWITCHES.parents[1]), ("tracefs", TRACING)):
+        subprocess.run(["mount", "-t", kind, kind, place], check=False, stderr=subprocess.DEVNULL)
+    cgroups = CGROUP.parent
+    if not (cgroups / "cgroup.controllers").exists():
+        subprocess.run(["mount", "-t", "cgroup2", "cgroup2", cgroups], check=True)
+    (cgroups / "cgroup.subtree_control").write_text("+memory")
+    with DEVICE.open("wb", buffering=0) as device:
+        try:
+            while device.write(bytes(MIB)):
+                pass
+        except OSError:
+            pass  # its end
+    subprocess.run(["mkswap", DEVICE], check=True, stdout=subprocess.DEVNULL)
+
+
+def attach():
+    """Count the calls of `PROBES` with a kprobe each, whose events nobody reads."""
+    symbols = re.findall(r"^\S+ [tT] (\S+)$", Path("/proc/kallsyms").read_text(), re.MULTILINE)
+    # Path.open() would seek to its end, which it refuses.
+    events = os.open(TRACING / "kprobe_events", os.O_WRONLY | os.O_APPEND)
+    for name, function in PROBES.items():
+        # The compiler may have given a static function a suffix.
+        found = [s for s in symbols if s == function or s.startswith(f"{function}.constprop")]
+        if len(found) != 1:
+            raise NotImplementedError(f"one {function}() to probe: it is inlined or not there")
+        os.write(events, f"p:lorelab/{name} {found[0]}\n".encode())
+        event = TRACING / "events" / "lorelab" / name
+        (event / "trigger").write_text("hist:keys=common_cpu")
+    os.close(events)
+
+
+@contextmanager
+def turned(switches):
+    """Switches by name at their choices, and back at the kernel's own."""
+    for name, choice in switches.items():
+        if not (SWITCHES / name).exists():
+            raise NotImplementedError(f"the switch {name}; it takes lib/kernel/patches")
+        (SWITCHES / name).write_text(choice)
+    yield
+    for name in switches:
+        first = re.sub(r"[][]", "", (SWITCHES / name).read_text()).split()[0]
+        (SWITCHES / name).write_text(first)
+
+
+@contextmanager
+def swap():
+    """The device, in use for swap, and empty."""
+    check("swapon", LIBC.swapon(os.fsencode(DEVICE), 0))
+    yield
+    check("swapoff", LIBC.swapoff(os.fsencode(DEVICE)))
+
+
+def check(call, result):
+    if result:
+        raise OSError(ctypes.get_errno(), f"{call}: {os.strerror(ctypes.get_errno())}")
+
+
+def one(wanted, instructions):
+    """Run usemem.c through its steps; the counters of the last step, or the ticks of two."""
+    order, pages = wanted["order"], wanted["mib"] * MIB // 4096
+    stats = THP / f"hugepages-{4 << order}kB" / "stats"
+    for enabled in THP.glob("hugepages-*kB/enabled"):
+        enabled.write_text("madvise" if enabled.parent == stats.parent else "never")
+    CGROUP.mkdir()
+    arguments = [CGROUP, wanted["processes"], wanted["mib"], order]
+    # Splitting a PMD flushes in a way that also interrupts a CPU that sleeps, which then unloads
+    # the page tables that it held; one that spins keeps them, at the emulator's expense.
+    arguments.append("spin" if order == PMD_ORDER and not instructions else "sleep")
+    with subprocess.Popen(
+        [HERE / "usemem", *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as usemem:
+
+        def tell(command):
+            usemem.stdin.write(command + "\n")
+            usemem.stdin.flush()
+            said = usemem.stdout.readline()
+            if not said:
+                raise RuntimeError(f"usemem ended at {command!r}")
+            return int(said)
+
+        tell("ping")
+        if wanted["limit_mib"]:
+            # What the processes have so far, and what the kernel has for them, comes on top.
+            charged = int((CGROUP / "memory.current").read_text())
+            (CGROUP / "memory.max").write_text(str(charged + wanted["limit_mib"] * MIB))
+        allocated = read(stats, "anon_fault_alloc")
+        ticks = []
+        for step in wanted["steps"]:
+            before = counters(stats, instructions)
+            ticks.append(tell(step))
+            after = counters(stats, instructions)
+            if step == "touch" and len(ticks) == 1 and order:
+                folios = read(stats, "anon_fault_alloc") - allocated
+                if folios != wanted["processes"] * pages >> order:
+                    raise RuntimeError(f"only {folios} folios came in order {order}")
+        usemem.stdin.close()
+        usemem.stdout.read()
+    if usemem.returncode:
+        raise RuntimeError(f"usemem ended with status {usemem.returncode}")
+    CGROUP.rmdir()
+    if instructions:
+        return {"ticks": ticks[-2:], "pages": pages}
+    return {"counters": {name: after[name] - before[name] for name in after}}
+
+
+def counters(stats, instructions):
+    """All that is counted, as totals since boot."""
+    if instructions:
+        return {}
+    lines = (line.split() for line in (TRACING / "kprobe_profile").read_text().splitlines())
+    found = {name: (int(hits), int(missed)) for name, hits, missed in lines}
+    if any(missed for _, missed in found.values()):
+        raise RuntimeError(f"kprobes missed calls: {found}")
+    totals = {name: found[name][0] for name in PROBES}
+    vmstat = dict(line.split() for line in Path("/proc/vmstat").read_text().splitlines())
+    totals["swapped"] = int(vmstat["pswpout"])
+    totals["remote"] = int(vmstat["nr_tlb_remote_flush"])
+    totals["received"] = int(vmstat["nr_tlb_remote_flush_received"])
+    for name in ("split", "swpout_fallback"):
+        totals[name] = read(stats, name)
+    return totals
+
+
+def read(stats, name):
+    """A counter of the folio size at hand; single pages have none."""
+    return int((stats / name).read_text()) if stats.exists() else 0

@@ -1,0 +1,176 @@
+"""swap/swapout and swap/instructions: the model's counts, and what was recorded from the kernel."""
+
+import pytest
+
+from lorelab import agreement
+from lorelab.errors import BadInput
+from lorelab.experiments import experiment
+from lorelab.lab import records
+from lorelab.params import parse
+from lorelab.swap import kernel_swapout, swapout
+from lorelab.swap.params import ForceSplit, Instructions, Swapout, Usemem
+
+RECORDED = records.recorded("swap/swapout", Swapout)
+COUNTED = records.recorded("swap/instructions", Instructions)
+REPEATED = records.recorded("swap/usemem", Usemem)
+
+FOLIOS = {
+    # invalidations, flushes, splits, slots, pages written: of one 64 KiB folio
+    "whole": ({}, (16, 1, 0, 1, 16)),
+    "split": ({"force_split": "not-pmd-mapped"}, (32, 17, 1, 16, 16)),
+    "split, no batch": (
+        {"force_split": "not-pmd-mapped", "split_batching": False},
+        (32, 32, 1, 16, 16),
+    ),
+    "whole, by itself": ({"reclaimer": "own"}, (16, 16, 0, 1, 16)),
+    "split, by itself": (
+        {"force_split": "not-pmd-mapped", "reclaimer": "own"},
+        (32, 32, 1, 16, 16),
+    ),
+    "one page mapped": ({"dropped": 15}, (2, 2, 1, 16, 1)),
+    "one page mapped, no split": ({"dropped": 15, "force_split": "none"}, (1, 1, 0, 1, 16)),
+    "half mapped": ({"dropped": 8}, (16, 9, 1, 16, 8)),
+    "madvise splits": (
+        {"dropped": 15, "force_split": "none", "reclaimer": "madvise"},
+        (2, 2, 1, 1, 1),
+    ),
+    "4 KiB pages": ({"folio_order": 0, "folios": 512}, (1, 1, 0, 1, 1)),
+    "2 MiB": ({"folio_order": 9, "folios": 8}, (513, 2, 0, 1, 512)),
+    "2 MiB, split": (
+        {"folio_order": 9, "folios": 8, "force_split": "all"},
+        (1 + 512, 1 + 512, 1, 512, 512),
+    ),
+    "2 MiB, PMD mapped": (
+        {"folio_order": 9, "folios": 8, "force_split": "not-pmd-mapped"},
+        (513, 2, 0, 1, 512),
+    ),
+}
+
+
+@pytest.mark.parametrize("path", FOLIOS)
+def test_a_folio_costs_what_its_path_says(path):
+    changes, expected = FOLIOS[path]
+    params = parse(Swapout, changes)
+    found = swapout.count(params)
+    names = ("invalidations", "flushes", "splits", "slot_allocations", "swapped")
+    assert tuple(found[name] / params.folios for name in names) == expected
+    unwritten = params.dropped * found["splits"] if params.reclaimer != "madvise" else 0
+    assert found["bios"] == found["slot_allocations"] - unwritten
+    assert found["fallbacks"] == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"folio_order": 1}, "order 0, or 2 to 9"),
+        ({"dropped": 16}, "one at least stays mapped"),
+        ({"folios": 33}, "takes a multiple of 512 pages"),
+        ({"folios": 8192}, "up to 65536"),
+        ({"reclaimer": "kswapd"}, "reclaimer=kswapd"),
+    ],
+)
+def test_bad_parameters_are_named(given, said):
+    with pytest.raises(BadInput, match=said):
+        parse(Swapout, given)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"series": False, "force_split": "all"}, "the unmodified kernel has no switches"),
+        ({"dropped": 1}, "take dropped=0"),
+        ({"reclaimer": "madvise"}, "take dropped=0"),
+    ],
+)
+def test_instructions_are_of_whole_folios_on_a_kernel_that_can(given, said):
+    with pytest.raises(BadInput, match=said):
+        parse(Instructions, given)
+
+
+def test_what_has_no_model_says_so():
+    with pytest.raises(BadInput, match="swap/instructions has no model half"):
+        experiment("swap/instructions").simulate(Instructions())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "variant=v3: the guest is an x86"),
+        ({"variant": "v6.12"}, "architecture=arm64: the guest is an x86"),
+        ({**kernel_swapout.IN_THE_GUEST, "processes": 3}, "processes=3"),
+        ({**kernel_swapout.IN_THE_GUEST, "swap_mib": 1024}, "swap_mib=1024"),
+    ],
+)
+def test_what_no_guest_can_follow(given, said):
+    with pytest.raises(BadInput, match=said):
+        kernel_swapout.usemem([parse(Usemem, given)])
+
+
+def test_every_path_is_recorded():
+    recorded = [params.model_dump() for params in RECORDED]
+    for changes, _ in FOLIOS.values():
+        wanted = parse(Swapout, changes).model_dump(exclude={"folios"})
+        assert any(wanted == {k: r[k] for k in wanted} for r in recorded), changes
+    assert {params.force_split for params in RECORDED if params.dropped} == set(ForceSplit)
+
+
+@pytest.mark.parametrize("params", RECORDED, ids=str)
+def test_a_record_equals_the_model(params):
+    found = experiment("swap/swapout")
+    kernel = found.recorded(params).counters.set_index("counter")["value"]
+    model = found.simulate(params).set_index("counter")["value"]
+    if params.dropped and params.reclaimer != "madvise":
+        # What is left out in `swapout.count`: tails that get no slot, splits of the shrinker.
+        split, pages = kernel["splits"], 1 << params.folio_order
+        whole = params.folios - split
+        assert kernel["swapped"] == pages * whole + (pages - params.dropped) * split
+        assert kernel["bios"] == whole + (pages - params.dropped) * split
+        if params.force_split == ForceSplit.NONE:
+            assert split <= 1
+        else:
+            differ = kernel.index[kernel != model]
+            assert set(differ) == {"slot_allocations"}
+    else:
+        assert kernel.equals(model)
+
+
+@pytest.mark.parametrize("params", REPEATED, ids=str)
+def test_a_repeated_record_has_the_model_in_its_range(params):
+    found = experiment("swap/usemem")
+    counted = found.recorded(params).counters
+    assert set(counted["step"]) == set(range(1, 1 + kernel_swapout.ROUNDS["swap/usemem"]))
+    compared = agreement.intervals(found.simulate(params), counted, found.per)
+    assert set(compared["counter"]) >= {"invalidations", "flushes", "splits", "bios"}
+    # Which entries are deferred depends on who meets whose pages; the model is one order of many.
+    assert compared[compared["counter"] != "deferred"]["agrees"].all()
+    written = compared[compared["counter"].isin(["slot_allocations", "bios"])]
+    assert (written["low"] == written["high"]).all()
+
+
+def test_one_repeat_says_nothing_of_a_range():
+    table = experiment("swap/usemem").simulate(Usemem(**kernel_swapout.IN_THE_GUEST))
+    assert agreement.intervals(table, table, "swapped")["agrees"].all()
+    changed = table.assign(value=table["value"] + (table["counter"] == "flushes"))
+    compared = agreement.intervals(changed, table, "swapped").set_index("counter")["agrees"]
+    assert not compared["flushes"] and compared.drop("flushes").all()
+
+
+def test_the_switches_cost_nothing_that_can_be_measured():
+    """Patched against unmodified, both with nothing turned: nearer than repeats are."""
+    found = experiment("swap/instructions")
+    off = [params for params in COUNTED if not params.series]
+    assert {params.folio_order for params in off} == {0, 4}
+    for params in off:
+        patched = params.model_copy(update={"series": True})
+        tables = [found.recorded(p).counters for p in (params, patched)]
+        compared = agreement.intervals(*tables, found.per)
+        assert compared["agrees"].all()
+        assert (abs(compared["mean"] / compared["model"] - 1) < 0.002).all()
+
+
+def test_live_equals_the_record(laboratory, switched):
+    """Boots the patched kernel, and counts what was counted before."""
+    wanted = [Swapout(), Swapout(force_split=ForceSplit.NOT_PMD_MAPPED, split_batching=False)]
+    for params, live in zip(wanted, kernel_swapout.swapout(wanted), strict=True):
+        assert live.counters.equals(experiment("swap/swapout").recorded(params).counters)
+        assert live.provenance.icount
