@@ -24,7 +24,9 @@ class Fake:
     adds: int = 0
     name: str = NAME
     Params: type = Some
+    model: str = "here"
     repeats: bool = True
+    per: str | None = None
     booted: list = field(default_factory=list)
     image: object = None
 
