@@ -2,12 +2,13 @@
 
 import shutil
 import subprocess
+import time
 
 import pytest
 
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import build, cache, needs
-from lorelab.lab.progress import follow
+from lorelab.lab.commands import follow, say
 
 MADE = build.Recipe("linux-source-6.12", "6.12.117-1", "s" * 64, "lab", [], "gcc 12")
 
@@ -105,6 +106,28 @@ def test_a_failed_command_says_where_its_log_is(tmp_path):
     with pytest.raises(RunFailed, match=f"oven: cold error; all of it is in {log}"):
         follow("baking", ["sh", "-c", "echo start; echo oven: cold error; exit 1"], log)
     assert log.read_text() == "start\noven: cold error\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo warm >&2; exit 3", "sh failed: warm"),
+        ("sleep 60 & sleep 60", "sh hung: not done after 1 s"),
+    ],
+)
+def test_a_short_command_that_fails_or_hangs(script, said):
+    with pytest.raises(RunFailed, match=said):
+        say("sh", "-c", script, seconds=1)
+
+
+def test_a_long_command_that_falls_silent_is_ended(tmp_path):
+    marker = tmp_path / "marker"
+    script = f"echo start; (sleep 3; touch {marker}) & sleep 60"
+    with pytest.raises(RunFailed, match=f"baking hung: it said nothing for 1 s; see {tmp_path}"):
+        follow("baking", ["sh", "-c", script], tmp_path / "log", silent=1)
+    assert (tmp_path / "log").read_text() == "start\n"
+    time.sleep(3)
+    assert not marker.exists()
 
 
 def test_digest_keeps_parts_apart():

@@ -26,7 +26,7 @@ from rich.console import Console
 
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import build, cache, needs, own, probes
-from lorelab.lab.progress import stop
+from lorelab.lab.commands import say, stop
 from lorelab.lab.protocol import Damaged, Reader
 
 QEMU = "qemu-system-x86_64"
@@ -166,8 +166,7 @@ def fastest(image: Path, root: Path, modules: Path | None = None) -> str:
 
 def qemu_version() -> str:
     """The first line of `qemu-system-x86_64 --version`."""
-    said = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=True)
-    return said.stdout.splitlines()[0]
+    return say(QEMU, "--version").splitlines()[0]
 
 
 def _run(
@@ -247,17 +246,11 @@ def _command(
     ask += ["--cpus", str(machine.cpus), "--memory", f"{machine.memory_mib}M"]
     ask += [part for word in (*KERNEL_WORDS, *machine.append) for part in ("--kopt", word)]
     ask += ["--script-sh", "exec python3 /lab/agent.py", "--qemu-opts", *qemu, *machine.qemu]
-    said = subprocess.run(
-        ask,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        # virtme-ng keeps its temporary files and its settings in the run's own folder.
-        env={**os.environ, "TMPDIR": str(folder), "HOME": str(folder)},
-    )
-    if said.returncode or QEMU not in said.stdout:
-        raise RunFailed(f"virtme-run gave no command line for QEMU: {said.stderr.strip()[-300:]}")
-    return shlex.split(said.stdout.strip().splitlines()[-1])
+    # virtme-ng keeps its temporary files and its settings in the run's own folder.
+    said = say(*ask, env={**os.environ, "TMPDIR": str(folder), "HOME": str(folder)})
+    if QEMU not in said:
+        raise RunFailed(f"virtme-run gave no command line for QEMU: {said[-300:]}")
+    return shlex.split(said.splitlines()[-1])
 
 
 def _watch(command: list[str], job: Job, quiet: bool, boot_seconds: float) -> Reader:

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache, needs
-from lorelab.lab.progress import follow
+from lorelab.lab.commands import follow, say
 
 ROOM_MIB = 5000
 """Unpacked source, objects with debug information and a spare copy of the source."""
@@ -120,11 +119,11 @@ def recipe(config: str = "lab", patched: bool = False) -> Recipe:
         raise BadInput("lib/kernel/patches has no patch; build the unmodified kernel")
     return Recipe(
         package,
-        _say("dpkg-query", "--show", "--showformat=${Version}", package),
+        say("dpkg-query", "--show", "--showformat=${Version}", package),
         cache.file_digest(needs.SOURCE),
         config,
         patches,
-        _say("gcc", "--version").splitlines()[0],
+        say("gcc", "--version").splitlines()[0],
     )
 
 
@@ -247,7 +246,7 @@ def _keep(made: Recipe, work: Path) -> Kernel:
     shutil.copy2(objects / "arch/x86/boot/bzImage", part / "bzImage")
     shutil.copy2(objects / ".config", part / "config")
     # Only the debug information tells an inlined function from a missing one; a probe asks.
-    (part / INLINED).write_text(_say("pfunct", "--cc_inlined", str(objects / "vmlinux")) + "\n")
+    (part / INLINED).write_text(say("pfunct", "--cc_inlined", str(objects / "vmlinux")) + "\n")
     info = KernelInfo(
         release=(objects / "include/config/kernel.release").read_text().strip(),
         package=made.package,
@@ -272,7 +271,3 @@ def _settings(file: Path) -> dict[str, str]:
         r"^(?:# )?(CONFIG_\w+)(?:=(.*)| is not set)$", file.read_text(), flags=re.MULTILINE
     )
     return {name: value or "n" for name, value in found}
-
-
-def _say(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -2,15 +2,14 @@
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from lorelab.errors import BadInput, RunFailed
+from lorelab.errors import BadInput
 from lorelab.lab import build, cache, needs
-from lorelab.lab.progress import follow
+from lorelab.lab.commands import follow, say
 
 SUITE = "trixie"
 PACKAGES = (
@@ -117,13 +116,11 @@ def make_disk(folder: Path, image: Path, mib: int = 64) -> None:
     """
     part = image.with_name(image.name + ".part")
     made = ["/usr/sbin/mke2fs", "-q", "-F", "-t", "ext4", "-O", "^has_journal"]
-    said = subprocess.run(
-        [*made, "-d", str(folder), str(part), f"{mib}M"], capture_output=True, text=True
-    )
-    if said.returncode:
+    try:
+        say(*made, "-d", str(folder), str(part), f"{mib}M")
+        part.replace(image)
+    finally:
         part.unlink(missing_ok=True)
-        raise RunFailed(f"mke2fs of {folder} failed: {said.stderr.strip()[-300:]}")
-    part.replace(image)
 
 
 def build_programs(kernel: build.Recipe) -> Path:

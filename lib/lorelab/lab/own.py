@@ -6,14 +6,14 @@ directly: an initramfs with its modules, the guest's root and the job as read-on
 """
 
 import lzma
-import subprocess
 from pathlib import Path
 
 from virtme import mkinitramfs, modfinder
 
-from lorelab.errors import BadInput, RunFailed
+from lorelab.errors import BadInput
 from lorelab.lab import cache, guest, needs
 from lorelab.lab.build import Kernel, KernelInfo
+from lorelab.lab.commands import say
 
 TAKES = (
     "takes a bzImage that has 9P_FS, NET_9P_VIRTIO, VIRTIO_PCI, VIRTIO_CONSOLE, OVERLAY_FS and "
@@ -147,9 +147,7 @@ def _needed(modules: Path, folder: Path) -> list[Path]:
     for part in modules.iterdir():
         (tree / part.name).symlink_to(part)
     depmod = ["/usr/sbin/depmod", "-b", str(folder / "modules"), release]
-    said = subprocess.run(depmod, capture_output=True, text=True)
-    if said.returncode:
-        raise RunFailed(f"depmod on {modules} failed: {said.stderr.strip()[-300:]}")
+    say(*depmod)
     packed = modfinder.find_modules_from_install(MODULES, str(folder / "modules"), release)
     return [_unpacked(Path(module), tree) for module in packed]
 
