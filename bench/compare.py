@@ -1,8 +1,11 @@
 """What the benchmarks of every design share: results held against each other, jobs apart."""
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
@@ -16,9 +19,32 @@ def same_rows(trace: str, which: str, expected: np.ndarray, found: np.ndarray) -
         raise RunFailed(f"{trace}: {which} reports other regions than C")
 
 
-def apart(*words: str) -> dict[str, float]:
+def apart(*words: str, under: tuple[str, ...] = ()) -> dict[str, float]:
     """Run `python -m words` in a process of its own; gives the JSON object that it prints."""
-    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True)
+    command = [*under, sys.executable, "-m", *words]
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RunFailed(f"{' '.join(words)} failed: {done.stderr.splitlines()[-1]}")
     return json.loads(done.stdout or "{}")
+
+
+def counted(*words: str) -> dict[str, float]:
+    """`apart`, and the `instructions` that perf counts while the process lets it.
+
+    The process is given two more words, the pipes of `perf stat --control`. Without perf, or where
+    the machine has no counter for it, `instructions` is nan.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        out, *pipes = (str(Path(name) / part) for part in ("out", "control", "acknowledge"))
+        stat = ("perf", "stat", "-x,", "-o", out, "-e", "instructions:u")
+        try:
+            subprocess.run([*stat, "true"], capture_output=True, check=True)
+            float(Path(out).read_text().splitlines()[-1].split(",")[0])
+        except (OSError, subprocess.CalledProcessError, ValueError):
+            return apart(*words) | {"instructions": float("nan")}
+        for pipe in pipes:
+            os.mkfifo(pipe)
+        stat += ("--delay=-1", f"--control=fifo:{','.join(pipes)}")
+        found = apart(*words, *pipes, under=stat)
+        total = float(Path(out).read_text().splitlines()[-1].split(",")[0])
+    return found | {"instructions": total}

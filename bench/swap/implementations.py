@@ -27,7 +27,6 @@ def load_c() -> ctypes.CDLL:
         ctypes.c_void_p,
         ctypes.c_int64,
         ctypes.c_void_p,
-        ctypes.c_int64,
     ]
     return library
 
@@ -37,7 +36,7 @@ def run_c(library: ctypes.CDLL, pages: int, cpus: int, events: np.ndarray):
     offsets = np.zeros((events >= 0).sum(), np.uint32)
     si = library.swapon(pages, cpus, True, True)
     start = process_time()
-    library.run(si, events.ctypes.data, len(events), offsets.ctypes.data, 0)
+    library.run(si, events.ctypes.data, len(events), offsets.ctypes.data)
     seconds = process_time() - start
     library.swapoff(si)
     return offsets, seconds

@@ -349,11 +349,11 @@ uint32_t folio_alloc_swap(struct swap *si, uint32_t cpu, unsigned int order)
 /*
  * Each event allocates (event >= 0: order in bits 0..3, CPU above) and notes the offset, or frees
  * (~event: the same, and from bit 14 which allocation's). Slots of order 0 are freed through the
- * cache of their CPU, others at once. made allocations came before.
+ * cache of their CPU, others at once.
  */
-void run(struct swap *si, const int64_t *events, int64_t n, uint32_t *offsets, int64_t made)
+void run(struct swap *si, const int64_t *events, int64_t n, uint32_t *offsets)
 {
-	uint32_t *found = offsets + made;
+	uint32_t *found = offsets;
 
 	for (int64_t i = 0; i < n; i++) {
 		int64_t event = events[i], made = ~event;

@@ -3,11 +3,10 @@
 That the three give the same offsets is checked on every event.
 """
 
-import json
-import subprocess
-import sys
+import math
 
 import numpy as np
+from bench.compare import apart, counted
 from bench.swap import implementations
 from bench.swap.events import churn
 from rich.progress import track
@@ -79,31 +78,27 @@ def same(trace: str, which: str, expected: np.ndarray, found: np.ndarray) -> Non
 
 
 def size() -> Table:
-    """Cost an allocation on swap/mixed by size of the device, each in a process of its own."""
+    """Cost an allocation on swap/mixed by size of the device, each in processes of its own."""
     table = Table(
-        title="swap/mixed after one turnover, an allocation "
-        f"(ns with the load's own work; bar: 1 TiB in {BAR_MIB} MiB)"
+        title="swap/mixed after one turnover, an allocation and its free: the allocator alone, "
+        f"then ns with the load's own work (bar: 1 TiB in {BAR_MIB} MiB)"
     )
-    for column in ("variant", "device", "slots read", "clusters read", "ns", "peak memory"):
+    columns = ("slots read", "clusters read", "instructions", "ns", "ns, load too", "peak memory")
+    for column in ("variant", "device", *columns):
         table.add_column(column, justify="left" if column == "variant" else "right")
     jobs = [(variant, mib) for variant, sizes in SIZES.items() for mib in sizes]
     for variant, mib in track(jobs, "size", transient=True):
-        done = subprocess.run(
-            [sys.executable, "-m", "bench.swap.size", variant, str(mib)],
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode:
-            raise RunFailed(
-                f"bench.swap.size {variant} {mib} failed: {done.stderr.splitlines()[-1]}"
-            )
-        row = json.loads(done.stdout)
+        whole = apart("bench.swap.size", variant, str(mib))
+        alone = counted("bench.swap.replay", variant, str(mib))
+        instructions = alone["instructions"] / alone["allocations"]
         table.add_row(
             variant,
             f"{mib >> 10:,} GiB" if mib >= 1024 else f"{mib} MiB",
-            f"{row['slots']:.1f}",
-            f"{row['clusters']:.3f}",
-            f"{row['ns']:,.0f}",
-            f"{row['peak_mib']:,.0f} MiB",
+            f"{whole['slots']:.1f}",
+            f"{whole['clusters']:.3f}",
+            "not counted" if math.isnan(instructions) else f"{instructions:,.0f}",
+            f"{alone['ns']:,.0f}",
+            f"{whole['ns']:,.0f}",
+            f"{whole['peak_mib']:,.0f} MiB",
         )
     return table

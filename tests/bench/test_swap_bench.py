@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
-from bench.swap import implementations
+from bench.swap import implementations, replay
 from bench.swap.events import churn
 from bench.swap.tables import same
 
@@ -35,3 +35,13 @@ def test_all_three_agree(pages, cpus, weights, full):
 def test_a_difference_ends_the_run():
     with pytest.raises(RunFailed, match="allocation 1 is offset 2 in C, 3 in numba"):
         same("trace", "numba", np.array([1, 2]), np.array([1, 3]))
+
+
+def test_the_log_played_again_is_what_the_load_asked_for(monkeypatch):
+    # `measured` itself raises where the device reads other slots the second time.
+    monkeypatch.setattr(replay, "FOLIOS", 3000)
+    assert replay.measured("v6.12", 2, [])["allocations"] > 3000
+    played = replay._play
+    monkeypatch.setattr(replay, "_play", lambda si, log: played(si, log[: len(log) // 2]))
+    with pytest.raises(RunFailed, match="reads other slots"):
+        replay.measured("v6.12", 2, [])
