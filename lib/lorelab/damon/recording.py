@@ -34,11 +34,12 @@ NANOSECONDS = {
     "d": 86400 * 10**9,
 }
 EVENT = re.compile(
-    rb" (\d+\.\d+): +(?:damon:)?damon_aggregated: +target_id=(\d+) nr_regions=(\d+) "
-    rb"(\d+)-(\d+): (-?\d+)(?: (-?\d+))?[ \r]*$",
+    rb" (\d{1,10}\.\d{1,9}): +(?:damon:)?damon_aggregated: +target_id=(\d{1,20}) "
+    rb"nr_regions=(\d{1,20}) (\d{1,20})-(\d{1,20}): (-?\d{1,20})(?: (-?\d{1,20}))?[ \r]*$",
     re.MULTILINE,
 )
-"""A line of damon:damon_aggregated as perf script, trace-cmd and ftrace print it."""
+"""A line of damon:damon_aggregated as perf script, trace-cmd and ftrace print it; 64 bits have 20
+digits at most."""
 
 
 class Intervals(NamedTuple):
