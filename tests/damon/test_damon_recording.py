@@ -184,6 +184,12 @@ BAD = {
     "backwards": ("".join(reversed(TINY.splitlines(keepends=True))), "order of time"),
     "two kernels": (WHOLE + perf(make(2, snapshots=2, aged=False)), "with and without an age"),
     "wide trace": (TINY.replace("-8192", f"-{2**64}"), "more than 64 bits"),
+    "no colon": (TINY.replace("damon_aggregated:", "damon_aggregated"), "neither damo.s JSON"),
+    "far too few": (TINY.replace("nr_regions=1", f"nr_regions={2**62}"), "misses regions"),
+    "far too few, later": (
+        f"nr_regions={2**62}".join(TINY.rsplit("nr_regions=1", 1)),
+        "misses regions",
+    ),
     "endless address": (TINY.replace("-8192", "-" + "9" * 5000), "is cut or garbled"),
     "endless target": (TINY.replace("target_id=0", "target_id=" + "9" * 5000), "cut or garbled"),
     "endless time": (TINY.replace(" 1.5:", f" {'1' * 400}.5:"), "line 1 is cut or garbled"),

@@ -109,7 +109,7 @@ def _read(data: bytes) -> list[Recording]:
         raise BadInput(f"is larger than {LARGEST >> 30} GiB of text; record a shorter time")
     if data.lstrip()[:1] in (b"[", b"{"):
         found = _read_json(data)
-    elif b"damon_aggregated" in data:
+    elif b"damon_aggregated:" in data:
         found = _read_trace(data)
     else:
         raise BadInput("is neither damo's JSON nor perf script text with damon:damon_aggregated")
@@ -310,9 +310,11 @@ def _first_bad_line(data: bytes) -> str:
 
 def _trace(target: int, time, nr, low, high, accesses, age) -> Recording:
     """Cut the regions of one target into snapshots of `nr_regions` each."""
-    first, hops, total = [0], nr.tolist(), len(nr)
+    total = len(nr)
+    # One too many is as wrong as 2^62 too many, and cheaper.
+    first, hops = [0], np.clip(nr, 1, total + 1).tolist()
     while first[-1] < total:
-        first.append(first[-1] + max(hops[first[-1]], 1))
+        first.append(first[-1] + hops[first[-1]])
     first = np.array(first)
     heads = first[:-1]
     whole = np.repeat(nr[heads], np.diff(first))[:total] == nr
