@@ -87,6 +87,7 @@ def test_sequential_accesses_set_the_bits_a_walk_would(size, stride, shift, tlb,
         ("a, 100\n\np\n10\na, 0, 64\n", "line 5: 'a, 0, 64': takes region, random"),
         ("a, 100\n\np\n10\na, 0, 64, 0\n", "has no weight above 0"),
         ("a, 100\n\np\n10\na, 0, 0, 1\n", "stride: '0': takes a number from 1"),
+        (f"a, {'0' * 19}1{'9' * 5000}\n\np\n10\na, 0, 1, 1\n", "takes a number from 1"),
     ],
 )
 def test_a_masim_file_that_cannot_be_is_refused_in_one_line(text, complaint):

@@ -130,8 +130,9 @@ def parse(text: str, source: str) -> Config:
 
 
 def _number(text: str, where: str, least: int, most: int) -> int:
-    if not text.isascii() or not text.isdigit() or not least <= int(text[:20]) <= most:
-        raise BadInput(f"{where}: {text!r}: takes a number from {least} to {most}")
+    digits = text.isascii() and text.isdigit() and len(text) <= 20
+    if not digits or not least <= int(text) <= most:
+        raise BadInput(f"{where}: {text[:40]!r}: takes a number from {least} to {most}")
     return int(text)
 
 
