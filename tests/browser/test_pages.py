@@ -1,5 +1,6 @@
 """Every page of the book as a reader's browser sees it, without any network."""
 
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -109,3 +110,11 @@ def test_what_is_wrong_is_seen(browser, tmp_path, body, says, monkeypatch):
     with served(tmp_path) as address:
         said = problems(browser, f"{address}/page.html")
     assert any(line.startswith(says) for line in said), said
+
+
+def test_the_first_page_leads_on_and_names_its_icon():
+    # Without one a browser asks for /favicon.ico, unless the next page comes first.
+    first = built(build.ROOT)
+    named = re.findall(r'(?:href=|url=)"?([^">]+)', (first / "index.html").read_text())
+    assert named == ["_static/favicon.svg", "start.html"]
+    assert all((first / name).is_file() for name in named)
