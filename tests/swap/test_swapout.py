@@ -5,7 +5,7 @@ import pytest
 from lorelab import agreement
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from lorelab.lab import records
+from lorelab.lab import probes, records, run
 from lorelab.params import parse
 from lorelab.swap import kernel_swapout, swapout
 from lorelab.swap.params import ForceSplit, Instructions, Swapout, Usemem
@@ -27,9 +27,6 @@ FOLIOS = {
         {"force_split": "not-pmd-mapped", "reclaimer": "own"},
         (32, 32, 1, 16, 16),
     ),
-    "one page mapped": ({"dropped": 15}, (2, 2, 1, 16, 1)),
-    "one page mapped, no split": ({"dropped": 15, "force_split": "none"}, (1, 1, 0, 1, 16)),
-    "half mapped": ({"dropped": 8}, (16, 9, 1, 16, 8)),
     "madvise splits": (
         {"dropped": 15, "force_split": "none", "reclaimer": "madvise"},
         (2, 2, 1, 1, 1),
@@ -46,6 +43,12 @@ FOLIOS = {
     ),
 }
 
+PARTLY = [
+    {"dropped": dropped, "requests": requests, "force_split": force_split, "folios": 32}
+    for dropped, force_split in ((15, "none"), (15, "partially-mapped"), (8, "none"))
+    for requests in (1, 32)
+]
+
 
 @pytest.mark.parametrize("path", FOLIOS)
 def test_a_folio_costs_what_its_path_says(path):
@@ -54,9 +57,8 @@ def test_a_folio_costs_what_its_path_says(path):
     found = swapout.count(params)
     names = ("invalidations", "flushes", "splits", "slot_allocations", "swapped")
     assert tuple(found[name] / params.folios for name in names) == expected
-    unwritten = params.dropped * found["splits"] if params.reclaimer != "madvise" else 0
-    assert found["bios"] == found["slot_allocations"] - unwritten
-    assert found["fallbacks"] == 0
+    assert found["bios"] == found["slot_allocations"]
+    assert found["fallbacks"] == found["shrinker_splits"] == 0
 
 
 @pytest.mark.parametrize(
@@ -67,6 +69,8 @@ def test_a_folio_costs_what_its_path_says(path):
         ({"folios": 33}, "takes a multiple of 512 pages"),
         ({"folios": 8192}, "up to 65536"),
         ({"reclaimer": "kswapd"}, "reclaimer=kswapd"),
+        ({"requests": 3}, "requests=3: .* a divisor of folios=256"),
+        ({"requests": 2, "reclaimer": "madvise"}, "MADV_PAGEOUT asks nothing of memory.reclaim"),
     ],
 )
 def test_bad_parameters_are_named(given, said):
@@ -108,7 +112,7 @@ def test_what_no_guest_can_follow(given, said):
 
 def test_every_path_is_recorded():
     recorded = [params.model_dump() for params in RECORDED]
-    for changes, _ in FOLIOS.values():
+    for changes in [*(changes for changes, _ in FOLIOS.values()), *PARTLY]:
         wanted = parse(Swapout, changes).model_dump(exclude={"folios"})
         assert any(wanted == {k: r[k] for k in wanted} for r in recorded), changes
     assert {params.force_split for params in RECORDED if params.dropped} == set(ForceSplit)
@@ -117,21 +121,8 @@ def test_every_path_is_recorded():
 @pytest.mark.parametrize("params", RECORDED, ids=str)
 def test_a_record_equals_the_model(params):
     found = experiment("swap/swapout")
-    kernel = found.recorded(params).counters.set_index("counter")["value"]
-    model = found.simulate(params).set_index("counter")["value"]
-    if params.dropped and params.reclaimer != "madvise":
-        # What is left out in `swapout.count`: tails that get no slot, splits of the shrinker.
-        split, pages = kernel["splits"], 1 << params.folio_order
-        whole = params.folios - split
-        assert kernel["swapped"] == pages * whole + (pages - params.dropped) * split
-        assert kernel["bios"] == whole + (pages - params.dropped) * split
-        if params.force_split == ForceSplit.NONE:
-            assert split <= 1
-        else:
-            differ = kernel.index[kernel != model]
-            assert set(differ) == {"slot_allocations"}
-    else:
-        assert kernel.equals(model)
+    kernel = found.recorded(params).counters
+    assert agreement.exact(agreement.compare(found.simulate(params), kernel))
 
 
 @pytest.mark.parametrize("params", REPEATED, ids=str)
@@ -174,3 +165,17 @@ def test_live_equals_the_record(laboratory, switched):
     for params, live in zip(wanted, kernel_swapout.swapout(wanted), strict=True):
         assert live.counters.equals(experiment("swap/swapout").recorded(params).counters)
         assert live.provenance.icount
+
+
+def test_a_probe_tells_who_split(laboratory):
+    """Boots the unmodified kernel: `shrink_folio_list()` and the shrinker have a count each."""
+    params = Swapout(folios=32, dropped=15, requests=32)
+    with run.probed(("swap_reclaim",)) as said:
+        [live] = kernel_swapout.swapout([params])
+    assert live.counters.equals(experiment("swap/swapout").recorded(params).counters)
+    seen = probes.counters("swap/swapout", "v6.12", said["swap_reclaim"])
+    seen = seen[seen["step"] == 0].set_index("counter")["value"]
+    model = swapout.count(params)
+    assert seen["swap_reclaim.splits_1"] == model["shrinker_splits"] == 22
+    assert seen["swap_reclaim.splits_0"] == model["splits"] - model["shrinker_splits"]
+    assert seen["swap_reclaim.lost"] == 0

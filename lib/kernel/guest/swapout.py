@@ -27,6 +27,8 @@ PROBES = {
     "bios": "brd_submit_bio",
 }
 """Functions of the kernel whose calls are counted, by what a call is."""
+SHRINKER = "deferred_split_scan"
+"""Function whose returns are added up: the folios that a shrinker has split."""
 
 
 def run(params):
@@ -69,18 +71,20 @@ def prepare():
 
 
 def attach():
-    """Count the calls of `PROBES` with a kprobe each, whose events nobody reads."""
+    """Count the calls of `PROBES`, and what `SHRINKER` returns, with events that nobody reads."""
     symbols = re.findall(r"^\S+ [tT] (\S+)$", Path("/proc/kallsyms").read_text(), re.MULTILINE)
     # Path.open() would seek to its end, which it refuses.
     events = os.open(TRACING / "kprobe_events", os.O_WRONLY | os.O_APPEND)
-    for name, function in PROBES.items():
+    probes = [(name, function, "p", "", "common_cpu") for name, function in PROBES.items()]
+    probes.append(("shrinker_splits", SHRINKER, "r", " split=$retval:s64", "split"))
+    for name, function, kind, fetched, key in probes:
         # The compiler may have given a static function a suffix.
         found = [s for s in symbols if s == function or s.startswith(f"{function}.constprop")]
         if len(found) != 1:
             raise NotImplementedError(f"one {function}() to probe: it is inlined or not there")
-        os.write(events, f"p:lorelab/{name} {found[0]}\n".encode())
+        os.write(events, f"{kind}:lorelab/{name} {found[0]}{fetched}\n".encode())
         event = TRACING / "events" / "lorelab" / name
-        (event / "trigger").write_text("hist:keys=common_cpu")
+        (event / "trigger").write_text(f"hist:keys={key}")
     os.close(events)
 
 
@@ -170,6 +174,10 @@ def counters(stats, instructions):
     if any(missed for _, missed in found.values()):
         raise RuntimeError(f"kprobes missed calls: {found}")
     totals = {name: found[name][0] for name in PROBES}
+    # Lines `{ split: FOLIOS } hitcount: CALLS`; -1 is SHRINK_STOP.
+    returned = (TRACING / "events/lorelab/shrinker_splits/hist").read_text()
+    calls = re.findall(r"split: +(\d+) } hitcount: +(\d+)", returned)
+    totals["shrinker_splits"] = sum(int(folios) * int(times) for folios, times in calls)
     vmstat = dict(line.split() for line in Path("/proc/vmstat").read_text().splitlines())
     totals["swapped"] = int(vmstat["pswpout"])
     totals["remote"] = int(vmstat["nr_tlb_remote_flush"])

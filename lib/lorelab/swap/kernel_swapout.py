@@ -9,6 +9,7 @@ All of it runs under icount, which emulates the CPUs in turn. With a thread of t
 an interrupt from CPU to CPU waits until the host has run the other one: on a busy host 30 ms each.
 """
 
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -154,13 +155,10 @@ def instructions(wanted: list[Instructions], image: Path | None = None) -> list[
 
 
 def _swapout(params: Swapout) -> dict[str, Any]:
-    size, times = (params.folios << params.folio_order) * 4096, 1
-    if params.dropped:
-        # A folio at a time: see `lorelab.swap.swapout.count`.
-        size, times = size // params.folios, params.folios
+    size = (params.folios << params.folio_order) * 4096 // params.requests
     how = {
-        "elsewhere": f"reclaim {size} {times}",
-        "own": f"own {size} {times}",
+        "elsewhere": f"reclaim {size} {params.requests}",
+        "own": f"own {size} {params.requests}",
         "madvise": "pageout",
     }
     steps = ["touch", how[params.reclaimer]]
@@ -270,8 +268,8 @@ def _boot(
     ]
 
 
-def _counted(row: dict[str, int], names: tuple[str, ...] | list[str]) -> dict[str, Any]:
-    """The model's counters out of the calls of `PROBES` (lib/kernel/guest/swapout.py)."""
+def _counted(row: dict[str, int], names: Iterable[str]) -> dict[str, Any]:
+    """The model's counters out of what lib/kernel/guest/swapout.py counts."""
     found = {
         "swapped": row["swapped"],
         "invalidations": row["alone"] + row["deferred"] + row["huge"],
@@ -281,8 +279,9 @@ def _counted(row: dict[str, int], names: tuple[str, ...] | list[str]) -> dict[st
         "slot_allocations": row["slots"] - row["swpout_fallback"],
         "fallbacks": row["swpout_fallback"],
         "bios": row["bios"],
+        "shrinker_splits": row["shrinker_splits"],
     }
-    return {name: (UNITS[name], found[name]) for name in names}
+    return {name: ((UNITS | COUNTED)[name], found[name]) for name in names}
 
 
 def _record(

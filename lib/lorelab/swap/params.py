@@ -186,6 +186,9 @@ class Swapout(Params):
         "elsewhere",
         "elsewhere: a task on another CPU; own: the process itself; madvise: itself, MADV_PAGEOUT",
     )
+    requests: int = param(
+        1, "writes to memory.reclaim, each of which asks for a part of the folios", "writes", ge=1
+    )
 
     @model_validator(mode="after")
     def _is_one_region(self) -> Self:
@@ -201,6 +204,16 @@ class Swapout(Params):
             raise ValueError(
                 f"folios={self.folios}: {pages} pages in all; takes a multiple of 512 pages up to "
                 f"{LARGEST_PAGES}"
+            )
+        if self.folios % self.requests:
+            raise ValueError(
+                f"requests={self.requests}: each asks for the same number of folios; takes a "
+                f"divisor of folios={self.folios}"
+            )
+        if self.requests > 1 and self.reclaimer == "madvise":
+            raise ValueError(
+                f"requests={self.requests}: MADV_PAGEOUT asks nothing of memory.reclaim; take "
+                "requests=1, or reclaimer=elsewhere or own"
             )
         return self
 
