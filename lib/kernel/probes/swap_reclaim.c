@@ -6,6 +6,9 @@
  * An entry is invalidated at once (ptep_clear_flush()) or left to a later flush
  * (set_tlb_ubc_flush_pending()). A flush is a call of flush_tlb_mm_range() or
  * arch_tlbbatch_flush(), however many CPUs it then reaches.
+ *
+ * A partly mapped folio may also be split between two passes, by the shrinker of the deferred split
+ * queue. Those splits are counted here too; their invalidations and flushes are not.
  */
 
 struct cost {
@@ -14,7 +17,7 @@ struct cost {
 };
 
 BPF_ARRAY(written, u64, 1); // folios: that reclaim wrote
-BPF_ARRAY(splits, u64, 1); // folios: split under reclaim
+BPF_ARRAY(splits, u64, 2); // folios: split 0 by shrink_folio_list(), 1 by the shrinker
 BPF_ARRAY(invalidations, u64, 2); // entries: 0 flushed at once, 1 later
 BPF_ARRAY(flushes, u64, 2); // flushes: 0 of a range, 1 of a batch
 BPF_HISTOGRAM(invalidations_a_folio, u64); // folios: by entries invalidated since the one before
@@ -51,6 +54,13 @@ KRETFUNC_PROBE(split_huge_page_to_list_to_order, void *page, void *list, unsigne
 {
 	if (!ret && mine())
 		splits.atomic_increment(0);
+	return 0;
+}
+
+KRETFUNC_PROBE(deferred_split_scan, void *shrink, void *control, unsigned long split)
+{
+	if (split != ~0UL) // SHRINK_STOP
+		splits.atomic_increment(1, split);
 	return 0;
 }
 
