@@ -1,5 +1,8 @@
 """How far apart a model run and a kernel run of the same experiment are."""
 
+from functools import cache
+
+import numpy as np
 import pandas as pd
 
 KEY = ["design", "experiment", "variant", "step", "counter", "unit"]
@@ -89,23 +92,39 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
     return pd.DataFrame(rows)
 
 
-def judged(compared: pd.DataFrame, timing: tuple[str, ...]) -> pd.Series:
-    """Whether a counter's interval can tell a right model from a wrong one.
+def quotient(before: list[float], after: list[float]) -> tuple[float, float, float]:
+    """How many times the repeats of one side the other's are, and the range that may be.
+
+    Of all quotients of a repeat and one of the other side, the estimate is the median (Hodges and
+    Lehmann), and the interval has those by which one side could be multiplied without Mann and
+    Whitney's test telling the two apart: at least 95 % confidence, whatever the distribution, if
+    the sides differ by a factor alone.
 
     Parameters
     ----------
-    compared : DataFrame
-        As `intervals` returns it.
-    timing : tuple of str
-        Counters that no model can give, as they follow from the order in which CPUs get on.
+    before, after : list of float
+        Independent repeats, 4 or more on either side.
 
     Returns
     -------
-    Series of bool
-        False for those of `timing` whose repeats differ. Where repeats are all the same, timing
-        made no difference, and they are judged as any other.
+    low, estimate, high : float
     """
-    return ~(compared["counter"].isin(timing) & (compared["low"] < compared["high"]))
+    quotients = sorted(b / a for a in before for b in after)
+    ways = [_ways(len(before), len(after), u) for u in range(len(quotients) + 1)]
+    below = np.cumsum(ways) / sum(ways)
+    place = int(np.searchsorted(below, 0.025, side="right"))
+    if place == 0:
+        raise ValueError("too few repeats for an interval of 95 %: take 4 on either side")
+    return quotients[place - 1], float(np.median(quotients)), quotients[-place]
+
+
+@cache
+def _ways(n: int, m: int, u: int) -> int:
+    """Orders of n and m values in which u pairs have the one of the n after that of the m."""
+    if u < 0 or n == 0 or m == 0:
+        return int(u == 0)
+    # The last of all values is one of the n, with all m before it, or one of the m.
+    return _ways(n - 1, m, u - m) + _ways(n, m - 1, u)
 
 
 def _rates(counters: pd.DataFrame, per: str) -> pd.DataFrame:

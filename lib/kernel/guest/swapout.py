@@ -4,6 +4,7 @@ import ctypes
 import os
 import re
 import subprocess
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +17,9 @@ DEVICE = Path("/dev/ram0")
 LIBC = ctypes.CDLL(None, use_errno=True)
 MIB = 1 << 20
 PMD_ORDER = 9
+SETTLING = 0.1
+"""Seconds before a step whose instructions are counted: what the one before left to RCU callbacks
+and kworkers is then done."""
 PROBES = {
     # rmap clears an entry and waits for its invalidation, or leaves the wait to a batch ...
     "alone": "ptep_clear_flush",
@@ -44,7 +48,9 @@ def run(params):
     # All but usemem.c's processes stay on CPU 0: a task on theirs would unload their page tables.
     os.sched_setaffinity(0, {0})
     prepare()
-    if not params["instructions"]:
+    if params["instructions"]:
+        steady()
+    else:
         attach()
     for turn in range(params["rounds"]):
         for number, wanted in enumerate(params["runs"]):
@@ -68,6 +74,16 @@ def prepare():
         except OSError:
             pass  # its end
     subprocess.run(["mkswap", DEVICE], check=True, stdout=subprocess.DEVNULL)
+
+
+def steady():
+    """Keep a CPU's lists of free pages as short as they get.
+
+    By default they grow to thousands of pages with what is freed and allocated, and are emptied and
+    filled that many at a time (`nr_pcp_free()`, `nr_pcp_alloc()`). How often that falls into a step
+    depends on what went before, and is up to a quarter of a million instructions each time.
+    """
+    Path("/proc/sys/vm/percpu_pagelist_high_fraction").write_text(str(2**31 - 1))
 
 
 def attach():
@@ -148,6 +164,8 @@ def one(wanted, instructions):
         allocated = read(stats, "anon_fault_alloc")
         ticks = []
         for step in wanted["steps"]:
+            if instructions:
+                time.sleep(SETTLING)
             before = counters(stats, instructions)
             ticks.append(tell(step))
             after = counters(stats, instructions)

@@ -14,6 +14,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from lorelab.counters import table
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
@@ -27,6 +29,9 @@ from lorelab.swap.usemem import PAGES_PER_MIB, UNITS
 ROUNDS = {"swap/swapout": 1, "swap/usemem": 6, "swap/instructions": 6}
 """How often each run of a boot is done, the runs taking turns. Six repeats span the median with
 97 % confidence (`lorelab.agreement.intervals`)."""
+BOOTS = 2
+"""Boots of each kernel that instructions are counted in: two differ by more than the
+repeats of one may."""
 WARM_UP = 1
 """Rounds before those, where instructions are counted: the first one fills the kernel's caches."""
 GUEST_MIB = 512
@@ -118,7 +123,7 @@ def instructions(wanted: list[Instructions], image: Path | None = None) -> list[
     Parameters
     ----------
     wanted : list of Instructions
-        Those of each kernel share a boot and take turns.
+        Those of each kernel take turns in `BOOTS` boots.
     image : Path, optional
         bzImage of the reader's own, in place of the unmodified kernel.
 
@@ -134,6 +139,25 @@ def instructions(wanted: list[Instructions], image: Path | None = None) -> list[
     RunFailed
         The guest did not come to the end.
     """
+    boots = [_instructions(wanted, image) for _ in range(BOOTS)]
+    return [pooled(list(found)) for found in zip(*boots, strict=True)]
+
+
+def pooled(found: list[Record]) -> Record:
+    """Repeats of several boots, on from boot to boot, with the provenance of the last."""
+    tables, repeats = [], 0
+    for record in found:
+        tables.append(record.counters.assign(step=record.counters["step"] + repeats))
+        repeats = tables[-1]["step"].max()
+    counters = pd.concat(tables, ignore_index=True)
+    # Counter by counter again, as `lorelab.counters.table` lays out.
+    order = {name: place for place, name in enumerate(counters["counter"].unique())}
+    counters = counters.sort_values("counter", key=lambda names: names.map(order), kind="stable")
+    provenance = found[-1].provenance.model_copy(update={"boots": len(found)})
+    return Record(counters.reset_index(drop=True), provenance)
+
+
+def _instructions(wanted: list[Instructions], image: Path | None) -> list[Record]:
     records: dict[int, Record] = {}
     for series in (False, True):
         numbers = [i for i, params in enumerate(wanted) if params.series == series]
