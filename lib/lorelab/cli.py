@@ -144,8 +144,7 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
     """Run model and kernel; how far apart they are, counter by counter.
 
     The kernel's side is the recorded run of these parameters; without one, a kernel is booted.
-    Where it depends on timing it ran several times, and the model has to be within their range;
-    counters that timing alone decides are shown, and not judged.
+    Where it depends on timing it ran several times, and the model has to be within their range.
     """
     found, given = _asked(name, pairs)
     if found.model is None:
@@ -155,11 +154,6 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
         [measured] = found.measure([given], image)
     _say_which(measured)
     same, table = _agree(found, found.simulate(given), measured.counters)
-    if found.timing:
-        table["judged"] = agreement.judged(table, found.timing)
-        same = bool(table.loc[table["judged"], "agrees"].all())
-        if shown := ", ".join(table.loc[~table["judged"], "counter"]):
-            print(f"not judged, for timing alone decides: {shown}", file=sys.stderr)
     table.to_csv(sys.stdout, index=False)
     if not same:
         raise RunFailed(f"{name}: model and kernel differ")

@@ -38,8 +38,6 @@ class Experiment:
     repeats: bool = True
     """The kernel says the same each time; False where it draws random numbers of its own."""
     per: str | None = None
-    timing: tuple[str, ...] = ()
-    """Of those counters, which follow from the order in which CPUs get on (`agreement.judged`)."""
 
     @property
     def halves(self) -> str:

@@ -27,7 +27,6 @@ class Fake:
     model: str = "here"
     repeats: bool = True
     per: str | None = None
-    timing: tuple = ()
     booted: list = field(default_factory=list)
     image: object = None
 

@@ -17,11 +17,12 @@ LINE = re.compile(r"Iteration (\d+): swpout inc: (\d+), swpout fallback inc: (\d
 
 
 def run(params):
-    """Yield one row an iteration of each of `params["runs"]`, in order.
+    """Yield one row an iteration of each of `params["runs"]`, all of them once a turn.
 
-    A run has `options`, `seed`, `device_mib`, `rotational` and `switches`, choices by name; one
-    that turns swap/count on gives a last row with `counters`. `zswap_once` is for the whole
-    boot: alloc_swap_folio() swaps in one page at a time once zswap has ever been enabled.
+    A run has `options`, `seed`, `device_mib`, `rotational`, `calls` and `move_every` as preload.c
+    takes them (None: the scheduler decides, and a row has its `migrations`), and `switches`,
+    choices by name; one that turns swap/count on gives a last row with `counters`. `zswap_once` is
+    for the whole boot: alloc_swap_folio() swaps in a page at a time once zswap has been enabled.
     """
     stats = THP / "hugepages-64kB" / "stats"
     lacking = [name for name in ("swpout", "swpout_fallback") if not (stats / name).exists()]
@@ -42,19 +43,25 @@ def run(params):
             subprocess.run(["mount", "-t", "debugfs", "debugfs", SWITCHES.parent], check=True)
         if not SWITCHES.exists():
             raise NotImplementedError(f"{SWITCHES}, which come with lib/kernel/patches")
-    for number, wanted in enumerate(params["runs"]):
-        turned = wanted.pop("switches")
-        if number:
-            forget_slot_cache()
-        for name, choice in turned.items():
-            (SWITCHES / name).write_text(choice)
-        yield from one(number, **wanted)
-        if "swap/count" in turned:
-            yield {"run": number, "counters": counters()}
-        for name in turned:
-            # The kernel's own behaviour is the first choice; the current one is in brackets.
-            first = re.sub(r"[][]", "", (SWITCHES / name).read_text()).split()[0]
-            (SWITCHES / name).write_text(first)
+    for turn in range(params["turns"]):
+        for number, wanted in enumerate(params["runs"]):
+            if turn or number:
+                forget_slot_cache()
+            for row in switched(**wanted):
+                yield {"turn": turn, "run": number, **row}
+
+
+def switched(switches, **wanted):
+    """Run the tool once with switches turned, which then go back."""
+    for name, choice in switches.items():
+        (SWITCHES / name).write_text(choice)
+    yield from one(**wanted)
+    if "swap/count" in switches:
+        yield {"counters": counters()}
+    for name in switches:
+        # The kernel's own behaviour is the first choice; the current one is in brackets.
+        first = re.sub(r"[][]", "", (SWITCHES / name).read_text()).split()[0]
+        (SWITCHES / name).write_text(first)
 
 
 def counters():
@@ -93,12 +100,15 @@ def area(size, rotational=False):
     (ZRAM / "reset").write_text("1")
 
 
-def one(number, options, seed, device_mib, rotational):
+def one(options, seed, device_mib, rotational, calls, move_every):
     """Run the tool once on a fresh device."""
+    asked = {"LD_PRELOAD": HERE / "preload.so", "LORELAB_SEED": seed, "LORELAB_CALLS": calls}
+    if move_every is not None:
+        asked["LORELAB_MOVE_EVERY"] = move_every
     with area(f"{device_mib}M", rotational):
         tool = subprocess.Popen(
             [HERE / "thp_swap_allocator_test", *options.split()],
-            env={**os.environ, "LD_PRELOAD": str(HERE / "srand.so"), "LORELAB_SEED": str(seed)},
+            env={**os.environ, **{name: str(value) for name, value in asked.items()}},
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -106,10 +116,20 @@ def one(number, options, seed, device_mib, rotational):
             for line in tool.stdout:
                 iteration, swpout, fallback = map(int, LINE.match(line).groups())
                 yield {
-                    "run": number,
                     "iteration": iteration,
                     "swpout": swpout,
                     "swpout_fallback": fallback,
                 }
+            if move_every is None:
+                yield {"migrations": migrations(tool.pid)}
         if tool.returncode:
             raise RuntimeError(f"thp_swap_allocator_test ended with status {tool.returncode}")
+
+
+def migrations(pid):
+    """How often the scheduler has moved a process, which is about to end."""
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    said = Path(f"/proc/{pid}/sched")
+    if not said.exists():
+        raise NotImplementedError(f"{said} (CONFIG_SCHED_DEBUG)")
+    return int(re.search(r"nr_migrations\s*:\s*(\d+)", said.read_text())[1])

@@ -1,7 +1,7 @@
 """Swap-out of small-sized THP without splitting: per-order, per-CPU clusters."""
 
 from lorelab.experiments import Experiment
-from lorelab.swap.params import AllocatorTest, Instructions, Mixed, Swapout, Usemem
+from lorelab.swap.params import AllocatorTest, Cpus, Instructions, Mixed, Swapout, Switches, Usemem
 
 EXPERIMENTS = [
     Experiment(
@@ -19,6 +19,21 @@ EXPERIMENTS = [
         kernel="lorelab.swap.kernel:paths",
     ),
     Experiment(
+        name="swap/switches",
+        question="What does each switch change of swap/allocator-test, in turns in one boot?",
+        Params=Switches,
+        model="lorelab.swap.switches:switches",
+        kernel="lorelab.swap.kernel:switched",
+    ),
+    Experiment(
+        name="swap/cpus",
+        question="What do several CPUs change of it, if the scheduler moves it between them?",
+        Params=Cpus,
+        model="lorelab.swap.cpus:cpus",
+        kernel="lorelab.swap.kernel_cpus:cpus",
+        per="folios",
+    ),
+    Experiment(
         name="swap/probed",
         question="What do bcc probes see of swap/allocator-test on an unmodified kernel?",
         Params=AllocatorTest,
@@ -32,7 +47,6 @@ EXPERIMENTS = [
         model="lorelab.swap.usemem:usemem",
         kernel="lorelab.swap.kernel_swapout:usemem",
         per="swapped",
-        timing=("deferred", "flushes"),
     ),
     Experiment(
         name="swap/swapout",

@@ -83,6 +83,10 @@ AllocModeParam = by_label(AllocMode)
 ForceSplitParam = by_label(ForceSplit)
 
 
+TOOL_ITERATIONS = 100
+"""Iterations of the loop in tools/mm/thp_swap_allocator_test.c."""
+
+
 class AllocatorTest(Params):
     """`swap/allocator-test`: the loop of the kernel's tools/mm/thp_swap_allocator_test.c."""
 
@@ -90,7 +94,9 @@ class AllocatorTest(Params):
         "", 'options of the tool: -a aligned swap-in, -s small folios too: "", "-a", "-s", "-a -s"'
     )
     seed: int = param(1, "srand() of glibc; 1 is what the tool itself runs with", ge=0, lt=2**32)
-    iterations: int = param(100, "iterations of the tool's loop", "iterations", ge=1, le=10_000)
+    iterations: int = param(
+        TOOL_ITERATIONS, "iterations of the tool's loop", "iterations", ge=1, le=10_000
+    )
     device_mib: int = param(
         64, "zram swap device; whole clusters of 2 MiB", "MiB", ge=2, le=2**20, multiple_of=2
     )
@@ -106,6 +112,10 @@ class AllocatorTest(Params):
         AllocMode.UPSTREAM, "where v6.12 looks for clusters: a switch of the laboratory's kernel"
     )
     rotational: bool = param(False, "a rotational device: no clusters, so no order above 0")
+    cpus: int = param(1, "CPUs of the machine; the test starts on the first", "CPUs", ge=1, le=64)
+    move_every: int = param(
+        0, "calls of rand() after which the test moves to the next CPU; 0: never", "calls", ge=0
+    )
 
     @model_validator(mode="after")
     def _only_6_12_has_modes(self) -> Self:
@@ -121,6 +131,34 @@ def check_paths(params: AllocatorTest) -> None:
     """Raise BadInput for a run that has no paths to count."""
     if params.rotational:
         raise BadInput("rotational=true: paths are of clusters, and a rotational device has none")
+
+
+class Switches(Params):
+    """`swap/switches`: that test under one setting of the switches after the other, in turns."""
+
+    options: Annotated[str, BeforeValidator(_options)] = param(
+        "-s", 'options of the tool, as for swap/allocator-test: "", "-a", "-s", "-a -s"'
+    )
+    seed: int = param(1, "srand() of glibc; 1 is what the tool itself runs with", ge=0, lt=2**32)
+    device_mib: int = param(
+        80, "zram swap device; whole clusters of 2 MiB", "MiB", ge=2, le=2**20, multiple_of=2
+    )
+    iterations: int = param(20, "iterations of each run", "iterations", ge=1, le=TOOL_ITERATIONS)
+    turns: int = param(3, "times that each setting runs in the one boot", "turns", ge=1, le=100)
+
+
+class Cpus(Params):
+    """`swap/cpus`: that test, page by page, on several CPUs that the scheduler moves it between."""
+
+    options: Annotated[str, BeforeValidator(_options)] = param(
+        "-s", 'options of the tool, as for swap/allocator-test: "", "-a", "-s", "-a -s"'
+    )
+    seed: int = param(1, "srand() of glibc; 1 is what the tool itself runs with", ge=0, lt=2**32)
+    device_mib: int = param(
+        80, "zram swap device; whole clusters of 2 MiB", "MiB", ge=2, le=2**20, multiple_of=2
+    )
+    iterations: int = param(20, "iterations of each run", "iterations", ge=1, le=TOOL_ITERATIONS)
+    cpus: int = param(2, "CPUs of the machine", "CPUs", ge=2, le=64)
 
 
 LARGEST_PAGES = 65536

@@ -6,7 +6,7 @@ random places (swap-in), drops random 64 KiB pieces and writes them anew, and sw
 out again. It counts the 64 KiB folios that went out whole and those that had to be split.
 
 The processor side follows mm/memory.c, mm/madvise.c and mm/vmscan.c of 6.12, whatever the
-variant of the allocator: one task, one CPU, memory to spare, no other order enabled.
+variant of the allocator: one task, memory to spare, no other order enabled.
 """
 
 from typing import NamedTuple
@@ -33,6 +33,18 @@ from lorelab.swap.clusters import (
 )
 from lorelab.swap.model import folio_alloc_swap, free_swap_and_cache_nr, free_swap_slot, swapon
 from lorelab.swap.params import AllocatorTest, check_paths
+from lorelab.swap.task import (
+    LARGE,
+    NONE,
+    SMALL,
+    Task,
+    call_rand,
+    cpu_of,
+    folio_add_lru,
+    folio_test_lru,
+    lru_add_drain,
+    start,
+)
 
 njit = numba.njit(cache=True, error_model="numpy")
 
@@ -42,11 +54,6 @@ MEMSIZE_MTHP = U(60 << 20 >> 12)  # pages
 MEMSIZE_SMALLFOLIO = U(4 << 20 >> 12)
 TOTAL_DONTNEED_MTHP = U(16 << 20 >> 12)
 TOTAL_DONTNEED_SMALLFOLIO = U(1 << 20 >> 12)
-
-# A page table entry: a swap slot, or one of these.
-NONE = U(0)
-SMALL = U(1 << 62)
-LARGE = U(1 << 63)
 
 SWPOUT, SWPOUT_FALLBACK = 0, 1
 BUCKETS = 65
@@ -103,10 +110,11 @@ def rand(state):
 
 
 @njit
-def _swap_in(si, pte, page, large_swapin, thp):
+def _swap_in(si, task, pte, page, large_swapin, thp):
     # do_swap_page() for a synchronous device: the folio is read past the swap cache, and its
     # slots go through the free cache one by one (swapcache_clear()). alloc_swap_folio() takes
     # the whole 64 KiB when the 16 entries lie in a row and the first is aligned.
+    cpu = cpu_of(task)
     first = page // MTHP_PAGES * MTHP_PAGES
     whole = large_swapin and thp and pte[first] % MTHP_PAGES == ZERO
     if whole:
@@ -117,29 +125,31 @@ def _swap_in(si, pte, page, large_swapin, thp):
     if whole:
         offset = pte[first]
         for i in range(MTHP_PAGES):
-            free_swap_slot(si, ZERO, offset + i)
+            free_swap_slot(si, cpu, offset + i)
             pte[first + i] = LARGE
+        lru_add_drain(task)
     else:
-        free_swap_slot(si, ZERO, pte[page])
-        pte[page] = SMALL
+        free_swap_slot(si, cpu, pte[page])
+        pte[page] = folio_add_lru(task)
 
 
 @njit
-def _touch(si, pte, page, nr_pages, large_swapin, thp):
+def _touch(si, task, pte, page, nr_pages, large_swapin, thp):
     # memset(): do_anonymous_page() gives a 64 KiB folio when none of its 16 entries is in use.
     for p in range(page, page + nr_pages):
         if pte[p] == NONE:
             first = p // MTHP_PAGES * MTHP_PAGES
             if thp and not np.any(pte[first : first + MTHP_PAGES]):
                 pte[first : first + MTHP_PAGES] = LARGE
+                lru_add_drain(task)
             else:
-                pte[p] = SMALL
+                pte[p] = folio_add_lru(task)
         elif pte[p] < SMALL:
-            _swap_in(si, pte, p, large_swapin, thp)
+            _swap_in(si, task, pte, p, large_swapin, thp)
 
 
 @njit
-def _madvise_dontneed(si, pte, page, nr_pages):
+def _madvise_dontneed(si, task, pte, page, nr_pages):
     # zap_pte_range(): entries whose slots lie in a row are freed together (swap_pte_batch()).
     p = page
     end = page + nr_pages
@@ -148,7 +158,7 @@ def _madvise_dontneed(si, pte, page, nr_pages):
         if pte[p] != NONE and pte[p] < SMALL:
             while p + batch < end and pte[p + batch] == pte[p] + batch:
                 batch += ONE
-            free_swap_and_cache_nr(si, ZERO, pte[p], batch)
+            free_swap_and_cache_nr(si, cpu_of(task), pte[p], batch)
         pte[p : p + batch] = NONE
         p += batch
 
@@ -164,11 +174,11 @@ def bucket(value):
 
 
 @njit
-def _swap_out(si, order, seen):
+def _swap_out(si, task, order, seen):
     # folio_alloc_swap(), watched. A call of get_swap_pages() that reads nothing fails: no slot is
     # left. folio_alloc_swap() then makes two, one to fill its cache.
     before, failed = si.scanned[order], si.path[FAIL, order]
-    offset = folio_alloc_swap(si, ZERO, order)
+    offset = folio_alloc_swap(si, cpu_of(task), order)
     read = si.scanned[order] - before
     seen.read[order, bucket(read)] += ONE if read else si.path[FAIL, order] - failed
     if offset:
@@ -181,14 +191,15 @@ def _swap_out(si, order, seen):
 
 
 @njit
-def _madvise_pageout(si, pte, stats, seen):
+def _madvise_pageout(si, task, pte, stats, seen):
     # shrink_folio_list(), in address order: a large folio that gets no slots is split, and its
-    # pages follow at once (split_folio_to_list()). A page that gets none stays.
+    # pages follow at once (split_folio_to_list()). A page that gets none stays, on the LRU lists.
+    lru_add_drain(task)
     page = ZERO
     pages = U(len(pte))
     while page < pages:
         if pte[page] == LARGE:
-            offset = _swap_out(si, MTHP_ORDER, seen)
+            offset = _swap_out(si, task, MTHP_ORDER, seen)
             if offset:
                 for i in range(MTHP_PAGES):
                     pte[page + i] = offset + i
@@ -197,37 +208,40 @@ def _madvise_pageout(si, pte, stats, seen):
                 continue
             stats[SWPOUT_FALLBACK] += ONE
             pte[page : page + MTHP_PAGES] = SMALL
-        if pte[page] == SMALL:
-            offset = _swap_out(si, ZERO, seen)
+        if SMALL <= pte[page] < LARGE and folio_test_lru(task, pte[page]):
+            offset = _swap_out(si, task, ZERO, seen)
             if offset:
                 pte[page] = offset
         page += ONE
 
 
 @njit
-def random_swapin(si, pte, align, total, state, large_swapin, thp):
+def random_swapin(si, task, pte, align, total, state, large_swapin, thp):
     """Write to `total / align` random places of `align` pages each."""
     for _ in range(total // align):
+        call_rand(task)
         page = rand(state) % (U(len(pte)) // align) * align
-        _touch(si, pte, page, align, large_swapin, thp)
+        _touch(si, task, pte, page, align, large_swapin, thp)
 
 
 @njit
-def random_madvise_dontneed(si, pte, align, total, state, large_swapin):
+def random_madvise_dontneed(si, task, pte, align, total, state, large_swapin):
     """Drop, and write anew, `total / align` random places of `align` pages each."""
     for _ in range(total // align):
+        call_rand(task)
         page = rand(state) % (U(len(pte)) // align) * align
-        _madvise_dontneed(si, pte, page, align)
-        _touch(si, pte, page, align, large_swapin, True)
+        _madvise_dontneed(si, task, pte, page, align)
+        _touch(si, task, pte, page, align, large_swapin, True)
 
 
 @njit
-def warm_up(si, mem1, mem2, seen):
+def warm_up(si, task, mem1, mem2, seen):
     """Fill both areas and swap them out.
 
     Parameters
     ----------
     si : Swap
+    task : Task
     mem1, mem2 : (pages,) uint64 arrays
         Page tables of the 64 KiB folios' area and, empty without `-s`, of the small pages'.
     seen : Seen
@@ -235,17 +249,17 @@ def warm_up(si, mem1, mem2, seen):
     """
     uncounted = np.zeros(2, np.uint64)
     for mem, thp in ((mem1, True), (mem2, False)):
-        _touch(si, mem, ZERO, U(len(mem)), False, thp)
-        _madvise_pageout(si, mem, uncounted, seen)
+        _touch(si, task, mem, ZERO, U(len(mem)), False, thp)
+        _madvise_pageout(si, task, mem, uncounted, seen)
 
 
 @njit
-def iterate(si, mem1, mem2, state, aligned_swapin, large_swapin, stats, seen):
+def iterate(si, task, mem1, mem2, state, aligned_swapin, large_swapin, stats, seen):
     """Run one iteration of the test's loop.
 
     Parameters
     ----------
-    si, mem1, mem2, seen
+    si, task, mem1, mem2, seen
         As in `warm_up`.
     state : (32,) uint64 array
         Of `srand`.
@@ -254,19 +268,36 @@ def iterate(si, mem1, mem2, state, aligned_swapin, large_swapin, stats, seen):
         Receives swpout and swpout_fallback, in folios.
     """
     step = MTHP_PAGES if aligned_swapin else ONE
-    random_swapin(si, mem1, step, TOTAL_DONTNEED_MTHP, state, large_swapin, True)
-    random_madvise_dontneed(si, mem1, MTHP_PAGES, TOTAL_DONTNEED_MTHP, state, large_swapin)
+    random_swapin(si, task, mem1, step, TOTAL_DONTNEED_MTHP, state, large_swapin, True)
+    random_madvise_dontneed(si, task, mem1, MTHP_PAGES, TOTAL_DONTNEED_MTHP, state, large_swapin)
     if len(mem2):
-        random_swapin(si, mem2, ONE, TOTAL_DONTNEED_SMALLFOLIO, state, large_swapin, False)
-    _madvise_pageout(si, mem1, stats, seen)
-    _madvise_pageout(si, mem2, stats, seen)
+        random_swapin(si, task, mem2, ONE, TOTAL_DONTNEED_SMALLFOLIO, state, large_swapin, False)
+    _madvise_pageout(si, task, mem1, stats, seen)
+    _madvise_pageout(si, task, mem2, stats, seen)
 
 
-def _run(params: AllocatorTest, name: str) -> tuple[Swap, np.ndarray, Seen]:
-    """Area at the end, the (iterations, 2) folios that went out whole and fell back, and Seen."""
+def rand_calls(options: str) -> int:
+    """Calls of rand() in one iteration; with so many the kernel's tool can be told when to end."""
+    step = MTHP_PAGES if "-a" in options else ONE
+    small = TOTAL_DONTNEED_SMALLFOLIO if "-s" in options else ZERO
+    return int(TOTAL_DONTNEED_MTHP // step + TOTAL_DONTNEED_MTHP // MTHP_PAGES + small)
+
+
+def run(
+    params: AllocatorTest, name: str, task: Task | None = None
+) -> tuple[Swap, np.ndarray, Seen]:
+    """Run the model; `task`, by default one that moves as `params` says, has its own CPUs.
+
+    Returns
+    -------
+    Swap, (iterations, 2) int64 array, Seen
+        The area at the end; folios that went out whole and that fell back; what probes would see.
+    """
+    task = task or start(params.cpus, params.move_every)
     si = swapon(
         params.device_mib << 8,
         params.variant,
+        cpus=params.cpus,
         slot_cache=params.slot_cache,
         free_cache=params.free_cache,
         stealing=params.stealing,
@@ -286,10 +317,11 @@ def _run(params: AllocatorTest, name: str) -> tuple[Swap, np.ndarray, Seen]:
     )
     for step in track(range(params.iterations + 1), f"{name}: iterations"):
         if step == 0:
-            warm_up(si, mem1, mem2, seen)
+            warm_up(si, task, mem1, mem2, seen)
             continue
         stats = out[step - 1]
-        iterate(si, mem1, mem2, state, "-a" in params.options, params.large_swapin, stats, seen)
+        aligned, whole = "-a" in params.options, params.large_swapin
+        iterate(si, task, mem1, mem2, state, aligned, whole, stats, seen)
     return si, out.astype(np.int64), seen
 
 
@@ -302,7 +334,7 @@ def allocator_test(params: AllocatorTest) -> pd.DataFrame:
         Counters `swpout` and `swpout_fallback`, in folios, per iteration.
     """
     name = "swap/allocator-test"
-    _, out, _ = _run(params, name)
+    _, out, _ = run(params, name)
     return counters.table(
         name,
         label(params.variant),
@@ -331,8 +363,8 @@ def paths(params: AllocatorTest) -> pd.DataFrame:
     """
     check_paths(params)
     name = "swap/paths"
-    si, _, _ = _run(params, name)
-    return counters.table(name, label(params.variant), "model", _totals(si), first=0)
+    si, _, _ = run(params, name)
+    return counters.table(name, label(params.variant), "model", path_totals(si), first=0)
 
 
 def probed(params: AllocatorTest) -> pd.DataFrame:
@@ -352,8 +384,8 @@ def probed(params: AllocatorTest) -> pd.DataFrame:
     """
     name, variant = "swap/probed", label(params.variant)
     check_paths(params)
-    si, _, seen = _run(params, name)
-    parts = [counters.table(name, variant, "model", _totals(si), first=0)]
+    si, _, seen = run(params, name)
+    parts = [counters.table(name, variant, "model", path_totals(si), first=0)]
     for order in (ZERO, MTHP_ORDER):
         for counter, unit, found in (
             ("read", "calls", seen.read),
@@ -366,7 +398,8 @@ def probed(params: AllocatorTest) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _totals(si: Swap) -> dict[str, tuple[str, list[int]]]:
+def path_totals(si: Swap) -> dict[str, tuple[str, list[int]]]:
+    """Counters of `swap/paths`, as `lorelab.counters.table` takes them."""
     found = {}
     for order in (ZERO, MTHP_ORDER):
         for path in (CURRENT, FROM_FREE, FROM_NONFULL, FROM_FRAG, STEAL, FAIL):
