@@ -3,10 +3,9 @@
 import pytest
 
 from lorelab import agreement
-from lorelab.errors import BadInput, RunFailed
+from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
 from lorelab.lab import records, run
-from lorelab.params import parse
 from lorelab.swap import kernel
 from lorelab.swap.params import AllocatorTest
 
@@ -63,11 +62,6 @@ def test_the_probes_go_with_the_record():
     for params in RECORDED:
         programs = PROBED.recorded(params).provenance.programs
         assert {f"probes/{name}.c" for name in kernel.PROBES} <= set(programs)
-
-
-def test_totals_of_part_of_a_run_are_refused():
-    with pytest.raises(BadInput, match="iterations=7: paths are totals of a run"):
-        kernel.probed([parse(AllocatorTest, {"iterations": 7})])
 
 
 def test_what_missed_something_is_no_record(monkeypatch):
