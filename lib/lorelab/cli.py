@@ -144,16 +144,21 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
     """Run model and kernel; how far apart they are, counter by counter.
 
     The kernel's side is the recorded run of these parameters; without one, a kernel is booted.
-    Where it depends on timing it ran several times, and the model has to be within their range.
+    Where it depends on timing or chance it ran several times, and the model has to be within their
+    range.
     """
     found, given = _asked(name, pairs)
-    if found.model is None:
+    if found.model is None and found.weighs is None:
         raise BadInput(f"{name} has no model half to agree with; use `lorelab kernel {name}`")
     measured = None if live or image else found.recorded(given)
     if measured is None:
         [measured] = found.measure([given], image)
     _say_which(measured)
-    same, table = _agree(found, found.simulate(given), measured.counters)
+    if found.weighs:
+        table = found.weigh(given, measured)
+        same = bool(table["agrees"].all())
+    else:
+        same, table = _agree(found, found.simulate(given), measured.counters)
     table.to_csv(sys.stdout, index=False)
     if not same:
         raise RunFailed(f"{name}: model and kernel differ")

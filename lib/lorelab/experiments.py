@@ -38,6 +38,9 @@ class Experiment:
     repeats: bool = True
     """The kernel says the same each time; False where it draws random numbers of its own."""
     per: str | None = None
+    weighs: str | None = None
+    """`module:function` that weighs parameters and a record of the kernel against the model and
+    gives a table with a column `agrees`, where neither way of comparing does."""
 
     @property
     def halves(self) -> str:
@@ -58,6 +61,10 @@ class Experiment:
         if self.kernel is None:
             raise BadInput(f"{self.name} has no kernel half; use `lorelab model {self.name}`")
         return _load(self.kernel)(wanted, image)
+
+    def weigh(self, params: Params, measured: "Record") -> pd.DataFrame:
+        """Hold a kernel run against the model; see `weighs`."""
+        return _load(self.weighs)(params, measured)
 
     def recorded(self, params: Params) -> "Record | None":
         """The newest recorded kernel run of exactly these parameters, if there is one."""

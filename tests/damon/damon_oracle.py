@@ -11,7 +11,8 @@ from itertools import pairwise
 
 PAGE = 4096
 GOAL = 10_000
-INITIAL_JIFFIES = 2**32 - 300 * 250
+ULONG_MAX = 2**64 - 1
+INITIAL_JIFFIES = 2**32 - 300 * 1000
 
 
 @dataclass
@@ -246,17 +247,22 @@ class Kdamond:
     def feed_loop(last, score):
         if score >= 2 * GOAL:
             return 10_000
+        diff = abs(score - GOAL)
+        if not diff:
+            return last
+        # Where the product would not fit in 64 bits the division comes first; the sum saturates.
+        change = last * diff // GOAL if last < ULONG_MAX // diff else last // GOAL * diff
         if score > GOAL:
-            return max(last - last * (score - GOAL) // GOAL, 10_000)
-        return last + last * (GOAL - score) // GOAL
+            return max(last - change, 10_000)
+        return last + change if last < ULONG_MAX - change else ULONG_MAX
 
     def adjust_quota(self, s):
         if not (s.esz or s.quota_ms or s.quota_sz or s.goals):
             return
-        now = INITIAL_JIFFIES + self.now * 250 // 1_000_000
+        now = INITIAL_JIFFIES + self.now * 1000 // 1_000_000
         if not s.total_charged_sz and not s.charged_from:
             s.charged_from = now
-        if not s.charged_from <= now < s.charged_from + -(-s.reset_ms * 250 // 1000):
+        if not s.charged_from <= now < s.charged_from + s.reset_ms:
             s.stat["qt_exceeds"] += bool(s.esz and s.charged_sz >= s.esz)
             s.total_charged_sz += s.charged_sz
             s.charged_from, s.charged_sz = now, 0

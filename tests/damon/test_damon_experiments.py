@@ -15,9 +15,17 @@ from lorelab.params import parse
 def run(name, **given):
     """Counters of a whole run by name, or of every step by step and name."""
     found = experiment(name)
-    table = found.simulate(parse(found.Params, given))
+    return wide(found.simulate(parse(found.Params, given)))
+
+
+def wide(table):
     assert list(table.columns) == counters.COLUMNS
     return table.pivot_table(index="step", columns="counter", values="value")
+
+
+def windows(**given):
+    """The same of one run of damon/schemes, window by window."""
+    return wide(operations.history(parse(Schemes, given)))
 
 
 @pytest.fixture
@@ -128,7 +136,7 @@ def test_attributes_that_cannot_be_are_refused(given, complaint):
 
 
 def test_a_page_out_comes_back_only_when_touched(small):
-    seen = run("damon/schemes", workload=small, schemes="4K null null 0 200ms null pageout")
+    seen = windows(workload=small, schemes="4K null null 0 200ms null pageout")
     assert seen["paged_out"].iloc[-1] > 0
     swapped = seen["swapped"] // 4096 + seen["refaults"]
     assert (swapped == seen["paged_out"]).all()
@@ -137,7 +145,7 @@ def test_a_page_out_comes_back_only_when_touched(small):
 def test_a_quota_bounds_all_charge_windows_but_the_first(small):
     """The quota in bytes is 0, which is none, until damos_adjust_quota() opens a second window."""
     given = {"workload": small, "schemes": "4K null null 0 200ms null pageout"}
-    seen = run("damon/schemes", **given, quota_mib=1, quota_ms=500)
+    seen = windows(**given, quota_mib=1, quota_ms=500)
     tried = seen["scheme0_sz_tried"]
     assert tried.iloc[6] > 2 << 20
     # Five windows of 100 ms touch at most two charge windows.
@@ -145,6 +153,31 @@ def test_a_quota_bounds_all_charge_windows_but_the_first(small):
     assert tried.iloc[-1] > tried.iloc[7]
 
 
-def test_no_huge_page_is_taken_apart_by_nohugepage(small):
-    seen = run("damon/schemes", workload=small, schemes="ethp")
-    assert (seen["huge"].diff().dropna() >= 0).all()
+def test_only_a_border_of_two_mappings_splits_a_pmd(small):
+    """Nothing else takes a huge page away, and its pages stay resident."""
+    seen = windows(workload=small, schemes="ethp")
+    made = (seen["huge_faults"] + seen["collapses"] - seen["pmd_splits"]) * (2 << 20)
+    assert (seen["huge"] == made).all()
+    assert (seen["resident"].diff().dropna() >= 0).all()
+
+
+def test_schemes_end_as_their_last_window_does(small):
+    """A run a step, each with a seed of its own."""
+    given = {"workload": small, "schemes": "4K null null 0 200ms null pageout"}
+    totals = run("damon/schemes", **given, seed=3, runs=2)
+    assert (totals["memory"] == 2 * 8388608).all()
+    for step, seed in ((1, 3), (2, 4)):
+        seen = windows(**given, seed=seed)
+        for name in totals.columns.intersection(seen.columns):
+            assert totals[name][step] == seen[name].iloc[-1]
+        assert totals["resident_mean"][step] == seen["resident"].mean()
+
+
+def test_khugepaged_scans_at_the_first_mark_and_then_every_ten_seconds(tmp_path):
+    """4096 pages are eight huge pages a scan (mm/khugepaged.c); what is touched stays so."""
+    file = tmp_path / "large.cfg"
+    file.write_text("a, 100000000\n\nall\n25000\na, 0, 4096, 1\n")
+    seen = windows(workload=str(file), schemes="2M null 5 null null null hugepage")
+    grown = seen["collapses"].diff().fillna(seen["collapses"].iloc[0])
+    assert grown[grown > 0].tolist() == [8, 8, 8]
+    assert np.diff(grown.index[grown > 0]).tolist() == pytest.approx([100, 100], abs=2)

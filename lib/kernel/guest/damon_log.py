@@ -7,11 +7,13 @@ An entry is EVENT, little-endian:
     kind 1  damon_rand(x, y) returned x + n
     kind 2  a check of the page at x found it accessed (n = 1) or not (n = 0)
     kind 3  damon:damon_aggregated said region x..y has count n and this age
+    kind 4  damon:damos_before_apply said the first scheme is about to be applied to region x..y
+            with count n and this age; kind 5 the same of the second, and so on
 
-`checks` counts the checks before, where kinds 1 and 2 are not logged. `us` is CLOCK_MONOTONIC in
-microseconds, modulo 2**32. The log is an array in memory that nobody reads until the end, so that
-logging takes no time from anybody but kdamond; entries that come after it is full are counted and
-refused.
+With kind 2 y is the time in jiffies. `checks` counts the checks before, where kinds 1 and 2 are
+not logged. `us` is CLOCK_MONOTONIC in microseconds, modulo 2**32. The log is an array in memory
+that nobody reads until the end, so that logging takes no time from anybody but kdamond; entries
+that come after it is full are counted and refused.
 """
 
 import mmap
@@ -81,7 +83,13 @@ KFUNC_PROBE(damon_update_region_access_rate, struct region *r, bool accessed, vo
 	struct region region = {};
 
 	bpf_probe_read_kernel(&region, sizeof(region), r);
-	note(2, region.sampling_addr, 0, accessed, 0);
+	note(2, region.sampling_addr, bpf_jiffies64(), accessed, 0);
+	return 0;
+}
+
+TRACEPOINT_PROBE(damon, damos_before_apply)
+{
+	note(4 + args->scheme_idx, args->start, args->end, args->nr_accesses, args->age);
 	return 0;
 }
 """

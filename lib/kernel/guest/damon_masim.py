@@ -8,6 +8,7 @@ import subprocess
 import zlib
 from pathlib import Path
 
+import damon_memory
 import damon_sysfs
 
 HERE = Path(__file__).parent
@@ -28,6 +29,8 @@ def run(params):
         from damon_log import Log
 
         log = Log(params["log"] == "numbers")
+    if any(wanted["schemes"] for wanted in params["runs"]):
+        damon_memory.swap()
     for number, wanted in enumerate(params["runs"]):
         turn(wanted["switches"])
         for row in one(wanted, log):
@@ -57,13 +60,19 @@ def one(wanted, log):
         regions = []
         while (words := next(program.stdout).split()) != ["ready"]:
             regions.append([int(word) for word in words[2:]])
-        yield {"regions": regions, "mappings": mappings(program.pid)}
+        yield {"regions": regions, **mappings(program.pid)}
         damon_sysfs.configure(program.pid, wanted["attrs"], wanted["schemes"])
         if log:
             log.start_anew()
         damon_sysfs.turn("on")
         kdamond = damon_sysfs.kdamond()
         before = work(kdamond)
+        watch = None
+        if wanted["schemes"]:
+            # The program is always ready to run; with a CPU of its own kdamond would not wait for
+            # the end of its time slice, in each sample up to two ticks.
+            os.sched_setscheduler(kdamond, os.SCHED_FIFO, os.sched_param(1))
+            watch = damon_memory.Watch(program.pid)
         program.send_signal(signal.SIGUSR1)
         truth = []
         for line in program.stdout:
@@ -74,12 +83,14 @@ def one(wanted, log):
         else:
             raise RuntimeError("masim ended before its program did")
         after = work(kdamond)
+        memory = watch.end() if watch else {}
         stats = damon_sysfs.scheme_stats() if wanted["schemes"] else []
         damon_sysfs.turn("off")
         yield {
             "truth": truth,
             "work": [b - a for a, b in zip(before, after, strict=True)],
             "schemes": stats,
+            "memory": memory,
         }
         if log:
             packed = base64.b64encode(zlib.compress(log.read())).decode()
@@ -91,12 +102,17 @@ def one(wanted, log):
 
 
 def mappings(pid):
-    """Start and end of every mapping that is on the process' own list (not vsyscall)."""
-    found = []
+    """Start and end of every mapping that is on the process' own list (not vsyscall).
+
+    Of them those that have no pages of their own (VM_PFNMAP), which madvise() can't page out.
+    """
+    found, bare = [], []
     for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
         if not line.endswith("[vsyscall]"):
             found.append([int(part, 16) for part in line.split()[0].split("-")])
-    return found
+            if line.endswith("[vvar]"):
+                bare.append(found[-1])
+    return {"mappings": found, "bare": bare}
 
 
 def work(pid):

@@ -33,6 +33,17 @@ EXPERIMENTS = [
         question="What do the thread's schemes promote, demote, page out and fault back in?",
         Params=Schemes,
         model="lorelab.damon.operations:schemes",
+        kernel="lorelab.damon.kernel_schemes:schemes",
+        repeats=False,
+        weighs="lorelab.damon.kernel_schemes:weigh",
+    ),
+    Experiment(
+        name="damon/schemes-followed",
+        question="Given the same numbers, checks and clock, are schemes tried on the same regions?",
+        Params=Schemes,
+        kernel="lorelab.damon.follow_schemes:measured",
+        repeats=False,
+        weighs="lorelab.damon.follow_schemes:weigh",
     ),
     Experiment(
         name="damon/hotspot",

@@ -8,8 +8,10 @@ something that a scheme's user sees:
 - A range with a hole in it is worked on, but the call says -ENOMEM, so that DAMOS counts nothing
   as applied (madvise_walk_vmas(), damos_madvise()).
 - MADV_HUGEPAGE marks a range; huge pages come from a fault on 2 MiB with no page yet, or from
-  khugepaged, 4096 pages every 10 s. MADV_NOHUGEPAGE takes the mark away, and leaves every huge
-  page as it is (hugepage_madvise()).
+  khugepaged, 4096 pages at the first mark and every 10 s from then on (__khugepaged_enter()).
+  MADV_NOHUGEPAGE takes the mark away, and leaves every huge page as it is (hugepage_madvise());
+  but where marked and unmarked meet two mappings meet, and a border inside a huge page splits its
+  PMD (vma_adjust_trans_huge()). Its pages stay.
 
 Simplifications: swap and free memory never run out; a page out means a page compressed on zram,
 back at the next touch; khugepaged looks at this program alone and asks for no young page.
@@ -30,6 +32,7 @@ PAGEOUT, HUGEPAGE, NOHUGEPAGE, STAT = U(2), U(3), U(4), U(9)
 PMD_PAGES = U(512)
 KHUGEPAGED_PMDS = U(4096) // PMD_PAGES  # pages_to_scan
 KHUGEPAGED_NS = U(10_000_000_000)  # scan_sleep_millisecs
+NEVER = U(2**64 - 1)
 MAX_PTES_SWAP = 64
 
 
@@ -46,6 +49,7 @@ def fault_in(pages):
         if pages.todo[block] == PMD_PAGES and _all_advised(pages, block):
             _map_huge(pages, block)
             info.faults += ONE
+            info.huge_faults += ONE
             continue
         for page in range(block * PMD_PAGES, (block + ONE) * PMD_PAGES):
             if pages.flags[page] & RESIDENT:
@@ -78,7 +82,7 @@ def _map_huge(pages, block):
 
 @njit
 def khugepaged(pages):
-    """Collapse advised 2 MiB: every 10 s, from where the last scan ended (mm/khugepaged.c)."""
+    """Collapse advised 2 MiB: each scan goes on where the last one ended (mm/khugepaged.c)."""
     info = pages.info[0]
     if len(pages.todo) == 0 or info.now < info.next_khugepaged:
         return
@@ -107,6 +111,19 @@ def khugepaged(pages):
 
 
 @njit
+def _split_huge_pmd_if_needed(pages, page):
+    # Do two mappings now meet in front of this page, inside a huge page?
+    flags = pages.flags
+    if page % PMD_PAGES == ZERO or page >= U(len(flags)) or not flags[page] & HUGE:
+        return
+    if (flags[page - ONE] ^ flags[page]) & ADVISED:
+        block = page // PMD_PAGES
+        for other in range(block * PMD_PAGES, (block + ONE) * PMD_PAGES):
+            flags[other] &= ~HUGE
+        pages.info[0].pmd_splits += ONE
+
+
+@njit
 def _unmapped(pages, start, end):
     # Does [start, end) hold an address that no mapping has?
     at = start
@@ -126,8 +143,10 @@ def damon_va_apply_scheme(pages, start, end, action):
         Bytes that DAMOS counts as applied, and nanoseconds of work.
     """
     info = pages.info[0]
-    if action == STAT or len(pages.flags) == 0:
+    if action == STAT:
         return ZERO, ZERO
+    if action == HUGEPAGE and info.next_khugepaged == NEVER:
+        info.next_khugepaged = info.now
     nr = U(len(pages.flags))
     low = (max(start, info.base) - info.base) // PAGE_SIZE
     high = min((max(end, info.base) - info.base) // PAGE_SIZE, nr)
@@ -147,5 +166,7 @@ def damon_va_apply_scheme(pages, start, end, action):
             pages.todo[block] += ONE
             info.paged_out += ONE
             worked += ONE
+    _split_huge_pmd_if_needed(pages, low)
+    _split_huge_pmd_if_needed(pages, high)
     applied = ZERO if _unmapped(pages, start, end) else end - start
     return applied, worked * info.page_ns

@@ -96,7 +96,7 @@ def followed(params: Masim, given: Given) -> Followed:
     ValueError
         The model asks for more numbers or checks than there are.
     """
-    ctx, pages = _begin(params, given)
+    ctx, pages = begin(params, given)
     rows = []
     for kernels in given.windows:
         n = -1
@@ -119,7 +119,7 @@ def sampled(params: Masim, run: kernel.Run, given: Given) -> tuple[int, int]:
     samples, equal : int
         Samples, and those of them in which all regions and addresses are the same.
     """
-    ctx, pages = _begin(params, given)
+    ctx, pages = begin(params, given)
     drawn = run.log[(run.log["kind"] == kernel.RAND) & (run.log["x"] != 1)]
     at = samples = equal = windows = 0
     while windows < len(given.windows):
@@ -139,14 +139,16 @@ def sampled(params: Masim, run: kernel.Run, given: Given) -> tuple[int, int]:
     return samples, equal
 
 
-def _begin(params: Masim, given: Given):
+def begin(params: Masim, given: Given, schemes=None, mapped=()):
+    """Model and memory as monitoring begins; `mapped` as new_pages() takes mappings."""
     ctx = model.damon_new_ctx(
         [(0, *mapping) for mapping in given.mappings],
         **kernel.attributes(params),
         numbers=given.numbers,
         static=np.array([given.last_nr_regions], np.uint64),
+        schemes=schemes,
     )
-    pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), [], recorded=given.checks)
+    pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), mapped, recorded=given.checks)
     model.kdamond_start(ctx, pages)
     return ctx, pages
 
@@ -186,7 +188,7 @@ def of(run: kernel.Run, last_nr_regions: int = 0) -> Given:
 def pack(params: Masim, run: kernel.Run, last_nr_regions: int = 0) -> pd.DataFrame:
     """A log as a record."""
     given = of(run)
-    rows = [(0, 0, last_nr_regions, "", "", _spans(given.mappings)), *_accessed(params, run)]
+    rows = [(0, 0, last_nr_regions, "", "", spans(given.mappings)), *_accessed(params, run)]
     begun = int(run.truth[0, 0]) // 1000
     kind, log = run.log["kind"], run.log
     reports = np.flatnonzero(kind == kernel.AGGREGATED)
@@ -220,7 +222,7 @@ def unpack(table: pd.DataFrame, params: Masim) -> Given:
         numbers.append(np.zeros(nr, np.uint64))
         numbers.append(np.array([int(digit) for digit in row.splits], np.uint64))
         windows.append(_unpacked(row.regions))
-    last, mappings = int(first["sampled"]), _unspanned(first["regions"])
+    last, mappings = int(first["sampled"]), unspanned(first["regions"])
     return Given(mappings, np.concatenate(numbers), np.concatenate(checks), windows, last)
 
 
@@ -228,7 +230,7 @@ def accesses(table: pd.DataFrame) -> pd.DataFrame:
     """What the program of a record accessed: `begin`, `end` (s), `low` and `high` (addresses)."""
     rows = table[table["window"] == 0].iloc[1:]
     begin = rows["us"].to_numpy() / 1e6
-    spans = [_unspanned(text)[0] for text in rows["regions"].iloc[:-1]]
+    spans = [unspanned(text)[0] for text in rows["regions"].iloc[:-1]]
     low, high = np.array(spans, np.uint64).T
     return pd.DataFrame({"begin": begin[:-1], "end": begin[1:], "low": low, "high": high})
 
@@ -293,11 +295,13 @@ def _overlap(begin: np.ndarray, end: np.ndarray, edges: np.ndarray) -> np.ndarra
     return np.maximum(shared, 0)
 
 
-def _spans(pairs) -> str:
+def spans(pairs) -> str:
+    """Ranges of addresses as text; `unspanned()` reads it."""
     return " ".join(f"{int(low):x}-{int(high):x}" for low, high in pairs)
 
 
-def _unspanned(text: str) -> list[tuple[int, int]]:
+def unspanned(text: str) -> list[tuple[int, int]]:
+    """The ranges that `spans()` wrote."""
     pairs = (word.split("-") for word in text.split())
     return [(int(low, 16), int(high, 16)) for low, high in pairs]
 
@@ -310,7 +314,7 @@ def _accessed(params: Masim, run: kernel.Run) -> list[tuple]:
     rows = []
     for at, pattern in run.truth.tolist():
         low, size = run.regions[of_pattern[pattern]].tolist()
-        rows.append((0, (at - begun) // 1000, 0, "", "", _spans([(low, low + size)])))
+        rows.append((0, (at - begun) // 1000, 0, "", "", spans([(low, low + size)])))
     return [*rows, (0, (run.ended - begun) // 1000, 0, "", "", "")]
 
 

@@ -35,7 +35,7 @@ EVENT = np.dtype(
     + [(name, "<u4") for name in ("n", "age", "kind", "us")]
 )
 """An entry of the guest's log (lib/kernel/guest/damon_log.py)."""
-RAND, CHECK, AGGREGATED = 1, 2, 3
+RAND, CHECK, AGGREGATED, TRIED = 1, 2, 3, 4
 FOLLOWED = (Variant.DAMON, Variant.SETTINGS_2020)
 LARGEST_MIB = 1024
 """What the program may touch, in a guest of 2 GiB."""
@@ -56,13 +56,15 @@ class Run(NamedTuple):
     sleeps: int  # how often it went to sleep meanwhile: once a sample
     schemes: list[dict[str, int]]
     log: np.ndarray  # EVENT
+    memory: dict[str, float] | None = None  # of the process, where schemes were applied
+    bare: np.ndarray | None = None  # (n, 2) u8: mappings without pages of their own
 
 
 def masim(wanted: list[Masim], image: Path | None = None) -> list[Record]:
     """Run `damon/masim` on a kernel; see `lorelab.damon.workload.masim` for the counters."""
     runs, measured = watched(wanted, image)
     return [
-        _record(
+        record(
             "damon/masim",
             params,
             masim_counters(observed(params, run), params, "kernel"),
@@ -80,7 +82,7 @@ def accuracy(wanted: list[Masim], image: Path | None = None) -> list[Record]:
     for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
         seen = observed(params, run)
         counters = summary(seen, changes(params, run), params, "kernel")
-        found.append(_record("damon/accuracy", params, counters, measured, number))
+        found.append(record("damon/accuracy", params, counters, measured, number))
     return found
 
 
@@ -111,7 +113,7 @@ def overhead(wanted: list[Overhead], image: Path | None = None) -> list[Record]:
             "instructions_per_sample": ("instructions", [run.work_ns / run.sleeps]),
         }
         counted = table("damon/overhead", label(params.variant), "kernel", counters, first=0)
-        found.append(_record("damon/overhead", params, counted, measured, number))
+        found.append(record("damon/overhead", params, counted, measured, number))
     return found
 
 
@@ -304,10 +306,12 @@ def read(rows: list[dict[str, Any]], number: int) -> Run:
         *said["work"],
         said["schemes"],
         np.frombuffer(log, EVENT),
+        said["memory"],
+        np.array(said["bare"], np.uint64).reshape(-1, 2),
     )
 
 
-def _record(
+def record(
     name: str, params: Params, counters: pd.DataFrame, measured: Measured, number: int
 ) -> Record:
     return Record(counters, measured.provenance(name, params.model_dump(mode="json"), number))

@@ -82,6 +82,8 @@ BUILTIN = {
     "steady\n29000\nhot, 0, 4096, 1\n",
     "random": "hot, 10000000\nwarm, 90000000\ncold, 100000000\n\ntouch\n1000\nhot, 0, 4096, 1\n"
     "warm, 0, 4096, 1\ncold, 0, 4096, 1\n\nrandom\n29000\nhot, 1, 64, 999\nwarm, 1, 64, 1\n",
+    "turns": "a, 50000000\nb, 50000000\n\nboth\n1000\na, 0, 4096, 1\nb, 0, 4096, 1\n\n"
+    "on a\n7500\na, 0, 4096, 1\n\non b\n7500\nb, 0, 4096, 1\n",
     "whole": "a, 100000000\n\nall of it\n4000\na, 0, 4096, 1\n",
     "sparse": "a, 200000000\n\none page in 64\n30000\na, 0, 262144, 1\n",
     "burst": "a, 100000000\nb, 100000000\n\n"

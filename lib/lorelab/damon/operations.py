@@ -9,17 +9,19 @@ Linux 6.12 takes counts of samples and of windows, so 5 % of 20 samples is a cou
 is an age of 10 windows. Both are rounded down.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 
 from lorelab import counters
 from lorelab.damon import masim as language
 from lorelab.damon.model import kdamond_window
-from lorelab.damon.pages import HUGE, RESIDENT, SWAPPED
+from lorelab.damon.pages import HUGE, RESIDENT, SWAPPED, Pages
 from lorelab.damon.params import Schemes
 from lorelab.damon.schemes import Action
 from lorelab.damon.setting import configuration, context, memory
-from lorelab.damon.state import SCHEME, U
+from lorelab.damon.state import SCHEME, Damon, U
 from lorelab.errors import BadInput
 from lorelab.params import label
 from lorelab.progress import track
@@ -34,6 +36,14 @@ SIZES = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 TIMES = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
 ULONG_MAX, UINT_MAX = 2**64 - 1, 2**32 - 1
 ACTIONS = {action.name.lower(): action for action in Action}
+STATISTICS = {
+    "nr_tried": "regions",
+    "sz_tried": "bytes",
+    "nr_applied": "regions",
+    "sz_applied": "bytes",
+    "qt_exceeds": "windows",
+}
+"""struct damos_stat, and what each of its fields counts."""
 
 
 def _quantity(text: str, units: dict[str, int], where: str, what: str) -> int:
@@ -110,30 +120,66 @@ def schemes(params: Schemes) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Per window: regions, bytes resident, swapped and mapped huge; so far: pages out, refaults,
-        collapses, bytes that huge pages added, and for each scheme what it tried and applied.
+        A step a run: bytes of the program's regions, and of those resident (mean over windows),
+        swapped and mapped huge (at the end); pages out, refaults, huge faults, collapses, split
+        PMDs; and of each scheme its statistics.
     """
+    found: dict[str, tuple[str, list[float]]] = {}
+    for n in range(params.runs):
+        each = params.model_copy(update={"seed": params.seed + n})
+        memory = float(sum(configuration(each).regions.values()))
+        found.setdefault("memory", ("bytes", []))[1].append(memory)
+        said = [_state(ctx, pages) for ctx, pages, _ in _windows(each)]
+        resident = float(np.mean([one["resident"][1] for one in said]))
+        found.setdefault("resident_mean", ("bytes", []))[1].append(resident)
+        for name, (unit, value) in said[-1].items():
+            if name != "resident":
+                found.setdefault(name, (unit, []))[1].append(value)
+    return counters.table("damon/schemes", label(params.variant), "model", found)
+
+
+def history(params: Schemes) -> pd.DataFrame:
+    """One run of `damon/schemes` window by window.
+
+    Returns
+    -------
+    DataFrame
+        Counters, a step a window: regions, bytes resident, swapped and mapped huge; so far: pages
+        out, refaults, huge faults, collapses, pages that those filled, split PMDs, and of each
+        scheme its statistics.
+    """
+    found: dict[str, tuple[str, list[float]]] = {}
+    for ctx, pages, n in _windows(params):
+        said = {"nr_regions": ("regions", float(n))} | _state(ctx, pages)
+        for name, (unit, value) in said.items():
+            found.setdefault(name, (unit, []))[1].append(value)
+    return counters.table("damon/schemes", label(params.variant), "model", found)
+
+
+def _windows(params: Schemes) -> Iterator[tuple[Damon, Pages, int]]:
+    # Context and memory after each window of one run, and the regions that it reported.
     config = configuration(params)
     pages = memory(params, config, memory=True, page_ns=params.page_ns)
-    table = parse(BUILTIN.get(params.schemes, params.schemes), params)
-    ctx = context(params, pages, schemes=table)
-    found: dict[str, tuple[str, list[float]]] = {}
-
-    def note(name: str, unit: str, value: float) -> None:
-        found.setdefault(name, (unit, []))[1].append(float(value))
-
+    ctx = context(params, pages, schemes=parse(BUILTIN.get(params.schemes, params.schemes), params))
     for tenth in track(range(int(language.seconds(config) * 10)), "monitoring"):
         while pages.info["now"][0] <= tenth * 100_000_000:
-            note("nr_regions", "regions", kdamond_window(ctx, pages, U(params.check_ns)))
-            for name, flag in (("resident", RESIDENT), ("swapped", SWAPPED), ("huge", HUGE)):
-                note(name, "bytes", np.count_nonzero(pages.flags & flag) * 4096)
-            for name in ("paged_out", "refaults", "bloat"):
-                note(name, "pages", pages.info[name][0])
-            note("collapses", "huge pages", pages.info["collapses"][0])
-            for n, s in enumerate(ctx.schemes):
-                for name in ("nr_tried", "nr_applied", "qt_exceeds"):
-                    unit = "windows" if name == "qt_exceeds" else "regions"
-                    note(f"scheme{n}_{name}", unit, s[name])
-                for name in ("sz_tried", "sz_applied"):
-                    note(f"scheme{n}_{name}", "bytes", s[name])
-    return counters.table("damon/schemes", label(params.variant), "model", found)
+            n = kdamond_window(ctx, pages, U(params.check_ns))
+            yield ctx, pages, n
+
+
+def _bytes(pages: Pages, flag: np.uint8) -> float:
+    return float(np.count_nonzero(pages.flags & flag)) * 4096
+
+
+def _state(ctx: Damon, pages: Pages) -> dict[str, tuple[str, float]]:
+    found = {
+        name: ("bytes", _bytes(pages, flag))
+        for name, flag in (("resident", RESIDENT), ("swapped", SWAPPED), ("huge", HUGE))
+    }
+    for name in ("paged_out", "refaults", "bloat"):
+        found[name] = ("pages", float(pages.info[name][0]))
+    for name in ("huge_faults", "collapses", "pmd_splits"):
+        found[name] = ("huge pages", float(pages.info[name][0]))
+    for n, s in enumerate(ctx.schemes):
+        found |= {f"scheme{n}_{name}": (unit, float(s[name])) for name, unit in STATISTICS.items()}
+    return found

@@ -88,6 +88,8 @@ INFO = np.dtype(
             "page_ns",  # time an action takes a page
             "refaults",
             "faults",
+            "huge_faults",
+            "pmd_splits",
             "paged_out",
             "collapses",
             "bloat",  # pages that a collapse filled
@@ -409,7 +411,7 @@ def new_pages(
         "base": base,
         "free_mem_rate": 500,
         "page_ns": page_ns,
-        "next_khugepaged": 10_000_000_000,
+        "next_khugepaged": 2**64 - 1,  # until the first MADV_HUGEPAGE
     }.items():
         info[name] = value
     patterns = patterns.copy()

@@ -124,3 +124,4 @@ class Schemes(Masim):
     )
     quota_ms: int = param(1000, "charge window of the quota", "ms", ge=1)
     page_ns: int = param(5_000, "time an action takes for a page", "ns", ge=0)
+    runs: int = param(6, "runs, with seeds from `seed` on", "runs", ge=1, le=100)

@@ -28,7 +28,7 @@ from lorelab.damon.state import (
 DAMOS_MAX_SCORE = U(99)
 DAMON_MAX_SUBSCORE = U(100)
 DAMON_MAX_AGE_IN_LOG = U(32)
-HZ = U(250)
+HZ = U(1000)  # of the laboratory's kernel
 INITIAL_JIFFIES = U(2**32) - U(300) * HZ
 
 
@@ -66,7 +66,7 @@ FREE_MEM_RATE = U(Metric.FREE_MEM_RATE)
 
 @njit
 def jiffies(ctx):
-    """Ticks of 4 ms since boot; boot begins at -300 s, as a 32-bit count (kernel/time)."""
+    """Ticks since boot; boot begins at -300 s, as a 32-bit count (kernel/time)."""
     return INITIAL_JIFFIES + ctx.info[0].now * HZ // U(1_000_000)
 
 
