@@ -203,6 +203,15 @@ def record_all() -> None:
 
 
 @lab.command()
+def recordings() -> None:
+    """Have damo make the recordings in data/recordings again, in the guest."""
+    from lorelab.damon import recordings
+
+    for file in recordings.make():
+        print(f"made {file}", file=sys.stderr)
+
+
+@lab.command()
 @click.option("--seed", default=1, show_default=True, help="Chooses among the runs of one kind.")
 def verify(seed: int) -> None:
     """Measure a sample of the recorded runs again; fails when one says something else.

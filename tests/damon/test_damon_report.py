@@ -1,5 +1,8 @@
 """What the library says of a recording is what `damo report` says of the same file."""
 
+import importlib
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from damon.recordings import BASE, damo, make, perf, write
-from lorelab.damon import recording, report
+from lorelab.damon import recording, recordings, report
 from lorelab.errors import BadInput
 
+GUEST = Path(__file__).parents[2] / "lib" / "kernel" / "guest"
 DAMO = Path(sys.executable).with_name("damo")
 # damo asks `file` for the format, and does not know what some versions of it answer to JSON.
 FILE = """\
@@ -33,13 +37,13 @@ FORMATS = {
 
 
 @pytest.fixture(scope="module")
-def judge(tmp_path_factory):
-    """Run `damo report`; gives the fields of each line that is no comment."""
+def judge_text(tmp_path_factory):
+    """Run `damo report`; gives what it prints."""
     folder = tmp_path_factory.mktemp("bin")
     (folder / "file").write_text(FILE)
     (folder / "file").chmod(0o755)
 
-    def run(*words: str) -> list[list[str]]:
+    def run(*words: str) -> str:
         done = subprocess.run(
             [DAMO, "report", *map(str, words)],
             env={"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(folder)},
@@ -47,8 +51,18 @@ def judge(tmp_path_factory):
             text=True,
             check=True,
         )
-        lines = [line.split() for line in done.stdout.splitlines()]
-        assert lines, done.stderr
+        assert done.stdout, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def judge(judge_text):
+    """Run `damo report`; gives the fields of each line that is no comment."""
+
+    def run(*words: str) -> list[list[str]]:
+        lines = [line.split() for line in judge_text(*words).splitlines()]
         return [line for line in lines if line and line[0] != "#"]
 
     return run
@@ -178,3 +192,80 @@ def test_snapshots_are_one_row_a_region(small):
     assert len(rows) == len(small.low)
     sizes = (rows["high"] - rows["low"]).where(rows["nr_accesses"] > 0, 0)
     assert sizes.groupby(rows["snapshot"]).sum().tolist() == report.working_set(small).tolist()
+
+
+# Recordings that damo made of a kernel
+
+
+@pytest.fixture(params=recordings.WANTED)
+def made(request):
+    return recordings.FOLDER / request.param
+
+
+def test_a_recording_is_what_left_the_guest(made, tmp_path):
+    told = recordings.provenance(made.name)
+    assert told.kernel.release.startswith("6.12.") and told.guest.packages["damo"]
+    (tmp_path / made.name).write_bytes(made.read_bytes()[:-1])
+    shutil.copy(recordings.source(made.name), tmp_path)
+    with pytest.raises(BadInput, match="digest differs"):
+        recordings.provenance(made.name, tmp_path)
+
+
+def plain(number: str) -> int:
+    return int(number.replace(",", ""))
+
+
+def test_snapshots_of_a_kernel_are_damo_s(judge_text, made):
+    records = json.loads(judge_text("access", "--input", made, "--json", "--raw_number"))
+    theirs = [
+        (number, *map(plain, (r["start"], r["end"])), int(r["nr_accesses"]["samples"]),
+         plain(r["age"]["aggr_intervals"]))
+        for number, snapshot in enumerate(records[0]["snapshots"])
+        for r in snapshot["regions"]
+    ]  # fmt: skip
+    (found,) = recording.read(made)
+    names = ["snapshot", "low", "high", "nr_accesses", "age"]
+    assert list(report.snapshots(found)[names].itertuples(index=False, name=None)) == theirs
+
+
+def test_figures_of_a_kernel_are_damo_s(judge, made):
+    (found,) = recording.read(made)
+    at = list(range(0, 101, 5))
+    said = judge("wss", "--input", made, "--raw_number", "--nr_cols_bar", 0, "--range", 0, 101, 5)
+    sizes = report.working_set(found)[report.SKIPPED :]
+    assert [int(size) for _, size in said] == report.percentiles(sizes, at)
+    said = judge("nr_regions", "--input", made, "--range", 0, 101, 5)
+    count = report.nr_regions(found)[report.SKIPPED :]
+    assert [int(number) for _, number in said] == report.percentiles(count, at)
+
+
+def test_heat_map_of_a_kernel_is_damo_s(judge, made):
+    (found,) = recording.read(made)
+    ours = report.heatmap(found, (30, 60))
+    begin, end = report.span(found)
+    low, high = report.hottest(found)
+    said = judge(
+        *("heatmap", "--input", made, "--output", "raw", "--resol", 30, 60, "--abs_time"),
+        *("--abs_addr", "--time_range", begin, end, "--address_range", low, high),
+    )
+    theirs = np.array([float(line[2]) for line in said if len(line) == 3]).reshape(30, 60)
+    np.testing.assert_allclose(ours.heat, theirs, rtol=1e-9, atol=1e-9 * np.nanmax(theirs))
+
+
+def test_a_recording_of_a_kernel_knows_the_program(made):
+    """One of two ranges of 8 MiB at a time, but for the first second."""
+    (found,) = recording.read(made)
+    half = np.median(report.working_set(found)[report.SKIPPED :])
+    assert half == pytest.approx(8 << 20, rel=0.1)
+
+
+def test_a_line_of_tracefs_becomes_one_of_perf_script(monkeypatch):
+    monkeypatch.syspath_prepend(GUEST)
+    perf = importlib.import_module("damon_perf")
+    line = "       kdamond.0-71      [000] .....    12.345678: damon_aggregated: target_id=0 "
+    line += "nr_regions=1 4096-8192: 3 4"
+    (said,) = perf.script(f"# tracer: nop\n#\n{line}\n")
+    assert said == (
+        "kdamond.0    71 [000] 12.345678: damon:damon_aggregated: target_id=0 nr_regions=1 "
+        "4096-8192: 3 4\n"
+    )

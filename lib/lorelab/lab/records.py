@@ -92,24 +92,28 @@ def save(record: Record, params: Params, folder: Path | None = None) -> Path | N
     which = f"kernel={release}," if release else ""
     stem = f"{which}{words(params).replace(' ', '_')}--{record.provenance.date:%Y%m%dT%H%M%SZ}"
     csv, provenance = home / f"{stem}.csv", home / f"{stem}.json"
-    body = {
-        "provenance": record.provenance.model_dump(mode="json"),
-        "counters_sha256": cache.digest(text),
-    }
-    sealed = json.dumps({**body, "seal": _seal(body)}, indent=1) + "\n"
     part = home / f"{stem}.part"
     try:
         home.mkdir(parents=True, exist_ok=True)
         # The JSON comes last: a CSV without one is no record.
         part.write_bytes(text)
         part.rename(csv)
-        part.write_text(sealed)
+        part.write_text(sealed(record.provenance, text))
         part.rename(provenance)
     except OSError as error:
         part.unlink(missing_ok=True)
         csv.unlink(missing_ok=True)
         raise RunFailed(f"cannot write {csv}: {error.strerror}; nothing was recorded") from None
     return csv
+
+
+def sealed(provenance: Provenance, data: bytes) -> str:
+    """The JSON file beside `data`: where it came from, its digest, and a seal over both."""
+    body = {
+        "provenance": provenance.model_dump(mode="json"),
+        "counters_sha256": cache.digest(data),
+    }
+    return json.dumps({**body, "seal": _seal(body)}, indent=1) + "\n"
 
 
 def load(
@@ -195,10 +199,11 @@ def _newest(home: Path, params: Params, release: str | None = None) -> tuple[Pat
 
 
 def _all(home: Path) -> list[tuple[Path, _Sealed]]:
-    return [(file, _unseal(file)) for file in sorted(home.glob("*.json"))]
+    return [(file, unseal(file)) for file in sorted(home.glob("*.json"))]
 
 
-def _unseal(file: Path) -> _Sealed:
+def unseal(file: Path) -> _Sealed:
+    """Read what `sealed()` wrote, or BadInput where it was truncated or edited."""
     try:
         content = json.loads(file.read_text())
         seal = content["seal"]
