@@ -92,6 +92,25 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
     return pd.DataFrame(rows)
 
 
+def judged(compared: pd.DataFrame, timing: tuple[str, ...]) -> pd.Series:
+    """Whether a counter's interval can tell a right model from a wrong one.
+
+    Parameters
+    ----------
+    compared : DataFrame
+        As `intervals` returns it.
+    timing : tuple of str
+        Counters that no model can give, as they follow from the order in which CPUs get on.
+
+    Returns
+    -------
+    Series of bool
+        False for those of `timing` whose repeats differ. Where repeats are all the same, timing
+        made no difference, and they are judged as any other.
+    """
+    return ~(compared["counter"].isin(timing) & (compared["low"] < compared["high"]))
+
+
 def quotient(before: list[float], after: list[float]) -> tuple[float, float, float]:
     """How many times the repeats of one side the other's are, and the range that may be.
 

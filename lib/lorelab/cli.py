@@ -145,7 +145,7 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
 
     The kernel's side is the recorded run of these parameters; without one, a kernel is booted.
     Where it depends on timing or chance it ran several times, and the model has to be within their
-    range.
+    range; counters that timing alone decides are shown, and not judged.
     """
     found, given = _asked(name, pairs)
     if found.model is None and found.weighs is None:
@@ -159,6 +159,11 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
         same = bool(table["agrees"].all())
     else:
         same, table = _agree(found, found.simulate(given), measured.counters)
+    if found.timing:
+        table["judged"] = agreement.judged(table, found.timing)
+        same = bool(table.loc[table["judged"], "agrees"].all())
+        if shown := ", ".join(table.loc[~table["judged"], "counter"]):
+            print(f"not judged, for timing alone decides: {shown}", file=sys.stderr)
     table.to_csv(sys.stdout, index=False)
     if not same:
         raise RunFailed(f"{name}: model and kernel differ")

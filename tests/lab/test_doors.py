@@ -27,6 +27,7 @@ class Fake:
     model: str = "here"
     repeats: bool = True
     per: str | None = None
+    timing: tuple = ()
     weighs: str | None = None
     booted: list = field(default_factory=list)
     image: object = None

@@ -134,8 +134,32 @@ def test_a_repeated_record_has_the_model_in_its_range(params):
     assert set(compared["counter"]) >= {"invalidations", "flushes", "splits", "bios"}
     # Which entries are deferred depends on who meets whose pages; the model is one order of many.
     assert compared[compared["counter"] != "deferred"]["agrees"].all()
+    judged = agreement.judged(compared, found.timing)
+    assert set(compared[~judged]["counter"]) <= set(found.timing)
+    if params.cpus == 1:
+        assert judged.all() and compared["agrees"].all()
+        assert (compared["low"] == compared["high"]).all()
     written = compared[compared["counter"].isin(["slot_allocations", "bios"])]
     assert (written["low"] == written["high"]).all()
+
+
+def test_timing_is_shown_and_a_wrong_model_is_still_found():
+    """Four CPUs and single pages: the share of deferred entries is the one that has a range."""
+    found = experiment("swap/usemem")
+    params = parse(Usemem, {**kernel_swapout.IN_THE_GUEST, "folio_order": 0})
+    counted, model = found.recorded(params).counters, found.simulate(params)
+    compared = agreement.intervals(model, counted, found.per)
+    judged = agreement.judged(compared, found.timing)
+    assert compared[~judged]["counter"].tolist() == ["deferred"]
+    assert compared[judged]["agrees"].all()
+    wrong = model.assign(value=model["value"] + (model["counter"] == "flushes"))
+    compared = agreement.intervals(wrong, counted, found.per)
+    judged = agreement.judged(compared, found.timing)
+    assert compared[judged & ~compared["agrees"]]["counter"].tolist() == ["flushes"]
+
+
+def test_repeats_of_one_cpu_are_recorded():
+    assert {p.folio_order for p in REPEATED if p.cpus == 1} == {0, 4}
 
 
 def test_one_repeat_says_nothing_of_a_range():

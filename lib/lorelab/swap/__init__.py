@@ -47,6 +47,7 @@ EXPERIMENTS = [
         model="lorelab.swap.usemem:usemem",
         kernel="lorelab.swap.kernel_swapout:usemem",
         per="swapped",
+        timing=("deferred", "flushes"),
     ),
     Experiment(
         name="swap/swapout",

@@ -13,6 +13,7 @@ and the task that charges reclaims on its own CPU: `try_charge_memcg()`,
 - The device writes synchronously (brd, zram, pmem), so a folio is free when its write returns.
 - CPUs run in step: in one round each CPU takes one step, which is a fault or one folio through
   `shrink_folio_list()`. So reclaimers interleave folio by folio, more finely than any machine does.
+  Whose folios a CPU meets, and so `deferred` and with it `flushes`, is one outcome of many on x86.
 - Page tables and other kernel memory of the cgroup are not charged (0.2 % of the memory written).
 - Only usemem runs: no file pages, no kswapd (the cgroup's limit is hit first), no swap-in.
 """
