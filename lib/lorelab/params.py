@@ -14,7 +14,7 @@ class Params(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
 
-def param(default: Any, help: str, unit: str = "", **bounds: Any) -> Any:
+def param(default: Any, help: str, unit: str = "", only_model: bool = False, **bounds: Any) -> Any:
     """Declare one parameter.
 
     Parameters
@@ -25,10 +25,19 @@ def param(default: Any, help: str, unit: str = "", **bounds: Any) -> Any:
         What it means, in one line.
     unit : str
         Unit of the value; empty for a name, a switch or a pure number.
+    only_model : bool
+        A kernel takes what it takes: its records are the same whatever this is.
     **bounds
         pydantic's `ge`, `le`, `gt`, `lt`, `multiple_of`, ...
     """
-    return Field(default, description=help, json_schema_extra={"unit": unit}, **bounds)
+    extra = {"unit": unit, "only_model": only_model}
+    return Field(default, description=help, json_schema_extra=extra, **bounds)
+
+
+def only_model(model: type[Params]) -> set[str]:
+    """Names of the parameters that a kernel does not take."""
+    fields = model.model_fields.items()
+    return {name for name, field in fields if field.json_schema_extra["only_model"]}
 
 
 def label(member: IntEnum) -> str:

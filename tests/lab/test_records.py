@@ -152,3 +152,15 @@ def test_no_room_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(RunFailed, match="No space left on device"):
         records.save(record(params, [1]), params, tmp_path)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+class Modelled(Some):
+    cost: int = param(5, "what the model takes it to cost", only_model=True)
+
+
+def test_what_only_the_model_takes_tells_no_records_apart(tmp_path):
+    params = Modelled(cost=5)
+    records.save(record(params, [1]), params, tmp_path)
+    assert records.load(NAME, Modelled(cost=7), tmp_path).counters["value"].tolist() == [1]
+    assert records.load(NAME, Modelled(seed=2), tmp_path) is None
+    assert records.save(record(params, [1]), Modelled(cost=7), tmp_path) is None

@@ -20,7 +20,7 @@ from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache
 from lorelab.lab.build import KernelInfo
 from lorelab.lab.guest import GuestInfo
-from lorelab.params import Params, words
+from lorelab.params import Params, only_model, words
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "kernel"
 
@@ -226,9 +226,11 @@ def _seal(body: dict[str, Any]) -> str:
 def _same(stored: dict[str, Any], params: Params) -> bool:
     # Through the model, so that a parameter added later, with its default, still matches.
     try:
-        return type(params).model_validate(stored) == params
+        found = type(params).model_validate(stored)
     except ValidationError:
         return False
+    left_out = only_model(type(params))
+    return found.model_dump(exclude=left_out) == params.model_dump(exclude=left_out)
 
 
 def _home(experiment: str, folder: Path | None) -> Path:
