@@ -8,7 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorelab.damon import masim
-from lorelab.damon.pages import PATTERN, PHASE, damon_va_young, new_pages, pages_prepare, play
+from lorelab.damon.pages import (
+    ALWAYS,
+    CHANGE,
+    DRAW,
+    PATTERN,
+    PHASE,
+    damon_va_young,
+    new_pages,
+    pages_prepare,
+    play,
+)
 from lorelab.damon.state import U
 from lorelab.errors import BadInput
 
@@ -68,10 +78,46 @@ def test_sequential_accesses_set_the_bits_a_walk_would(size, stride, shift, tlb,
             machine.access(BASE + shift + offset)
             now += 1
         for page in range(BASE // PAGE - 1, (BASE + shift + size) // PAGE + 3):
-            fields = (pages.info[0], pages.patterns, pages.flags, pages.recorded)
+            fields = (pages.info[0], pages.patterns, pages.own, pages.flags, pages.recorded)
             young = bool(damon_va_young(*fields, U(page * PAGE + 7)))
             # Below a page's stride the model also shows the page in which a lap or interval begins.
             assert young == (page in machine.young) or (young and tlb and stride < PAGE)
+
+
+def own_seen(tlb, switch_us, intervals=80, interval_ms=10):
+    """By interval, whether code, data and log are seen, and the pattern that is in use."""
+    patterns = np.zeros(2, PATTERN)
+    patterns["start"], patterns["sz"] = [BASE, BASE + 16 * PAGE], 10 * PAGE - 1
+    patterns["stride"], patterns["prob_start"], patterns["probability"] = PAGE, [0, 1], 1
+    phases = np.zeros(1, PHASE)
+    phases["end"], phases["time_ns"], phases["total_probability"] = 2, 10**15, 2
+    own = [(n * PAGE, (n + 1) * PAGE, when) for n, when in enumerate((ALWAYS, DRAW, CHANGE))]
+    pages = new_pages(
+        patterns, phases, [], own, access_ns=1000, tlb=tlb, switch_us=switch_us, seed=3
+    )
+    seen = []
+    for _ in range(intervals):
+        pages_prepare(pages)
+        play(pages, U(interval_ms * 1_000_000))
+        fields = (pages.info[0], pages.patterns, pages.own, pages.flags, pages.recorded)
+        young = [bool(damon_va_young(*fields, U(page * PAGE))) for page in range(3)]
+        seen.append((*young, int(pages.info["pattern"][0])))
+    return map(np.array, zip(*seen, strict=True))
+
+
+def test_own_pages_are_seen_as_the_program_gets_to_them():
+    draws = [int(k * 131.072 // 10) for k in range(7)]
+    code, data, log, pattern = own_seen(0, 0)
+    assert code.all()
+    assert np.flatnonzero(data).tolist() == draws
+    # The log is written where the pattern is another one than before, at a draw.
+    changed = (np.flatnonzero(np.diff(pattern)) + 1).tolist()
+    assert len(changed) > 1 and np.flatnonzero(log).tolist()[-len(changed) :] == changed
+    code, data, _, _ = own_seen(1000, 0)
+    assert np.flatnonzero(code).tolist() == np.flatnonzero(data).tolist() == [0]
+    code, data, _, _ = own_seen(1000, 50_000)
+    assert np.flatnonzero(code).tolist() == list(range(0, 80, 5))
+    assert np.flatnonzero(data).tolist() == draws
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ def run(params):
     (`damon_sysfs.configure`); `switches`, choices by name. `params["log"]` says what to log:
     "regions", "numbers" (with them), or "" for nothing.
     """
+    # Most of a large program's memory is never touched.
+    Path("/proc/sys/vm/overcommit_memory").write_text("1")
     log = None
     if params["log"]:
         from damon_log import Log
@@ -57,10 +59,10 @@ def one(wanted, log):
     try:
         program.stdin.write(wanted["masim"])
         program.stdin.close()
-        regions = []
+        said = {"region": [], "own": []}
         while (words := next(program.stdout).split()) != ["ready"]:
-            regions.append([int(word) for word in words[2:]])
-        yield {"regions": regions, **mappings(program.pid)}
+            said[words[0]].append([int(word) for word in words[2:]])
+        yield {"regions": said["region"], "own": said["own"], **mappings(program.pid)}
         damon_sysfs.configure(program.pid, wanted["attrs"], wanted["schemes"])
         if log:
             log.start_anew()

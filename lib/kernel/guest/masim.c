@@ -5,16 +5,21 @@
  * accesses with it, looks at the clock, and so on, as masim does.
  *
  * Standard input, numbers only:
- *	flush_us seed
+ *	flush_us seed there
  *	regions, then the bytes of each
  *	phases, then for each: its milliseconds, its patterns, then for each pattern:
  *		region, random (0 or 1), stride, weight
  *
- * Its memory is faulted in by the first accesses, as masim's is.
+ * With there=1 the memory that it is going to access is there from the start; with 0 it comes with
+ * the first accesses, as masim's does, for which an emulator takes as long as for a phase or two.
  *
- * Standard output: `region NUMBER ADDRESS BYTES` for each, then `ready`; on SIGUSR1 it begins.
- * Then `at NANOSECONDS PATTERN` whenever another pattern than before begins, patterns counted
- * over all phases, and `end NANOSECONDS`, on CLOCK_MONOTONIC. Then it waits to be killed.
+ * Standard output: `region NUMBER ADDRESS BYTES` for each; `own NAME ADDRESS BYTES` for what
+ * playing touches besides, which DAMON sees too: code all the time, stack and data (the patterns)
+ * with each draw, log (an entry of 16 bytes) as the pattern changes, and rseq, where the kernel
+ * writes with each switch to the process, as libc asks it to; then `ready`. On SIGUSR1 it begins.
+ * When it is done, `at NANOSECONDS PATTERN` for each time that another pattern than before began,
+ * patterns counted over all phases, and `end NANOSECONDS DRAWS`, on CLOCK_MONOTONIC. Then it waits
+ * to be killed.
  *
  * With flush_us a second process wakes up that often on the same CPU, so that the switch to it
  * and back flushes the TLB as another program's turn would.
@@ -24,38 +29,56 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define ACCESSES 131072
 #define NS_PER_S 1000000000ull
+#define PAGE 4096
+#define CHANGES 16384
+/* All that runs while it plays is in one page, and calls nothing. */
+#define PLAY __attribute__((section("playing"), aligned(PAGE), noinline))
+#define INLINE static inline __attribute__((always_inline))
 
 struct pattern {
 	unsigned long region, random, stride, weight;
-	size_t offset;
+	size_t offset, size;
+	char *start;
 };
 
 struct phase {
 	unsigned long ms, first, end, weights;
 };
 
-static uint64_t state;
+struct change {
+	uint64_t at, pattern;
+};
 
-static uint64_t now(void)
+extern char __start_playing[], __stop_playing[];
+static struct change changes[CHANGES] __attribute__((aligned(PAGE)));
+
+/* By system call: the vDSO and libc would be two more pages. */
+INLINE uint64_t now(void)
 {
 	struct timespec t;
+	long result;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	asm volatile("syscall"
+		     : "=a"(result)
+		     : "a"(SYS_clock_gettime), "D"(CLOCK_MONOTONIC), "S"(&t)
+		     : "rcx", "r11", "memory");
 	return t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
 /* xorshift64 (Marsaglia, 2003) */
-static uint64_t next_random(void)
+INLINE uint64_t next_random(uint64_t *state)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
 }
 
 static unsigned long number(void)
@@ -91,32 +114,34 @@ static void interrupt_every(unsigned long us)
 		nanosleep(&t, NULL);
 }
 
-static void access_memory(volatile char *region, size_t size, struct pattern *p)
+INLINE void access_memory(volatile char *region, size_t size, struct pattern *p, uint64_t *state)
 {
+	/* The compiler can't know that the stores leave it alone. */
+	const size_t stride = p->stride;
 	size_t offset = p->offset;
 
 	if (p->random) {
 		for (int i = 0; i < ACCESSES; i++)
-			region[(next_random() >> 32) * size >> 32] = 1;
+			region[(next_random(state) >> 32) * size >> 32] = 1;
 		return;
 	}
 	for (int i = 0; i < ACCESSES; i++) {
 		region[offset] = 1;
-		offset += p->stride;
+		offset += stride;
 		if (offset >= size)
 			offset = 0;
 	}
 	p->offset = offset;
 }
 
-static struct pattern *draw(struct pattern *patterns, struct phase *phase)
+INLINE struct pattern *draw(struct pattern *patterns, struct phase *phase, uint64_t *state)
 {
 	struct pattern *p = patterns + phase->first;
 	unsigned long n;
 
 	if (phase->end - phase->first == 1)
 		return p;
-	n = next_random() % phase->weights;
+	n = next_random(state) % phase->weights;
 	while (n >= p->weight) {
 		n -= p->weight;
 		p++;
@@ -124,16 +149,73 @@ static struct pattern *draw(struct pattern *patterns, struct phase *phase)
 	return p;
 }
 
-int main(void)
+static void tell(unsigned long nr_changes)
 {
-	unsigned long flush_us, nr_regions, nr_phases, nr_patterns = 0;
-	struct pattern *patterns = NULL, *last = NULL;
-	struct phase *phases;
-	size_t *sizes;
-	char **regions;
+	for (unsigned long i = 0; i < nr_changes; i++)
+		printf("at %lu %lu\n", changes[i].at, changes[i].pattern);
+}
+
+static void own(const char *name, void *start, void *end)
+{
+	printf("own %s %lu %zu\n", name, (unsigned long)start, (size_t)((char *)end - (char *)start));
+}
+
+static PLAY void play(struct phase *phases, unsigned long nr_phases, struct pattern *patterns,
+		      uint64_t state)
+{
+	unsigned long nr_changes = 0, draws = 0;
+	struct pattern *last = NULL;
+	char *stack_pointer;
 	sigset_t begin;
 	uint64_t end;
 	int signal;
+
+	asm volatile("mov %%rsp, %0" : "=r"(stack_pointer));
+	own("stack", stack_pointer, __builtin_frame_address(0));
+	printf("ready\n");
+	fflush(stdout);
+	sigemptyset(&begin);
+	sigaddset(&begin, SIGUSR1);
+	sigwait(&begin, &signal);
+
+	end = now();
+	for (unsigned long i = 0; i < nr_phases; i++) {
+		uint64_t at = end;
+
+		end += phases[i].ms * 1000000ull;
+		while (at < end) {
+			struct pattern *p = draw(patterns, &phases[i], &state);
+
+			draws++;
+			if (p != last) {
+				if (nr_changes == CHANGES) {
+					tell(nr_changes);
+					nr_changes = 0;
+				}
+				changes[nr_changes++] = (struct change){ at, p - patterns };
+			}
+			last = p;
+			access_memory(p->start, p->size, p, &state);
+			at = now();
+		}
+		/* A phase ends when its last accesses are done, and the next one begins then. */
+		end = at;
+	}
+	tell(nr_changes);
+	printf("end %lu %lu\n", end, draws);
+	fflush(stdout);
+}
+
+int main(void)
+{
+	unsigned long flush_us, there, nr_regions, nr_phases, nr_patterns = 0;
+	struct pattern *patterns = NULL;
+	struct phase *phases;
+	size_t *sizes;
+	char **regions;
+	char *rseq = (char *)__builtin_thread_pointer() + __rseq_offset;
+	uint64_t state;
+	sigset_t begin;
 
 	sigemptyset(&begin);
 	sigaddset(&begin, SIGUSR1);
@@ -141,6 +223,7 @@ int main(void)
 
 	flush_us = number();
 	state = number() * 2654435761u + 1;
+	there = number();
 	nr_regions = number();
 	sizes = allocate(nr_regions * sizeof(*sizes));
 	regions = allocate(nr_regions * sizeof(*regions));
@@ -173,29 +256,19 @@ int main(void)
 		regions[i] = allocate(sizes[i]);
 		printf("region %lu %lu %zu\n", i, (unsigned long)regions[i], sizes[i]);
 	}
-	printf("ready\n");
-	fflush(stdout);
-	sigwait(&begin, &signal);
-
-	end = now();
-	for (unsigned long i = 0; i < nr_phases; i++) {
-		uint64_t at = end;
-
-		end += phases[i].ms * 1000000ull;
-		while (at < end) {
-			struct pattern *p = draw(patterns, &phases[i]);
-
-			if (p != last)
-				printf("at %lu %zu\n", at, (size_t)(p - patterns));
-			last = p;
-			access_memory(regions[p->region], sizes[p->region], p);
-			at = now();
-		}
-		/* A phase ends when its last accesses are done, and the next one begins then. */
-		end = at;
+	for (unsigned long k = 0; k < nr_patterns; k++) {
+		patterns[k].size = sizes[patterns[k].region];
+		patterns[k].start = regions[patterns[k].region];
+		for (size_t at = 0; there && at < patterns[k].size; at += PAGE)
+			*(volatile char *)(patterns[k].start + at) = 1;
+		if (there)
+			patterns[k].start[patterns[k].size - 1] = 1;
 	}
-	printf("end %lu\n", end);
-	fflush(stdout);
+	own("code", __start_playing, __stop_playing);
+	own("data", patterns, patterns + nr_patterns);
+	own("log", changes, changes + CHANGES);
+	own("rseq", rseq, rseq + __rseq_size);
+	play(phases, nr_phases, patterns, state);
 	pause();
 	return 0;
 }

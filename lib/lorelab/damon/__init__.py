@@ -11,6 +11,7 @@ EXPERIMENTS = [
         model="lorelab.damon.workload:masim",
         kernel="lorelab.damon.kernel:masim",
         repeats=False,
+        weighs="lorelab.damon.agree:masim",
     ),
     Experiment(
         name="damon/overhead",
@@ -19,6 +20,7 @@ EXPERIMENTS = [
         model="lorelab.damon.overhead:overhead",
         kernel="lorelab.damon.kernel:overhead",
         repeats=False,
+        weighs="lorelab.damon.agree:overhead",
     ),
     Experiment(
         name="damon/accuracy",
@@ -27,6 +29,15 @@ EXPERIMENTS = [
         model="lorelab.damon.workload:accuracy",
         kernel="lorelab.damon.kernel:accuracy",
         repeats=False,
+        weighs="lorelab.damon.agree:accuracy",
+    ),
+    Experiment(
+        name="damon/follow",
+        question="Given the kernel's random numbers and checks, are the model's regions the same?",
+        Params=Masim,
+        kernel="lorelab.damon.follow:measure",
+        repeats=False,
+        weighs="lorelab.damon.agree:followed",
     ),
     Experiment(
         name="damon/schemes",

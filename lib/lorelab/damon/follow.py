@@ -77,6 +77,11 @@ def measured(
     return found
 
 
+def measure(wanted: list[Masim], image: Path | None = None) -> list[Record]:
+    """Records of `measured()` alone."""
+    return [record for record, _, _ in measured(wanted, image)]
+
+
 def left(params: Masim, given: Given) -> int:
     """What a run leaves in last_nr_regions: its regions when kdamond_split_regions() last split."""
     split = [len(rows) for rows in given.windows if len(rows) <= params.max_regions // 2]

@@ -3,8 +3,9 @@
 A hot range lies in a region of the largest size that merging may make. Every window the region
 that holds the range is cut, at one to nine tenths with equal chance, and the left part cut again
 where kdamond_split_regions() cuts in three. A sample falls on the hot range with the chance that
-its share of the region gives, N times a window; a count above the merge threshold, which is 0
-while nothing was hit ten times, keeps the piece from its neighbours.
+its share of the region gives, N times a window; a count above the merge threshold keeps the piece
+from its neighbours. That is 0 while nothing was hit ten times, and a tenth of the samples where
+something always is, as the page is that a process runs in (`own`), once that stands out itself.
 
 The Markov chain follows the size of the piece that holds the range on a grid of logarithms. A
 window that tells it apart lets it be cut further. One that does not lets it merge with its
@@ -130,7 +131,7 @@ def isolated(params: Hotspot) -> int:
     sizes = {"above": side, "hot": hot, "below": side}
     ms = params.windows * params.aggr_us // 1000 * 4
     phase = language.Phase("steady", ms, (language.Access("hot", False, PAGE, 1),))
-    pages = memory(params, language.Config(sizes, (phase,)))
+    pages = memory(params, language.Config(sizes, (phase,)), params.own)
     ctx = context(params, pages)
     start = int(pages.patterns["start"][0])
     for window in range(1, params.windows + 1):
@@ -167,7 +168,7 @@ def hotspot(params: Hotspot) -> pd.DataFrame:
         (params.mib << 20) / params.min_regions,
         params.aggr_us // params.sample_us,
         params.windows,
-        always=False,
+        always=params.own,
         pieces=2 if params.variant == Variant.SPLIT_2 else 3,
     )
     return counters.table(

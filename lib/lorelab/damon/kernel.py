@@ -1,12 +1,14 @@
 """The DAMON experiments on a real kernel: 6.12 in a guest, with a program that says what it does.
 
 The guest's clock is its instruction count (QEMU's -icount), so a run does not depend on how fast
-or how busy the host is. An instruction takes 8 ns, which makes a slow CPU of the guest, for an
-emulator needs far longer than a nanosecond for one; where cost is measured it takes 1 ns, and
-kdamond's time is its instructions. There is one CPU. `tlb=0` turns the series' switch that flushes
-a TLB entry with its accessed bit; any other `tlb` leaves the kernel as it is, in front of QEMU's
-own TLB: 256 entries and a victim cache of 8 until something flushes it, later as many as were in
-use (accel/tcg/cputlb.c).
+or how busy the host is. An instruction takes 32 ns, which makes a slow CPU of the guest, for an
+emulator needs far longer than a nanosecond for one; a record says what an access and a check took.
+Where cost is measured an instruction takes 1 ns, and kdamond's time is its instructions. There is
+one CPU.
+
+`tlb=0` turns the series' switch that flushes a TLB entry with its accessed bit; any other `tlb`
+leaves the kernel as it is, in front of QEMU's own TLB: 256 entries and a victim cache of 8 until
+something flushes it, later as many as were in use (accel/tcg/cputlb.c).
 """
 
 import base64
@@ -19,16 +21,23 @@ import pandas as pd
 
 from lorelab.counters import table
 from lorelab.damon import masim as language
-from lorelab.damon.overhead import halves
-from lorelab.damon.params import Masim, Monitoring, Overhead, Variant
+from lorelab.damon.overhead import program as overhead_program
+from lorelab.damon.pages import BATCH
+from lorelab.damon.params import Accuracy, Masim, Monitoring, Overhead, Schemes, Variant
 from lorelab.damon.setting import configuration
 from lorelab.damon.state import SNAPSHOT, U
-from lorelab.damon.workload import OBSERVED, masim_counters, summary, weigh
+from lorelab.damon.workload import (
+    OBSERVED,
+    accuracy_counters,
+    figures,
+    masim_counters,
+    weigh,
+)
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
 from lorelab.lab.run import Measured, measure
-from lorelab.params import Params, label
+from lorelab.params import Params, label, only_model
 
 EVENT = np.dtype(
     [(name, "<u8") for name in ("x", "y", "checks")]
@@ -37,6 +46,7 @@ EVENT = np.dtype(
 """An entry of the guest's log (lib/kernel/guest/damon_log.py)."""
 RAND, CHECK, AGGREGATED, TRIED = 1, 2, 3, 4
 FOLLOWED = (Variant.DAMON, Variant.SETTINGS_2020)
+PAGE = 4096
 LARGEST_MIB = 1024
 """What the program may touch, in a guest of 2 GiB."""
 BOOT_SECONDS = 300.0
@@ -49,9 +59,11 @@ class Run(NamedTuple):
     """What one run in the guest came to."""
 
     regions: np.ndarray  # (n, 2) u8: address and bytes of each of the program's regions
+    own: np.ndarray  # (n, 2) u8: address and bytes of what it touches besides
     mappings: np.ndarray  # (n, 2) u8: start and end of each of its mappings
     truth: np.ndarray  # (n, 2) u8: ns from which each access pattern was in use, and its number
     ended: int  # ns when the program was done
+    draws: int  # of a pattern, each for BATCH accesses
     work_ns: int  # kdamond's time on the CPU while the program ran
     sleeps: int  # how often it went to sleep meanwhile: once a sample
     schemes: list[dict[str, int]]
@@ -67,7 +79,7 @@ def masim(wanted: list[Masim], image: Path | None = None) -> list[Record]:
         record(
             "damon/masim",
             params,
-            masim_counters(observed(params, run), params, "kernel"),
+            masim_counters(observed(params, run), params, "kernel", *speeds(params, run)),
             measured,
             number,
         )
@@ -75,46 +87,78 @@ def masim(wanted: list[Masim], image: Path | None = None) -> list[Record]:
     ]
 
 
-def accuracy(wanted: list[Masim], image: Path | None = None) -> list[Record]:
+def accuracy(wanted: list[Accuracy], image: Path | None = None) -> list[Record]:
     """Run `damon/accuracy` on a kernel; see `lorelab.damon.workload.accuracy` for the counters."""
-    runs, measured = watched(wanted, image)
-    found = []
-    for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
-        seen = observed(params, run)
-        counters = summary(seen, changes(params, run), params, "kernel")
-        found.append(record("damon/accuracy", params, counters, measured, number))
+    each = [
+        params.model_copy(update={"seed": params.seed + n})
+        for params in wanted
+        for n in range(params.runs)
+    ]
+    runs, measured = watched(each, image)
+    found, at = [], 0
+    for params in wanted:
+        said = [
+            figures(observed(params, run), changes(params, run), params, *speeds(params, run))
+            for run in runs[at : at + params.runs]
+        ]
+        counters = accuracy_counters(said, params, "kernel")
+        found.append(record("damon/accuracy", params, counters, measured, at + 1))
+        at += params.runs
     return found
 
 
 def overhead(wanted: list[Overhead], image: Path | None = None) -> list[Record]:
-    """Run `damon/overhead` on a kernel, with nothing attached to it.
+    """Run `damon/overhead` on a kernel, twice: with nothing attached to it, and to count regions.
 
     Returns
     -------
     list of Record
-        Of the model's counters those that need no probe: kdamond's share of the CPU and its
-        samples; and its instructions a sample, which over the regions is the cost of a check.
+        The model's counters. The CPU's share and the samples, so also the windows, are of the run
+        that nothing is attached to; the regions are of the other one, on a slower CPU, and the
+        checks are those samples on these regions. Besides, kdamond's instructions a sample and a
+        check, with those of the interrupts that hit it and of what it does once a window.
     """
     for params in wanted:
         check(params)
-        if params.mib > LARGEST_MIB * 2 // 3:
-            raise BadInput(f"mib={params.mib}: the guest has room for {LARGEST_MIB * 2 // 3} MiB")
-    configs = [halves(p.mib, p.parts, p.seconds) for p in wanted]
-    runs, measured = boot(wanted, configs, [[] for _ in wanted], "", image, shift=0)
+        if touched(params) > LARGEST_MIB * 2 // 3:
+            raise BadInput(
+                f"mib={params.mib}: the guest has room to touch {LARGEST_MIB * 2 // 3} MiB; "
+                "takes touched_mib"
+            )
+    configs = [overhead_program(params) for params in wanted]
+    nothing = [[] for _ in wanted]
+    counted, _ = boot(wanted, configs, nothing, "regions", image, shift=5)
+    runs, measured = boot(wanted, configs, nothing, "", image, shift=0)
     found = []
-    for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
-        took = (run.ended - int(run.truth[0, 0])) / 1e9
+    for number, (params, seen, run) in enumerate(zip(wanted, counted, runs, strict=True), 1):
+        begun = int(run.truth[0, 0])
+        took = (run.ended - begun) / 1e9
+        of = int(seen.truth[0, 0])
+        regions = [len(rows) for end, _, rows in windows(seen) if of < end <= seen.ended]
+        sampled = [number for end, number, _ in windows(seen) if of < end <= seen.ended]
+        samples = params.aggr_us // params.sample_us
+        each = sum(sampled) / len(sampled) / samples
+        checks = run.sleeps * each / took
         counters = {
+            "nr_regions_mean": ("regions", [sum(regions) / len(regions)]),
+            "nr_regions_max": ("regions", [max(regions)]),
+            "checks_per_second": ("checks/s", [checks]),
             "cpu": ("share", [run.work_ns / 1e9 / took]),
-            "windows_per_second": (
-                "windows/s",
-                [run.sleeps / (params.aggr_us // params.sample_us) / took],
-            ),
+            "windows_per_second": ("windows/s", [run.sleeps / samples / took]),
+            "locks_per_second": ("locks/s", [2 * checks]),
             "instructions_per_sample": ("instructions", [run.work_ns / run.sleeps]),
+            "instructions_per_check": ("instructions", [run.work_ns / run.sleeps / each]),
         }
-        counted = table("damon/overhead", label(params.variant), "kernel", counters, first=0)
-        found.append(record("damon/overhead", params, counted, measured, number))
+        table_ = table("damon/overhead", label(params.variant), "kernel", counters, first=0)
+        found.append(record("damon/overhead", params, table_, measured, number))
     return found
+
+
+def touched(params: Overhead) -> int:
+    """MiB that the program of `damon/overhead` touches."""
+    config = overhead_program(params)
+    names = {access.region for phase in config.phases for access in phase.accesses}
+    return sum(config.regions[name] for name in names) >> 20
 
 
 def check(params: Monitoring) -> None:
@@ -124,7 +168,7 @@ def check(params: Monitoring) -> None:
             f"variant={label(params.variant)}: the kernel runs "
             f"{' and '.join(label(one) for one in FOLLOWED)}; the model has them all"
         )
-    for name in ("access_ns", "check_ns"):
+    for name in sorted(only_model(type(params))):
         if getattr(params, name) != type(params).model_fields[name].default:
             raise BadInput(f"{name}={getattr(params, name)}: a kernel takes what it takes")
 
@@ -135,7 +179,7 @@ def watched(wanted: list[Masim], image: Path | None = None) -> tuple[list[Run], 
         check(params)
         spans(params)
     configs = [configuration(params) for params in wanted]
-    return boot(wanted, configs, [[] for _ in wanted], "regions", image)
+    return boot(wanted, configs, [[] for _ in wanted], "regions", image, shift=5)
 
 
 def spans(params: Masim) -> language.Config:
@@ -156,15 +200,18 @@ def spans(params: Masim) -> language.Config:
 def observed(params: Masim, run: Run) -> pd.DataFrame:
     """Hold each window of a kernel run against what the program did in it.
 
-    A page is in use in a sampling interval if its region is, in any part of it.
+    A page is in use in a sampling interval with the chance that the program gets to it while
+    kdamond sleeps: the time that the program was at its region over that of a round of all pages.
+    Of kdamond's work in between, half is taken to come before and half after the sleep.
 
     Returns
     -------
     DataFrame
         As `lorelab.damon.workload.observe()`, `seconds` from the program's begin.
     """
-    accesses = [access for phase in spans(params).phases for access in phase.accesses]
-    names = list(configuration(params).regions)
+    config = spans(params)
+    accesses = [access for phase in config.phases for access in phase.accesses]
+    names = list(config.regions)
     of = np.array([names.index(access.region) for access in accesses])
     base = int(run.regions[:, 0].min()) & ~4095
     top = int((run.regions[:, 0] + run.regions[:, 1]).max()) + 4095 & ~4095
@@ -172,21 +219,27 @@ def observed(params: Masim, run: Run) -> pd.DataFrame:
     began = run.truth[:, 0].astype(np.int64)
     until = np.append(began[1:], run.ended)
     samples = params.aggr_us // params.sample_us
+    strides = {access.region: access.stride for access in accesses}
+    access_ns, _, sleep_us = speeds(params, run)
+    rounds = [access_ns * size / strides.get(name, PAGE) for name, size in config.regions.items()]
     truth, out, rows = np.zeros((top - base) // 4096 + 1), np.zeros(6), []
     start = begun
     for end, checks, trace in windows(run):
         if end <= begun or end > run.ended:
             continue
-        cuts = np.linspace(start, end, samples + 1)
+        slept = sleep_us * 1000
+        worked = max((end - start) / samples - slept, 0)
+        begins = np.linspace(start, end, samples, endpoint=False) + worked / 2
         for region in range(len(names)):
             mine = of[run.truth[:, 1]] == region
-            low = np.searchsorted(until[mine], cuts[:-1], side="right")
-            high = np.searchsorted(began[mine], cuts[1:], side="left")
+            first, last = np.searchsorted(until[mine], start), np.searchsorted(began[mine], end)
+            parts = began[mine][first:last, None], until[mine][first:last, None]
+            spent = np.minimum(parts[1], begins + slept) - np.maximum(parts[0], begins)
+            chance = np.minimum(np.maximum(spent, 0).sum(axis=0) / rounds[region], 1)
             at = int(run.regions[region, 0])
             first, last = at // 4096, (at + int(run.regions[region, 1]) - 1) // 4096
-            used = np.count_nonzero(high > low)
-            truth[first - base // 4096] += used
-            truth[last + 1 - base // 4096] -= used
+            truth[first - base // 4096] += chance.sum()
+            truth[last + 1 - base // 4096] -= chance.sum()
         weigh(trace, len(trace), float(samples), truth, float(samples), U(base), out)
         error = out[2] / float((trace["end"] - trace["start"]).sum())
         seconds = (end - begun) / 1e9
@@ -211,6 +264,20 @@ def windows(run: Run) -> list[tuple[int, int, np.ndarray]]:
     return found
 
 
+def speeds(params: Masim, run: Run) -> tuple[float, float, float]:
+    """What an access of the program and a check of kdamond took (ns), and a sleep of kdamond (us).
+
+    The program has the CPU while kdamond sleeps, and until kdamond gets it back, which makes a
+    sleep longer than `sample_us`. Either task's time has the interrupts that came into it.
+    """
+    begun, samples = int(run.truth[0, 0]), params.aggr_us // params.sample_us
+    checks = [number for end, number, _ in windows(run) if begun < end <= run.ended]
+    each = sum(checks) / len(checks) / samples
+    played = run.ended - begun - run.work_ns
+    access, check = played / (run.draws * int(BATCH)), run.work_ns / run.sleeps / each
+    return access, check, played / run.sleeps / 1000
+
+
 def changes(params: Masim, run: Run) -> list[float]:
     """Seconds from the program's begin to each phase but the first."""
     begun = int(run.truth[0, 0])
@@ -229,7 +296,9 @@ def _ns(us: int, run: Run) -> int:
 def program(config: language.Config, params: Monitoring) -> str:
     """Standard input of lib/kernel/guest/masim.c."""
     names = list(config.regions)
-    lines = [f"{params.switch_us} {params.seed}", str(len(names))]
+    # Schemes are about pages that are not there yet, too.
+    there = int(not isinstance(params, Schemes))
+    lines = [f"{params.switch_us} {params.seed} {there}", str(len(names))]
     lines += [str(size) for size in config.regions.values()]
     lines.append(str(len(config.phases)))
     for phase in config.phases:
@@ -296,13 +365,15 @@ def read(rows: list[dict[str, Any]], number: int) -> Run:
     for row in rows:
         if row["run"] == number:
             said |= row | {"log": said["log"] + row.get("log", "")}
-    *truth, (ended,) = said["truth"]
+    *truth, (ended, draws) = said["truth"]
     log = zlib.decompress(base64.b64decode(said["log"])) if said["log"] else b""
     return Run(
         np.array(said["regions"], np.uint64).reshape(-1, 2),
+        np.array(said["own"], np.uint64).reshape(-1, 2),
         np.array(said["mappings"], np.uint64).reshape(-1, 2),
         np.array(truth, np.uint64).reshape(-1, 2),
         ended,
+        draws,
         *said["work"],
         said["schemes"],
         np.frombuffer(log, EVENT),

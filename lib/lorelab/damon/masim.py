@@ -20,15 +20,24 @@ from pathlib import Path
 
 import numpy as np
 
-from lorelab.damon.pages import PATTERN, PHASE
+from lorelab.damon.pages import ALWAYS, CHANGE, DRAW, PATTERN, PHASE
 from lorelab.errors import BadInput
 
 PAGE = 4096
 MALLOC_HEADER = 16
-# An x86-64 process without address space randomisation: program and heap, libraries, stack.
-HEAP = (0x5555_5555_4000, 0x5555_5558_0000)
-LIBRARIES = (0x7FFF_F7D8_0000, 0x7FFF_F7FF_F000)
+# The process of lib/kernel/guest/masim.c, as it is built on Debian 12 and says it itself: static,
+# without address space randomisation. Regions are mapped below the vDSO.
+PROGRAM = (0x40_0000, 0x53_0000)
+VDSO = (0x7FFF_F7FF_9000, 0x7FFF_F7FF_F000)
 STACK = (0x7FFF_FFFD_E000, 0x7FFF_FFFF_F000)
+OWN = [
+    (0x49_6000, 0x49_7000, ALWAYS),  # code
+    (0x50_E000, 0x50_F000, ALWAYS),  # rseq: the kernel writes it with each switch to the process
+    (0x51_0000, 0x51_1000, DRAW),  # patterns, of a program with no more than 30
+    (0x7FFF_FFFF_E000, 0x7FFF_FFFF_F000, DRAW),  # stack
+    (0x4C_8000, 0x50_8000, CHANGE),  # log
+]
+"""What its loop touches besides the regions (`lorelab.damon.pages`)."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +201,7 @@ def program(config: Config) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int
     """Lay a configuration out as the process that runs it.
 
     malloc() maps each region by itself, a page larger for its header, below the last one; the
-    kernel merges these mappings with each other and with what lies above.
+    kernel merges these mappings with each other.
 
     Returns
     -------
@@ -200,7 +209,7 @@ def program(config: Config) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int
     phases : (n,) PHASE array
     vmas : list of (target, start, end)
     """
-    at = LIBRARIES[0]
+    at = VDSO[0]
     starts = {}
     for name, size in config.regions.items():
         at -= -(-(size + MALLOC_HEADER) // PAGE) * PAGE
@@ -221,7 +230,7 @@ def program(config: Config) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int
             weight += access.weight
             k += 1
         row["total_probability"] = weight
-    return patterns, phases, [(0, *HEAP), (0, at, LIBRARIES[1]), (0, *STACK)]
+    return patterns, phases, [(0, *PROGRAM), (0, at, VDSO[1]), (0, *STACK)]
 
 
 def seconds(config: Config) -> float:

@@ -15,7 +15,7 @@ ages wraps as it does there.
 
 from lorelab.damon.actions import fault_in, khugepaged
 from lorelab.damon.mappings import damon_va_init_regions, damon_va_update
-from lorelab.damon.pages import account_truth, damon_va_young, pages_prepare, play
+from lorelab.damon.pages import account_truth, damon_va_young, pages_prepare, play, work
 from lorelab.damon.schemes import (
     damon_feed_loop_next_input,
     damon_split_region_at,
@@ -117,14 +117,15 @@ def damon_va_check_accesses(ctx, pages):
     highest = ZERO
     len_window = damon_max_nr_accesses(ctx.info[0])
     regions = ctx.regions
-    memory, patterns, flags, recorded = pages.info[0], pages.patterns, pages.flags, pages.recorded
+    memory, patterns, own = pages.info[0], pages.patterns, pages.own
+    flags, recorded = pages.flags, pages.recorded
     for t in range(U(len(ctx.nr_regions))):
         head = head_of(ctx, t)
         i = damon_first_region(ctx, t)
         ctx.info[0].checks += ctx.nr_regions[t]
         while i != head:
             r = regions[i]
-            accessed = damon_va_young(memory, patterns, flags, recorded, r.sampling_addr)
+            accessed = damon_va_young(memory, patterns, own, flags, recorded, r.sampling_addr)
             damon_update_region_access_rate(r, accessed, len_window)
             highest = max(highest, U(r.nr_accesses))
             i = U(r.next)
@@ -375,9 +376,10 @@ def kdamond_window(ctx, pages, check_ns):
     ctx : Damon
     pages : Pages
     check_ns : uint64
-        kdamond's work for one region and sample, in nanoseconds; the program runs on meanwhile,
-        unseen, so the real sampling interval is longer by that much (mm/damon/core.c sleeps
-        `sample_interval` between preparing and checking, whatever those took).
+        kdamond's work for one region and sample, in nanoseconds; with a CPU to itself the program
+        runs on meanwhile, unseen. The real sampling interval is longer by that much
+        (mm/damon/core.c sleeps `sample_interval` between preparing and checking, whatever those
+        took).
 
     Returns
     -------
@@ -392,13 +394,13 @@ def kdamond_window(ctx, pages, check_ns):
             play(pages, wait * U(1000))
             info.now += wait
             continue
-        work = ctx.nr_regions.sum() * check_ns
+        busy = ctx.nr_regions.sum() * check_ns
         play(pages, info.sample_interval * U(1000))
         account_truth(pages)
         fault_in(pages)
-        info.now += info.sample_interval + work // U(1000)
-        info.work_ns += work
+        info.now += info.sample_interval + busy // U(1000)
+        info.work_ns += busy
         aggregated = kdamond_check(ctx, pages)
-        play(pages, work)
+        work(pages, busy)
         khugepaged(pages)
     return aggregated

@@ -1,7 +1,8 @@
 """`damon/overhead`: what monitoring costs, from 64 MiB to 1 TiB of address space.
 
 The program touches every second of `parts` equal parts of its memory, one after the other, as
-masim does: with two parts one is touched all the time, with many each only now and then. What
+masim does: with two parts one is touched all the time, with many each only now and then. With
+`touched_mib` it touches that much and no more, for memory that no machine here has. What
 brings DAMON to its upper bound of regions is `min_regions`. kdamond's share of a CPU
 is its work over the time that passed, with `check_ns` of work for each region and sample; the
 work lengthens the interval that it is done in, so the share can't pass 1.
@@ -20,6 +21,18 @@ from lorelab.params import label
 from lorelab.progress import track
 
 PAGE = 4096
+
+
+def program(params: Overhead) -> language.Config:
+    """Memory of `mib` MiB, of which every second part is touched, or so much at its lower end."""
+    if 0 < params.touched_mib < params.mib:
+        touched = params.touched_mib << 20
+        regions = {"rest": (params.mib << 20) - touched, "touched": touched}
+        access = language.Access("touched", False, PAGE, 1)
+        return language.Config(
+            regions, (language.Phase("steady", params.seconds * 1000, (access,)),)
+        )
+    return halves(params.mib, params.parts, params.seconds)
 
 
 def halves(mib: int, parts: int, seconds: int) -> language.Config:
@@ -59,7 +72,7 @@ def overhead(params: Overhead) -> pd.DataFrame:
 
 
 def _run(params: Overhead) -> dict[str, tuple[str, list[float]]]:
-    pages = memory(params, halves(params.mib, params.parts, params.seconds))
+    pages = memory(params, program(params))
     ctx = context(params, pages)
     regions = []
     for second in track(range(params.seconds), "monitoring"):

@@ -19,9 +19,13 @@ everybody else here, so it says what the accessed bit says (mm/damon/ops-common.
 
 In a range mapped by a huge page one bit, that of the PMD, stands for 2 MiB.
 
-Simplifications: two patterns that together overfill the TLB evict each other whole at a change
-of batch; entries of huge pages are counted as those of small ones; below a page's stride, the
-page in which an interval or a lap begins counts as missed; the program runs all the time.
+The program's own pages are there too: its loop's code, touched all the time; stack and table of
+patterns, touched as masim looks at the clock and draws; its log, an entry as the pattern changes.
+
+Simplifications: an own page is found in the TLB unless that was flushed or the pattern overfills
+it; two patterns that together overfill the TLB evict each other whole at a change of batch; entries
+of huge pages are counted as those of small ones; below a page's stride, the page in which an
+interval or a lap begins counts as missed; the program runs all the time.
 """
 
 from typing import NamedTuple
@@ -59,6 +63,9 @@ PATTERN = np.dtype(
         )
     ]
 )
+OWN = np.dtype([(name, "u8") for name in ("start", "end", "when")])
+ALWAYS, DRAW, CHANGE = U(0), U(1), U(2)
+LOG_ENTRY = U(16)
 PHASE = np.dtype(
     [(name, "u8") for name in ("begin", "end", "time_ns", "total_probability", "span")]
 )
@@ -72,6 +79,7 @@ INFO = np.dtype(
             "phase_began",
             "now",  # nanoseconds of the program
             "owed",  # nanoseconds that did not make an access yet
+            "cpus",
             "pattern",
             "batch_left",
             "access_ns",
@@ -83,6 +91,13 @@ INFO = np.dtype(
             "next_check",
             "starved",
             "base",  # address of flags[0]
+            "top",  # of the patterns' memory
+            "ran",  # in this interval the loop was at it, and seen to be
+            "drew",
+            "changes",  # of pattern so far, and before this interval
+            "changed",
+            "code_out",  # these own pages are not in the TLB
+            "rest_out",
             "next_khugepaged",
             "khugepaged_at",
             "page_ns",  # time an action takes a page
@@ -103,6 +118,7 @@ class Pages(NamedTuple):
 
     info: np.ndarray  # (1,) INFO
     patterns: np.ndarray  # (n,) PATTERN, by phase
+    own: np.ndarray  # (n,) OWN: the program's own pages
     phases: np.ndarray  # (n,) PHASE
     vmas: np.ndarray  # (n, 3) u8: as in Damon
     recorded: np.ndarray  # (n,) u1: access checks to answer with; empty: by the program
@@ -202,8 +218,22 @@ def seen(info, patterns, start, end):
     return False
 
 
+@njit
+def own_seen(info, own, start, end):
+    """Tell whether the program missed the TLB for [start, end), which is not its patterns'."""
+    for k in range(len(own)):
+        o = own[k]
+        if o.when == CHANGE:
+            low, high = o.start + info.changed * LOG_ENTRY, o.start + info.changes * LOG_ENTRY
+            if low < min(high, end) and start < high:
+                return True
+        elif start < o.end and o.start < end and (info.drew if o.when == DRAW else info.ran):
+            return True
+    return False
+
+
 @inlined
-def damon_va_young(info, patterns, flags, recorded, addr):
+def damon_va_young(info, patterns, own, flags, recorded, addr):
     """Answer whether the page at `addr` shows an access (mm/damon/vaddr.c).
 
     A page that is not mapped has no accessed bit to show. The arguments are fields of `Pages`;
@@ -216,6 +246,8 @@ def damon_va_young(info, patterns, flags, recorded, addr):
         info.next_check += ONE
         return recorded[info.next_check - ONE] != 0
     start = addr & ~(PAGE_SIZE - ONE)
+    if start < info.base or start >= info.top:
+        return own_seen(info, own, start, start + PAGE_SIZE)
     if len(flags):
         page = (start - info.base) // PAGE_SIZE
         if start < info.base or page >= U(len(flags)) or not flags[page] & RESIDENT:
@@ -230,6 +262,8 @@ def damon_va_young(info, patterns, flags, recorded, addr):
 def pages_prepare(pages):
     """Begin an interval: no page has been touched."""
     info = pages.info[0]
+    info.ran = info.drew = ZERO
+    info.changed = info.changes
     for k in range(info.lowest, info.highest):
         p = pages.patterns[k]
         p.n = p.head_n = p.tail_n = ZERO
@@ -247,6 +281,11 @@ def _access(info, p, n):
     if p.n == ZERO:
         p.first = first
     always = tlb_pages(p) > info.tlb
+    if always or info.code_out:
+        info.ran = ONE
+        info.code_out = ZERO
+    if always:
+        info.rest_out = ONE
     misses = n if always else min(n, around - min(p.since, around))
     if p.random:
         if always or p.since == ZERO or p.tail_n:
@@ -279,7 +318,11 @@ def _next_batch(pages):
                 if tlb_pages(p) + tlb_pages(before) > info.tlb:
                     p.since = ZERO
                 info.pattern = k
+                info.changes += ONE
             break
+    if info.rest_out:
+        info.drew = ONE
+        info.rest_out = ZERO
     info.batch_left = BATCH
 
 
@@ -302,6 +345,7 @@ def play(pages, ns):
         if info.switch_ns and now >= info.next_switch:
             for k in range(U(len(pages.patterns))):
                 pages.patterns[k].since = ZERO
+            info.code_out = info.rest_out = ONE
             info.next_switch += info.switch_ns
             continue
         n = min(info.batch_left, info.owed // info.access_ns)
@@ -314,6 +358,15 @@ def play(pages, ns):
     info.now = end
     if info.phase >= U(len(pages.phases)):
         info.owed = ZERO
+
+
+@njit
+def work(pages, ns):
+    """Let kdamond work for `ns` nanoseconds: with a CPU to itself the program runs on meanwhile."""
+    if pages.info[0].cpus == ONE:
+        pages.info[0].now += ns
+    else:
+        play(pages, ns)
 
 
 @njit
@@ -360,6 +413,7 @@ def new_pages(
     patterns,
     phases,
     vmas,
+    own=(),
     access_ns=10,
     tlb=0,
     switch_us=0,
@@ -368,6 +422,7 @@ def new_pages(
     memory=False,
     truth=False,
     page_ns=0,
+    cpus=2,
 ):
     """Make the memory of a program that is about to start.
 
@@ -378,6 +433,8 @@ def new_pages(
     phases : (n,) PHASE array
     vmas : sequence of (target, start, end)
         Its mappings, in bytes.
+    own : sequence of (start, end, when)
+        Its own pages: touched ALWAYS, with each DRAW, or an entry with each CHANGE of pattern.
     access_ns : int
         Time of one access, in nanoseconds.
     tlb : int
@@ -391,6 +448,8 @@ def new_pages(
         Keep flags of pages, which actions on them need; keep what was touched, page by page.
     page_ns : int
         Time that an action takes for a page, in nanoseconds.
+    cpus : int
+        1 or 2: whether the program stands still while kdamond works.
 
     Returns
     -------
@@ -406,9 +465,13 @@ def new_pages(
         "access_ns": access_ns,
         "tlb": tlb,
         "switch_ns": switch_ns,
+        "cpus": cpus,
         "next_switch": switch_ns,
         "random": seed,
         "base": base,
+        "top": base + nr * 4096,
+        "code_out": 1,
+        "rest_out": 1,
         "free_mem_rate": 500,
         "page_ns": page_ns,
         "next_khugepaged": 2**64 - 1,  # until the first MADV_HUGEPAGE
@@ -422,6 +485,7 @@ def new_pages(
     return Pages(
         info,
         patterns,
+        np.array([tuple(one) for one in own], OWN),
         phases.copy(),
         vmas,
         np.array(recorded, np.uint8),

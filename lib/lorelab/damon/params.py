@@ -54,9 +54,18 @@ class Monitoring(Params):
     switch_us: int = param(
         0, "time between flushes of the TLB by a context switch; 0: never", "us", ge=0
     )
-    access_ns: int = param(10, "time of one access of the program", "ns", ge=1, le=10**9)
+    access_ns: int = param(
+        10, "time of one access of the program", "ns", only_model=True, ge=1, le=10**9
+    )
     check_ns: int = param(
-        1_650, "kdamond's work for one region and sample, at 1 instruction a ns", "ns", ge=0
+        1_650,
+        "kdamond's work for one region and sample, at 1 instruction a ns",
+        "ns",
+        only_model=True,
+        ge=0,
+    )
+    cpus: int = param(
+        2, "on 1 the program stands still while kdamond works", only_model=True, ge=1, le=2
     )
     seed: int = param(1, "seed of kdamond's random numbers and of the program's", ge=0, lt=2**64)
 
@@ -89,6 +98,7 @@ class Masim(Monitoring):
 class Accuracy(Masim):
     """`damon/accuracy`: the same, weighed against the truth over the whole run."""
 
+    runs: int = param(1, "runs, with seeds from `seed` on", "runs", ge=1, le=100)
     allowed_percent: float = param(
         10, "of the hot bytes that may be misplaced once a change is detected", "%", gt=0, le=100
     )
@@ -101,6 +111,9 @@ class Overhead(Monitoring):
     parts: int = param(
         2, "equal parts of it, every second one touched, in turn", "parts", ge=2, le=10_000
     )
+    touched_mib: int = param(
+        0, "touch only so much, at the lowest address; 0: every second part", "MiB", ge=0, le=2**20
+    )
     seconds: int = param(60, "how long to monitor", "s", ge=1, le=86_400)
 
 
@@ -111,6 +124,7 @@ class Hotspot(Monitoring):
     hot_kib: int = param(4096, "size of the hot range", "KiB", ge=4, multiple_of=4)
     runs: int = param(100, "runs, with seeds from `seed` on", "runs", ge=1, le=100_000)
     windows: int = param(300, "windows of a run", "windows", ge=1, le=100_000)
+    own: bool = param(False, "the process touches its own code, stack and data, as any does")
 
 
 class Schemes(Masim):

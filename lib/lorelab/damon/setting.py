@@ -17,17 +17,22 @@ def configuration(params: Masim) -> masim.Config:
     return masim.scaled(config, params.mib) if params.mib else config
 
 
-def memory(params: Monitoring, config: masim.Config, **more: Any) -> Pages:
-    """The memory of a program that is about to start; see `new_pages()` for `more`."""
+def memory(params: Monitoring, config: masim.Config, own: bool = True, **more: Any) -> Pages:
+    """The memory of a program that is about to start; see `new_pages()` for `more`.
+
+    Without `own` the program touches nothing but its regions, as no process can.
+    """
     patterns, phases, vmas = masim.program(config)
     return new_pages(
         patterns,
         phases,
         vmas,
+        masim.OWN if own else (),
         access_ns=params.access_ns,
         tlb=params.tlb,
         switch_us=params.switch_us,
         seed=params.seed,
+        cpus=params.cpus,
         **more,
     )
 

@@ -46,7 +46,7 @@ def apart(samples: int, p: float, threshold: int) -> float:
 
 def addresses(config: masim.Config, name: str) -> tuple[int, int]:
     """First address of a region of the program, and the one after its last."""
-    at = masim.LIBRARIES[0]
+    at = masim.VDSO[0]
     for region, size in config.regions.items():
         at -= -(-(size + masim.MALLOC_HEADER) // PAGE) * PAGE
         if region == name:
@@ -86,7 +86,7 @@ def sharing(params: Hotspot, shared: bool) -> pd.DataFrame:
         side = ((mib << 20) - (params.hot_kib << 10)) // 2 // PAGE * PAGE
         sizes = {"above": side, "hot": params.hot_kib << 10, "below": side}
         config = program(sizes, masim.Access("hot", False, PAGE, 1))
-        pages = memory(params, config)
+        pages = memory(params, config, params.own)
         static = made[0][0].static if shared and made else None
         made.append((context(params, pages, static=static), pages, addresses(config, "hot")))
     found, regions = [0, 0], [[], []]

@@ -220,13 +220,27 @@ def masim(params: Masim) -> pd.DataFrame:
     DataFrame
         Per window: regions, checks, working set as monitored and in truth, rate error, bytes on
         the wrong side of "hot", bytes hot in truth and the share of those that was seen, in
-        bytes, and when the window ended.
+        bytes, and when the window ended; once, what an access, a check and a sleep took.
     """
-    return masim_counters(observe(params), params, "model")
+    speeds = params.access_ns, params.check_ns, params.sample_us
+    return masim_counters(observe(params), params, "model", *speeds)
 
 
-def masim_counters(seen: pd.DataFrame, params: Masim, source: str) -> pd.DataFrame:
-    """Counters of `damon/masim` for windows as `observe()` gives them."""
+def masim_counters(
+    seen: pd.DataFrame,
+    params: Masim,
+    source: str,
+    access_ns: float,
+    check_ns: float,
+    sleep_us: float,
+) -> pd.DataFrame:
+    """Counters of `damon/masim` for windows as `observe()` gives them.
+
+    Parameters
+    ----------
+    access_ns, check_ns, sleep_us : float
+        What an access of the program, and a check and a sleep of kdamond took.
+    """
     return counters.table(
         "damon/masim",
         label(params.variant),
@@ -241,6 +255,9 @@ def masim_counters(seen: pd.DataFrame, params: Masim, source: str) -> pd.DataFra
             "hot": ("bytes", seen["hot"]),
             "hot_seen": ("bytes", seen["hot_seen"]),
             "end": ("s", seen["seconds"]),
+            "access": ("ns", [access_ns]),
+            "check": ("ns", [check_ns]),
+            "sleep": ("us", [sleep_us]),
         },
     )
 
@@ -261,23 +278,42 @@ def lags(seen: pd.DataFrame, changes: list[float], allowed: float) -> list[int]:
 
 
 def accuracy(params: Accuracy) -> pd.DataFrame:
-    """Simulate `damon/accuracy`: how far a run was from the truth, in a handful of figures."""
+    """Simulate `damon/accuracy`: how far each run was from the truth, in a handful of figures.
+
+    Returns
+    -------
+    DataFrame
+        A step a run, with seeds from `seed` on.
+    """
     ends = np.cumsum([phase.ms / 1000 for phase in configuration(params).phases])
-    return summary(observe(params), ends[:-1].tolist(), params, "model")
+    speeds = params.access_ns, params.check_ns, params.sample_us
+    runs = []
+    for n in range(params.runs):
+        seen = observe(params.model_copy(update={"seed": params.seed + n}))
+        runs.append(figures(seen, ends[:-1].tolist(), params, *speeds))
+    return accuracy_counters(runs, params, "model")
 
 
-def summary(
-    seen: pd.DataFrame, changes: list[float], params: Accuracy, source: str
-) -> pd.DataFrame:
-    """Counters of `damon/accuracy` for windows as `observe()` gives them.
+def figures(
+    seen: pd.DataFrame,
+    changes: list[float],
+    params: Accuracy,
+    access_ns: float,
+    check_ns: float,
+    sleep_us: float,
+) -> dict[str, tuple[str, float]]:
+    """Figures of `damon/accuracy`, with their units, for windows as `observe()` gives them.
 
     Parameters
     ----------
     changes : list of float
         When each phase but the first began, in seconds.
+    access_ns, check_ns, sleep_us : float
+        What an access of the program, and a check and a sleep of kdamond took.
     """
     late = lags(seen, changes, params.allowed_percent / 100)
     values = {
+        "runs": ("runs", 1),
         "windows": ("windows", len(seen)),
         "rate_error": ("share", seen["error"].mean()),
         "misplaced": ("bytes", seen["misplaced"].mean()),
@@ -285,17 +321,23 @@ def summary(
         "lag_mean": ("windows", float(np.mean(late)) if late else 0.0),
         "lag_max": ("windows", max(late, default=0)),
         "checks_per_second": ("checks/s", seen["checks"].sum() / seen["seconds"].iloc[-1]),
+        "regions_mean": ("regions", seen["regions"].mean()),
         "regions_p50": ("regions", seen["regions"].median()),
         "regions_max": ("regions", seen["regions"].max()),
+        "access": ("ns", access_ns),
+        "check": ("ns", check_ns),
+        "sleep": ("us", sleep_us),
     }
     for percentile in (0, 25, 50, 75, 100):
         for name in ("wss", "true_wss"):
             value = float(np.percentile(seen[name], percentile))
             values[f"{name}_p{percentile}"] = ("bytes", value)
-    return counters.table(
-        "damon/accuracy",
-        label(params.variant),
-        source,
-        {name: (unit, [value]) for name, (unit, value) in values.items()},
-        first=0,
-    )
+    return values
+
+
+def accuracy_counters(
+    runs: list[dict[str, tuple[str, float]]], params: Accuracy, source: str
+) -> pd.DataFrame:
+    """Counters of `damon/accuracy` for the `figures()` of each run."""
+    steps = {name: (unit, [run[name][1] for run in runs]) for name, (unit, _) in runs[0].items()}
+    return counters.table("damon/accuracy", label(params.variant), source, steps)

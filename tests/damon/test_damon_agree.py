@@ -1,0 +1,83 @@
+"""Runs against runs: what is summed, what the model is told, and that a difference shows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lorelab.counters import table
+from lorelab.damon import agree, workload
+from lorelab.damon.params import Accuracy, Masim, Overhead
+from lorelab.lab.records import Record
+
+SHORT = "a, 4000000\nb, 4000000\n\none\n400\na, 0, 4096, 1\n\ntwo\n400\nb, 0, 4096, 1\n"
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("masim") / "short"
+    path.write_text(SHORT)
+    return str(path)
+
+
+def as_kernel(counters):
+    return Record(counters.assign(source="kernel"), None)
+
+
+def test_totals_are_sums_over_the_windows_of_each_run():
+    def run(regions):
+        found = {"nr_regions": ("regions", regions), "access": ("ns", [9.0])}
+        return table("damon/masim", "damon", "model", found)
+
+    wide = agree.totals([run([1, 2, 3]), run([4, 5])]).pivot_table(
+        index="step", columns="counter", values="value"
+    )
+    assert wide.to_dict("index") == {
+        1: {"windows": 3, "nr_regions": 6},
+        2: {"windows": 2, "nr_regions": 9},
+    }
+
+
+def test_the_model_agrees_with_itself_and_not_with_more_regions(file):
+    params = Accuracy(workload=file, runs=6, seed=100)
+    said = workload.accuracy(params)
+    mine = agree.accuracy(params, as_kernel(said))
+    assert mine["agrees"].all()
+    more = said["value"].where(said["counter"] != "regions_mean", said["value"] * 2)
+    found = agree.accuracy(params, as_kernel(said.assign(value=more))).set_index("counter")
+    assert not found.loc["regions_mean", "agrees"]
+    assert found.loc["regions_mean", "ratio"] == pytest.approx(0.5, rel=0.2)
+
+
+def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch):
+    params = Masim(workload=file)
+    asked = []
+    monkeypatch.setattr(workload, "masim", lambda one: asked.append(one) or said)
+    said = workload.masim_counters(
+        pd.DataFrame(np.ones((3, 9)), columns=workload.OBSERVED),
+        params,
+        "kernel",
+        55.4,
+        20_000.6,
+        5400,
+    )
+    assert agree.masim(params, as_kernel(said))["agrees"].all()
+    speeds = {(one.access_ns, one.check_ns, one.sample_us, one.aggr_us) for one in asked}
+    assert speeds == {(55, 20_001, 5_400, 108_000)}
+    assert [one.seed for one in asked] == list(range(1, 1 + agree.RUNS))
+
+
+def test_a_cost_that_differs_shows():
+    params = Overhead(min_regions=100, max_regions=100, seconds=1)
+    counters = table(
+        "damon/overhead",
+        "damon",
+        "kernel",
+        {
+            "instructions_per_check": ("instructions", [1650.0]),
+            "nr_regions_mean": ("regions", [100.0]),
+            "nr_regions_max": ("regions", [150.0]),
+        },
+        first=0,
+    )
+    found = agree.overhead(params, Record(counters, None)).set_index("counter")["agrees"]
+    assert found["nr_regions_mean"] and not found["nr_regions_max"]
