@@ -129,7 +129,7 @@ def test_the_model_follows_the_recorded_kernel_region_for_region(params):
     assert record.provenance.kernel.patches
     given = follow.unpack(record.counters, params)
     found = follow.followed(params, given)
-    assert len(found.windows) == len(given.windows) > 1
+    assert len(found.windows) == len(given.windows) > 0
     assert found.windows["equal"].all()
 
 

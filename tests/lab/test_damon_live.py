@@ -1,0 +1,65 @@
+"""DAMON on a booted kernel: the process that the model has, and the same regions."""
+
+import pytest
+
+from lorelab.damon import agree, follow, kernel, masim
+from lorelab.damon.params import Masim
+from lorelab.damon.setting import configuration
+
+PROGRAM = """a, 6000000
+b, 4000000
+
+both
+500
+a, 0, 4096, 1
+b, 0, 4096, 1
+
+only b
+1500
+b, 0, 4096, 1
+"""
+
+
+@pytest.fixture(scope="module")
+def params(tmp_path_factory):
+    file = tmp_path_factory.mktemp("masim") / "turns"
+    file.write_text(PROGRAM)
+    return Masim(workload=str(file))
+
+
+@pytest.fixture(scope="module")
+def live(switched, params):
+    return follow.measured([params])
+
+
+def test_the_process_is_the_models(live, params):
+    [(_, run, _)] = live
+    vmas = []
+    for start, end in run.mappings.tolist():
+        if vmas and vmas[-1][2] == start:
+            vmas[-1] = (0, vmas[-1][1], end)
+        else:
+            vmas.append((0, start, end))
+    patterns, _, expected = masim.program(configuration(params))
+    assert vmas == expected
+    assert {int(p["start"]) for p in patterns} == set(run.regions[:, 0].tolist())
+    own = [(at // 4096 * 4096, -(-(at + size) // 4096) * 4096) for at, size in run.own.tolist()]
+    assert sorted(own) == sorted((start, end) for start, end, _ in masim.OWN)
+
+
+def test_a_live_kernel_is_followed_region_for_region(live, params):
+    [(record, run, given)] = live
+    [row] = agree.followed(params, record).itertuples()
+    assert row.agrees and row.kernel == row.equal >= 8
+    samples, equal = follow.sampled(params, run, given)
+    assert samples == equal >= 20 * row.kernel
+
+
+def test_a_live_run_says_what_damon_saw_and_what_it_took(switched, params):
+    [record] = kernel.masim([params])
+    found = record.counters.groupby("counter")["value"].agg(["mean", "size"])
+    assert found["size"]["nr_regions"] >= 8
+    assert found["mean"]["hot_seen"] > 0.8 * found["mean"]["hot"]
+    # Seven instructions and more an access, at 32 ns; a check is some thousands.
+    assert 7 * 32 <= found["mean"]["access"] < 9 * 32
+    assert 1_000 * 32 < found["mean"]["check"] < 10_000 * 32
