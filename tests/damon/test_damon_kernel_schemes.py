@@ -61,8 +61,8 @@ class Logged(Kdamond):
         vmas, log = np.array(SPACE, np.uint64), np.array(self.log, kernel.EVENT)
         statistics = [scheme.stat for scheme in self.schemes]
         return kernel.Run(
-            regions, vmas[:0], vmas, truth, 5_000_000_000, 1, 1, 1, statistics, log, {"refaults": 7},
-            np.array([BARE]),
+            regions, vmas[:0], vmas, truth, 5_000_000_000, 1, 1, 1, statistics, log,
+            {"refaults": 7}, np.array([BARE]),
         )  # fmt: skip
 
     def checked(self, address, accessed):
