@@ -12,6 +12,7 @@ from lorelab import agreement, counters
 from lorelab.damon import follow, workload
 from lorelab.damon import overhead as cost
 from lorelab.damon.params import Accuracy, Masim, Monitoring, Overhead
+from lorelab.errors import BadInput
 from lorelab.lab import records
 from lorelab.lab.records import Record
 
@@ -65,6 +66,8 @@ def accuracy(params: Accuracy, measured: Record) -> pd.DataFrame:
 def overhead(params: Overhead, measured: Record) -> pd.DataFrame:
     """One run of the kernel against the mean of the model's, which takes a check's cost from it."""
     kernel = measured.counters.set_index("counter")["value"]
+    if "instructions_per_check" not in kernel:
+        raise BadInput("the recorded run does not say what a check costs; measure again: --live")
     alike = params.model_copy(update={"check_ns": round(kernel["instructions_per_check"])})
     models = [cost.overhead(_seeded(alike, alike.seed + n)) for n in range(RUNS)]
     mean = pd.concat(models).groupby(["counter", "unit"], sort=False)["value"].mean()
