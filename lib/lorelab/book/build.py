@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[3]
 """The checkout: notebooks/ and book/ are read, build/ is written."""
 FIRST = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>lorelab</title>
-<link rel="icon" href="_static/favicon.svg">
+<link rel="icon" href="data:,">
 <meta http-equiv="refresh" content="0; url={}.html"></head></html>
 """
 
@@ -148,7 +148,7 @@ def build(root: Path = ROOT) -> Path:
     if not made_of.exists() or made_of.read_text() != state:
         shutil.copy(_vega(root), pages / "assets/vega.js")
         rendered = _sphinx(pages, root / "build/sphinx")
-        # Jupyter Book's own redirect names no icon, and a browser asks for /favicon.ico instead.
+        # Jupyter Book's own redirect says nothing of an icon, and a slow browser asks for one.
         (rendered / "index.html").write_text(FIRST.format(Path(chapters(root)[0]).stem))
         (rendered / made_of.name).write_text(state)
         shutil.rmtree(book, ignore_errors=True)

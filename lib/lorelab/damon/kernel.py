@@ -136,6 +136,8 @@ def overhead(wanted: list[Overhead], image: Path | None = None) -> list[Record]:
         of = int(seen.truth[0, 0])
         regions = [len(rows) for end, _, rows in windows(seen) if of < end <= seen.ended]
         sampled = [number for end, number, _ in windows(seen) if of < end <= seen.ended]
+        if not regions:
+            raise BadInput(f"seconds={params.seconds}: no window ended meanwhile; takes more")
         samples = params.aggr_us // params.sample_us
         each = sum(sampled) / len(sampled) / samples
         checks = run.sleeps * each / took
@@ -251,6 +253,8 @@ def observed(params: Masim, run: Run) -> pd.DataFrame:
 def windows(run: Run) -> list[tuple[int, int, np.ndarray]]:
     """When each window of a run ended (ns), its checks, and its regions as SNAPSHOT rows."""
     said = run.log[run.log["kind"] == AGGREGATED]
+    if not len(said):
+        return []
     # Addresses start anew with each report.
     first = np.flatnonzero(np.append(True, said["x"][1:] <= said["x"][:-1]))
     found, before = [], 0
