@@ -22,7 +22,7 @@ VERDICTS = {
     "wrapper": "contradicted",
     "wrapper-percent": "arithmetic only",
     "footprints": "holds with another number",
-    "bounded": "arithmetic only",
+    "bounded": "holds",
     "thp-speedup": "arithmetic only",
     "thp-memused": "arithmetic only",
     "thp-best": "arithmetic only",

@@ -210,6 +210,7 @@ def test_truth_by_window_from_what_the_program_said():
         seen["misplaced"].tolist()[1:10] == [0] * 9
     )
     assert kernel.changes(params, run) == [1.0]
+    assert kernel.windows(run._replace(log=run.log[:0])) == []
     # Windows that are a ms late, with 20 checks each.
     late = run.log.copy()
     late["us"] = [(at + (n // 2 + 1) * 101_000) % 2**32 for n in range(40)]

@@ -85,7 +85,7 @@ CLAIMS = [
         "Overhead has an upper bound whatever the size of the target.",
         "lines 52 to 53",
         evidence.bounded,
-        "arithmetic on the defaults; ranks of the rows",
+        "damon/overhead on a kernel at the upper bound; ranks of the rows",
     ),
     _total("thp-speedup", "thp saves 4.5 % of the time.", "runtime", "thp", -1, 1),
     _total("thp-memused", "thp takes 7.04 % more memory.", "memused.avg", "thp"),

@@ -127,7 +127,7 @@ def overhead(wanted: list[Overhead], image: Path | None = None) -> list[Record]:
             )
     configs = [overhead_program(params) for params in wanted]
     nothing = [[] for _ in wanted]
-    counted, _ = boot(wanted, configs, nothing, "regions", image, shift=5)
+    counted, _ = boot(wanted, configs, nothing, "regions", image, shift=3)
     runs, measured = boot(wanted, configs, nothing, "", image, shift=0)
     found = []
     for number, (params, seen, run) in enumerate(zip(wanted, counted, runs, strict=True), 1):
