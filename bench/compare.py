@@ -1,6 +1,7 @@
 """What the benchmarks of every design share: results held against each other, jobs apart."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -32,19 +33,19 @@ def counted(*words: str) -> dict[str, float]:
     """`apart`, and the `instructions` that perf counts while the process lets it.
 
     The process is given two more words, the pipes of `perf stat --control`. Without perf, or where
-    the machine has no counter for it, `instructions` is nan.
+    it could not count, `instructions` is nan.
     """
     with tempfile.TemporaryDirectory() as name:
         out, *pipes = (str(Path(name) / part) for part in ("out", "control", "acknowledge"))
         stat = ("perf", "stat", "-x,", "-o", out, "-e", "instructions:u")
         try:
             subprocess.run([*stat, "true"], capture_output=True, check=True)
-            float(Path(out).read_text().splitlines()[-1].split(",")[0])
-        except (OSError, subprocess.CalledProcessError, ValueError):
-            return apart(*words) | {"instructions": float("nan")}
+        except (OSError, subprocess.CalledProcessError):
+            return apart(*words) | {"instructions": math.nan}
         for pipe in pipes:
             os.mkfifo(pipe)
         stat += ("--delay=-1", f"--control=fifo:{','.join(pipes)}")
         found = apart(*words, *pipes, under=stat)
-        total = float(Path(out).read_text().splitlines()[-1].split(",")[0])
-    return found | {"instructions": total}
+        said = Path(out).read_text().splitlines()[-1].split(",")[0]
+    # <not supported> where the machine has no counter, <not counted> where perf had none to spare.
+    return found | {"instructions": math.nan if said.startswith("<") else float(said)}
