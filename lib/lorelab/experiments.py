@@ -38,8 +38,10 @@ class Experiment:
     repeats: bool = True
     """The kernel says the same each time; False where it draws random numbers of its own."""
     per: str | None = None
+    """Counter that the others are divided by, where repeats differ (`agreement.intervals`)."""
     timing: tuple[str, ...] = ()
-    """Of those counters, which follow from the order in which CPUs get on (`agreement.judged`)."""
+    """Counters that follow from the order in which CPUs get on, and so from no parameter; see
+    `agreement.judged`."""
     weighs: str | None = None
     """`module:function` that weighs parameters and a record of the kernel against the model and
     gives a table with a column `agrees`, where neither way of comparing does."""

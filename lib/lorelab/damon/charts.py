@@ -156,25 +156,3 @@ def by_size(rows: pd.DataFrame, value: str, axis: str, title: str, see: str) -> 
             shape=alt.Shape("kind:N", title=None, sort=kinds),
         )
     )
-
-
-def overheads(rows: pd.DataFrame, title: str) -> alt.Chart:
-    """Overhead of each workload by configuration, one dot each.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Columns workload, configuration, overhead (%).
-    """
-    return (
-        alt.Chart(rows, title=title)
-        .mark_point()
-        .encode(
-            x=alt.X("overhead:Q", title="overhead over orig, %"),
-            y=alt.Y("workload:N", title=None, sort=list(dict.fromkeys(rows["workload"]))),
-            color=alt.Color(
-                "configuration:N", title=None, sort=list(dict.fromkeys(rows["configuration"]))
-            ),
-        )
-        .properties(height=440)
-    )

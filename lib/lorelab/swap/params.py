@@ -133,8 +133,8 @@ def check_paths(params: AllocatorTest) -> None:
         raise BadInput("rotational=true: paths are of clusters, and a rotational device has none")
 
 
-class Switches(Params):
-    """`swap/switches`: that test under one setting of the switches after the other, in turns."""
+class ShortTest(Params):
+    """The test where settings part: small enough to be run many times in one boot."""
 
     options: Annotated[str, BeforeValidator(_options)] = param(
         "-s", 'options of the tool, as for swap/allocator-test: "", "-a", "-s", "-a -s"'
@@ -144,20 +144,17 @@ class Switches(Params):
         80, "zram swap device; whole clusters of 2 MiB", "MiB", ge=2, le=2**20, multiple_of=2
     )
     iterations: int = param(20, "iterations of each run", "iterations", ge=1, le=TOOL_ITERATIONS)
+
+
+class Switches(ShortTest):
+    """`swap/switches`: that test under one setting of the switches after the other, in turns."""
+
     turns: int = param(3, "times that each setting runs in the one boot", "turns", ge=1, le=100)
 
 
-class Cpus(Params):
+class Cpus(ShortTest):
     """`swap/cpus`: that test, page by page, on several CPUs that the scheduler moves it between."""
 
-    options: Annotated[str, BeforeValidator(_options)] = param(
-        "-s", 'options of the tool, as for swap/allocator-test: "", "-a", "-s", "-a -s"'
-    )
-    seed: int = param(1, "srand() of glibc; 1 is what the tool itself runs with", ge=0, lt=2**32)
-    device_mib: int = param(
-        80, "zram swap device; whole clusters of 2 MiB", "MiB", ge=2, le=2**20, multiple_of=2
-    )
-    iterations: int = param(20, "iterations of each run", "iterations", ge=1, le=TOOL_ITERATIONS)
     cpus: int = param(2, "CPUs of the machine", "CPUs", ge=2, le=64)
 
 
