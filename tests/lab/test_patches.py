@@ -11,7 +11,9 @@ from lorelab.lab.cache import KERNEL_FILES
 SERIES = sorted((KERNEL_FILES / "patches").glob("*.patch"))
 CHECKPATCH = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
 README = (KERNEL_FILES / "patches" / "README.md").read_text()
-SWITCH = re.compile(r'^\+DEFINE_LORELAB_SWITCH\("(\w+)", (\w+),(.*?)\);$', re.MULTILINE | re.DOTALL)
+SWITCH = re.compile(
+    r'^\+DEFINE_LORELAB_SWITCH(?:_OF\(&\w+, |\()"(\w+)", (\w+),(.*?)\);$', re.MULTILINE | re.DOTALL
+)
 
 
 def touched():
