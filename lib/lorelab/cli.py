@@ -6,7 +6,8 @@ import random
 import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -202,9 +203,11 @@ def claims(design: str | None) -> None:
 @lab.command("record")
 def record_all() -> None:
     """Measure every recorded run again; a run that says something new is kept beside the old."""
-    for found in experiments().values():
-        for given, measured in _measured(found, records.recorded(found.name, found.Params)):
-            _keep(measured, given)
+    wanted = [
+        (found, records.recorded(found.name, found.Params)) for found in experiments().values()
+    ]
+    for _, given, measured in _measured(wanted):
+        _keep(measured, given)
 
 
 @lab.command()
@@ -225,15 +228,18 @@ def verify(seed: int) -> None:
     defaults are of one kind. Experiments in which the kernel draws random numbers are left out.
     """
     differ = []
-    for found in (each for each in experiments().values() if each.repeats):
-        sample = _sample(records.recorded(found.name, found.Params), random.Random(seed))
-        for given, measured in _measured(found, sample):
-            said = f"{found.name} {params.words(given)}"
-            same, table = _agree(found, found.recorded(given).counters, measured.counters)
-            print(f"{said}: {'as recorded' if same else 'DIFFERS'}", file=sys.stderr)
-            table.assign(run=said).to_csv(sys.stdout, index=False)
-            if not same:
-                differ.append(said)
+    wanted = [
+        (found, _sample(records.recorded(found.name, found.Params), random.Random(seed)))
+        for found in experiments().values()
+        if found.repeats
+    ]
+    for found, given, measured in _measured(wanted):
+        said = f"{found.name} {params.words(given)}"
+        same, table = _agree(found, found.recorded(given).counters, measured.counters)
+        print(f"{said}: {'as recorded' if same else 'DIFFERS'}", file=sys.stderr)
+        table.assign(run=said).to_csv(sys.stdout, index=False)
+        if not same:
+            differ.append(said)
     if differ:
         raise RunFailed(f"{'; '.join(differ)}: the kernel no longer says what was recorded")
 
@@ -274,19 +280,36 @@ def _keep_part(failed: GuestFailed, file: Path | None) -> None:
 
 
 def _measured(
-    found: Experiment, wanted: list[params.Params]
-) -> Iterator[tuple[params.Params, records.Record]]:
-    """Measure on as many guests at once as there are CPUs; one is booted for no fewer than 4."""
-    guests = max(1, min(len(os.sched_getaffinity(0)), len(wanted) // 4))
-    parts = [wanted[n::guests] for n in range(guests)]
-    if guests == 1:
-        yield from zip(wanted, found.measure(wanted) if wanted else (), strict=True)
+    wanted: list[tuple[Experiment, list[params.Params]]],
+) -> Iterator[tuple[Experiment, params.Params, records.Record]]:
+    """Measure on as many guests at once as there are CPUs; one is booted for no fewer than 4.
+
+    An experiment's runs are one part, or several of 4 and more; the next part starts as a guest
+    is through with one, whichever experiment it is of.
+    """
+    cpus = len(os.sched_getaffinity(0))
+    parts = []
+    for found, runs in wanted:
+        guests = max(1, min(cpus, len(runs) // 4))
+        parts += [(found, runs[n::guests]) for n in range(guests) if runs]
+    if len(parts) == 1 or cpus == 1:
+        for found, part in parts:
+            for given, measured in zip(part, found.measure(part), strict=True):
+                yield found, given, measured
         return
-    # Processes, so that Ctrl-C reaches each, and its QEMU ends with it.
-    with ProcessPoolExecutor(guests, get_context("spawn")) as pool:
-        running = {pool.submit(found.measure, part): part for part in parts}
-        for done in as_completed(running):
-            yield from zip(running[done], done.result(), strict=True)
+    # Processes, so that Ctrl-C reaches each, and its QEMU ends with it; no part waits in the pool,
+    # where it would start after that.
+    left, running = iter(parts), {}
+    with ProcessPoolExecutor(cpus, get_context("spawn")) as pool:
+        while True:
+            for found, part in islice(left, cpus - len(running)):
+                running[pool.submit(found.measure, part)] = found, part
+            if not running:
+                return
+            for done in wait(running, return_when=FIRST_COMPLETED).done:
+                found, part = running.pop(done)
+                for given, measured in zip(part, done.result(), strict=True):
+                    yield found, given, measured
 
 
 def _sample(recorded: list[params.Params], chance: random.Random) -> list[params.Params]:

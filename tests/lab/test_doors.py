@@ -2,7 +2,9 @@
 
 import errno
 import os
+import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -175,6 +177,32 @@ def test_record_boots_a_guest_for_each_cpu(fake, tmp_path, monkeypatch, cpus):
         assert newest.counters["value"].tolist() == [seed, seed]
         assert newest.provenance.kernel.digest == "d"
     assert len(list((tmp_path / NAME).glob("*.json"))) == 18
+
+
+@dataclass
+class Meeting(Fake):
+    """Comes to no end before another experiment has begun."""
+
+    folder: Path = Path()
+
+    def measure(self, wanted, image=None):
+        (self.folder / self.name.replace("/", ".")).touch()
+        deadline = time.monotonic() + 60
+        while len(list(self.folder.iterdir())) < 2:
+            assert time.monotonic() < deadline, "it is alone"
+            time.sleep(0.05)
+        return [record(p, [p.seed, 1]) for p in wanted]
+
+
+def test_record_leaves_no_cpu_idle_until_an_experiment_ends(fake, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    monkeypatch.setattr(records, "recorded", lambda name, model: [Some()])
+    folder = tmp_path / "begun"
+    folder.mkdir()
+    meeting = {name: Meeting(name=name, folder=folder) for name in ("a/1", "a/2", "a/3")}
+    monkeypatch.setattr(cli, "experiments", lambda: meeting)
+    run("lab", "record")
+    assert len(list(folder.iterdir())) == 3
 
 
 @dataclass
