@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from itertools import islice
 from multiprocessing import get_context
+from operator import itemgetter
 from pathlib import Path
 
 import click
@@ -285,13 +286,13 @@ def _measured(
     """Measure on as many guests at once as there are CPUs; one is booted for no fewer than 4.
 
     An experiment's runs are one part, or several of 4 and more; the next part starts as a guest
-    is through with one, whichever experiment it is of.
+    is through with one, whichever experiment it is of. What can't be parted comes first, so that
+    it is not what all wait for at the end.
     """
     cpus = len(os.sched_getaffinity(0))
-    parts = []
-    for found, runs in wanted:
-        guests = max(1, min(cpus, len(runs) // 4))
-        parts += [(found, runs[n::guests]) for n in range(guests) if runs]
+    shared = [(max(1, min(cpus, len(runs) // 4)), found, runs) for found, runs in wanted if runs]
+    shared.sort(key=itemgetter(0))
+    parts = [(found, runs[n::guests]) for guests, found, runs in shared for n in range(guests)]
     if len(parts) == 1 or cpus == 1:
         for found, part in parts:
             for given, measured in zip(part, found.measure(part), strict=True):

@@ -181,12 +181,12 @@ def test_record_boots_a_guest_for_each_cpu(fake, tmp_path, monkeypatch, cpus):
 
 @dataclass
 class Meeting(Fake):
-    """Comes to no end before another experiment has begun."""
+    """Comes to no end before another part of what is measured has begun."""
 
     folder: Path = Path()
 
     def measure(self, wanted, image=None):
-        (self.folder / self.name.replace("/", ".")).touch()
+        (self.folder / f"{self.name}.{wanted[0].seed}").touch()
         deadline = time.monotonic() + 60
         while len(list(self.folder.iterdir())) < 2:
             assert time.monotonic() < deadline, "it is alone"
@@ -194,15 +194,22 @@ class Meeting(Fake):
         return [record(p, [p.seed, 1]) for p in wanted]
 
 
-def test_record_leaves_no_cpu_idle_until_an_experiment_ends(fake, tmp_path, monkeypatch):
+def test_record_leaves_no_cpu_idle_and_begins_with_what_cannot_be_parted(
+    fake, tmp_path, monkeypatch
+):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
-    monkeypatch.setattr(records, "recorded", lambda name, model: [Some()])
     folder = tmp_path / "begun"
     folder.mkdir()
-    meeting = {name: Meeting(name=name, folder=folder) for name in ("a/1", "a/2", "a/3")}
+    runs = {"many": 8, "few": 1, "none": 0, "one": 1}
+    meeting = {name: Meeting(name=name, folder=folder) for name in runs}
     monkeypatch.setattr(cli, "experiments", lambda: meeting)
+    monkeypatch.setattr(
+        records, "recorded", lambda name, _: [Some(seed=n) for n in range(runs[name])]
+    )
     run("lab", "record")
-    assert len(list(folder.iterdir())) == 3
+    begun = {file.name: file.stat().st_mtime_ns for file in folder.iterdir()}
+    assert begun.keys() == {"few.0", "one.0", "many.0", "many.1"}
+    assert max(begun["few.0"], begun["one.0"]) <= min(begun["many.0"], begun["many.1"])
 
 
 @dataclass
