@@ -211,7 +211,7 @@ def invalidations(table: pd.DataFrame, order: int = 4) -> alt.Chart:
                 title=None,
                 sort=["to freeze the folio for its split", "to unmap what is written"],
                 scale=alt.Scale(range=[VERMILLION, BLUE]),
-                legend=alt.Legend(orient="bottom"),
+                legend=alt.Legend(orient="bottom", labelLimit=0),
             ),
             order=alt.Order("purpose:N"),
         )
@@ -292,7 +292,7 @@ def capacity(table: pd.DataFrame, columns: int = 3) -> alt.Chart:
 
 
 def _by_variant(rows: pd.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
-    # Ten variants are too many for colours alone: dashes tell equal colours apart.
+    # So many variants are too many for colours alone: dashes tell equal colours apart.
     variants = _order(rows, "variant")
     colours = [OKABE_ITO[n % 5] for n in range(len(variants))]
     dashes = [DASHES[n // 5] for n in range(len(variants))]
