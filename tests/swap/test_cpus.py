@@ -77,7 +77,7 @@ def test_what_waits_is_not_paged_out():
     seen = workload.Seen(histogram, histogram.copy(), one, np.zeros(1, np.uint64))
     workload._touch(si, here, pte, U(0), U(40), False, False)
     here.place[task.CPU] = 1
-    workload._madvise_pageout(si, here, pte, np.zeros(2, np.uint64), seen)
+    workload._madvise_pageout(si, here, pte, False, np.zeros(2, np.uint64), seen)
     assert (pte[:31] < task.SMALL).all() and (pte[31:40] >= task.SMALL).all()
 
 

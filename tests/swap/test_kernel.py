@@ -2,11 +2,13 @@
 
 import pytest
 
+from lorelab import agreement
 from lorelab.errors import BadInput
 from lorelab.lab import needs, records
 from lorelab.params import parse
 from lorelab.swap import kernel
-from lorelab.swap.params import AllocatorTest
+from lorelab.swap.params import AllocatorTest, Variant
+from lorelab.swap.workload import allocator_test
 
 RECORDED = records.recorded(kernel.NAME, AllocatorTest)
 
@@ -56,6 +58,26 @@ def test_a_record_is_whole(params):
     # Every 64 KiB folio of the tool's 60 MiB is swapped out at most once an iteration.
     assert (counters >= 0).all(axis=None)
     assert (counters.sum(axis=1) <= 60 * 16).all()
+
+
+def test_the_model_of_7_2_equals_that_kernel():
+    """Debian's, booted: what either of the two changes alone gives is another number of splits."""
+    changed = {"variant": Variant.V7_2, "tails_reversed": True}
+    page_wise = 0
+    for release, params in records.others(kernel.NAME, AllocatorTest):
+        if not release.startswith("7.2.12+"):
+            continue
+        counted = records.load(kernel.NAME, params, release=release).counters
+
+        def equal(given, params=params, counted=counted):
+            model = allocator_test(params.model_copy(update=given))
+            return agreement.exact(agreement.compare(model.assign(variant="v6.12"), counted))
+
+        assert equal(changed) and len(counted) == 200
+        if not params.large_swapin and "-a" not in params.options:
+            page_wise += 1
+            assert not any(equal({name: value}) for name, value in changed.items())
+    assert page_wise == 2
 
 
 def test_live_equals_the_record(laboratory):

@@ -69,7 +69,7 @@ def test_a_rotational_device_has_no_paths(run):
 
 
 def test_modes_go_other_ways():
-    """Except v3 and v6.10: the tool leaves no current cluster that order 0 has taken from."""
+    """Except v3 and v6.10: on one CPU order 0 takes from no current cluster of the tool's."""
     found = {
         mode: tuple(workload.paths(AllocatorTest(iterations=5, alloc_mode=mode))["value"])
         for mode in AllocMode
@@ -120,6 +120,9 @@ def test_the_settings_of_a_turn_go_different_ways():
     }
     assert found["v3"] == found["v6.10"]
     assert len(set(found.values())) == len(SETTINGS) - 1
+    assert list(settings(Switches(large_swapin=True))) == [
+        n for n in SETTINGS if n != "page by page"
+    ]
     turned = {name: kernel._turned(test, True) for name, test in settings(Switches()).items()}
     assert turned.pop("as booted") == {}
     assert all(each.pop("swap/large_swapin") == "off" for each in turned.values())
@@ -181,10 +184,21 @@ def test_turns_are_recorded():
     assert Switches() in IN_TURNS
 
 
+def test_v3_is_told_from_v6_10():
+    """The kernel that searches on splits other numbers of folios than the one that gives up."""
+    for params in (params for params in IN_TURNS if params.cpus > 1):
+        counters = records.load(kernel.SWITCHED, params).counters
+        split = counters[counters["counter"].str.endswith(".swpout_fallback")]
+        totals = split.groupby("counter")["value"].sum()
+        assert 0 < totals["v3.swpout_fallback"] != totals["v6.10.swpout_fallback"] > 0
+    assert any(params.cpus > 1 for params in IN_TURNS)
+
+
 @pytest.mark.parametrize("params", IN_TURNS, ids=str)
 def test_the_model_equals_the_kernel_in_every_turn(params):
     record = records.load(kernel.SWITCHED, params)
     assert record.provenance.kernel.patches and record.provenance.boots == 1
     joined = agreement.compare(experiment(kernel.SWITCHED).simulate(params), record.counters)
     assert agreement.exact(joined)
-    assert len(joined) == params.turns * len(SETTINGS) * (2 * params.iterations + 16)
+    runs = params.turns * len(settings(params))
+    assert len(joined) == runs * (2 * params.iterations + 16)

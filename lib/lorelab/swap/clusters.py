@@ -150,7 +150,7 @@ def swapon(
     rotational : bool
         No cluster_info: order 0 alone, by linear scan.
     batched_zap : bool
-        A row of slots that a zap drops goes back at once (only 6.12 does, see
+        A row of slots that a zap drops goes back at once (only from 6.12 on, see
         `free_swap_and_cache_nr()`).
     alloc_mode : AllocMode
         Where V6_12 looks for clusters.
@@ -169,9 +169,9 @@ def swapon(
     info["nr_clusters"] = 0 if rotational else nr_clusters
     info["lowest_bit"] = info["cluster_next"] = 1
     info["highest_bit"] = pages - 1
-    info["swap_slot_cache_enabled"] = slot_cache
+    info["swap_slot_cache_enabled"] = slot_cache and variant < Variant.V7_2
     info["free_cache"] = free_cache
-    info["batched_zap"] = batched_zap and variant == Variant.V6_12
+    info["batched_zap"] = batched_zap and variant >= Variant.V6_12
     info["random"] = 88172645463325252
     swap_map = np.zeros(nr_clusters * int(SWAPFILE_CLUSTER), np.uint8)
     swap_map[0] = SWAP_MAP_BAD
@@ -207,9 +207,10 @@ def _setup_clusters(si, nr_clusters, pages):
     si.cluster_info[0].count += ONE
     si.cluster_info[nr_clusters - ONE].count += nr_clusters * SWAPFILE_CLUSTER - pages
     lists = si.info[0].variant >= U(Variant.CHRIS_V4)
-    # Neighbours in the list are 32 clusters apart, lest two CPUs share a cache line.
-    for col in range(SWAP_CLUSTER_COLS):
-        for idx in range(col, nr_clusters, SWAP_CLUSTER_COLS):
+    # Neighbours in the list are 32 clusters apart, lest two CPUs share a cache line; not in 7.2.
+    columns = SWAP_CLUSTER_COLS if si.info[0].variant < U(Variant.V7_2) else ONE
+    for col in range(columns):
+        for idx in range(col, nr_clusters, columns):
             if si.cluster_info[idx].count == ZERO:
                 si.cluster_info[idx].flags = CLUSTER_FLAG_FREE
                 list_add_tail(si, idx, nr_clusters + FREE)

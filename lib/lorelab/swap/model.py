@@ -3,7 +3,7 @@
 Read this file for the algorithm: `cluster_alloc_swap_entry()` is mm/swapfile.c of 6.12, function
 by function and name by name; `folio_alloc_swap()` and `free_swap_slot()` are the slot caches of
 mm/swap_slots.c. `lorelab.swap.clusters` has the state and the lists, `lorelab.swap.scan` what
-came before and what was proposed in between.
+came before and what was proposed in between, `lorelab.swap.swap_table` Linux 7.2.
 
 All numbers are uint64; slots are counted from 0 (the header), and 0 stands for "none", as
 `swp_entry_t` 0 does in the kernel.
@@ -49,6 +49,8 @@ from lorelab.swap.clusters import (
 from lorelab.swap.params import AllocMode, Variant
 from lorelab.swap.scan import alloc_by_scan
 from lorelab.swap.ssd_cluster import dec_cluster_info_page
+from lorelab.swap.swap_table import cluster_free_entries
+from lorelab.swap.swap_table import folio_alloc_swap as folio_alloc_swap_7_2
 
 __all__ = [
     "Swap",
@@ -62,6 +64,7 @@ __all__ = [
 
 CHRIS_V4 = U(Variant.CHRIS_V4)
 V6_12 = U(Variant.V6_12)
+V7_2 = U(Variant.V7_2)
 AS_V6_10 = U(AllocMode.V6_10)
 AS_V3 = U(AllocMode.V3)
 NONFULL_FIRST = U(AllocMode.NONFULL_FIRST)
@@ -282,7 +285,9 @@ def get_swap_pages(si, cpu, n_goal, slots, order):
 def swap_entry_range_free(si, offset, nr_pages):
     """Give back a range inside one cluster, past the free cache (mm/swapfile.c)."""
     swap_map_fill(si, offset, nr_pages, 0)
-    if si.info[0].variant >= CHRIS_V4:
+    if si.info[0].variant == V7_2:
+        cluster_free_entries(si, offset // SWAPFILE_CLUSTER, nr_pages)
+    elif si.info[0].variant >= CHRIS_V4:
         _dec_cluster_info_page(si, offset // SWAPFILE_CLUSTER, nr_pages)
     else:
         dec_cluster_info_page(si, offset, nr_pages)
@@ -358,6 +363,8 @@ def folio_alloc_swap(si, cpu, order):
     uint64
         First slot, aligned to 2^order; 0 when there is none (mm/swap_slots.c).
     """
+    if si.info[0].variant == V7_2:
+        return folio_alloc_swap_7_2(si, cpu, order)
     if order == ZERO and _check_cache_active(si):
         if si.slots_nr[cpu] == ZERO:
             si.slots_cur[cpu] = ZERO

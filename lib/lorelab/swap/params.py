@@ -1,7 +1,7 @@
 """Variants of the swap slot allocator, and the parameters of the swap experiments."""
 
 from enum import IntEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, model_validator
 
@@ -32,6 +32,8 @@ class Variant(IntEnum):
     """Chris Li, v4, 2024: free list before nonfull list, order 0 steals by list, no frag lists."""
     V6_12 = 9
     """Linux 6.12: v5 as merged, with frag and full lists, order 0 stealing from other orders."""
+    V7_2 = 10
+    """Linux 7.2: no slot caches, nonfull clusters first, one frag cluster tried (7.2.12)."""
 
 
 class AllocMode(IntEnum):
@@ -48,8 +50,9 @@ class AllocMode(IntEnum):
     V3 = 2
     """As V6_10, but a current cluster is left at its first occupied range: the thread's v3.
 
-    The two part only once order 0 has taken slots ahead of the place where a current cluster of a
-    higher order goes on, which `swap/allocator-test` never brings about.
+    The two part only once slots were taken ahead of the place where a current cluster of a higher
+    order goes on: by order 0, which no run of `swap/allocator-test` on one CPU was found to bring
+    about, or by another CPU, when the cluster was free in between.
     """
     NONFULL_FIRST = 3
     """Nonfull clusters before free ones, for all orders: where Chris Li's v3 looks."""
@@ -76,6 +79,14 @@ def _options(value: str) -> str:
     if any(word not in ("-a", "-s") for word in words) or len(set(words)) < len(words):
         raise ValueError('takes "", "-a", "-s" or "-a -s" (the options of thp_swap_allocator_test)')
     return " ".join(sorted(words))
+
+
+def _check_rotational(params: Any) -> Any:
+    if params.rotational and params.variant == Variant.V7_2:
+        raise ValueError(
+            "rotational=true: v7.2 has clusters on a rotational device too, which the model lacks"
+        )
+    return params
 
 
 VariantParam = by_label(Variant)
@@ -116,6 +127,15 @@ class AllocatorTest(Params):
     move_every: int = param(
         0, "calls of rand() after which the test moves to the next CPU; 0: never", "calls", ge=0
     )
+    tails_reversed: bool = param(
+        False,
+        "reclaim takes the tails of a split folio last first (7.2), not in order (6.12)",
+        only_model=True,
+    )
+
+    @model_validator(mode="after")
+    def _rotational_has_no_clusters(self) -> Self:
+        return _check_rotational(self)
 
     @model_validator(mode="after")
     def _only_6_12_has_modes(self) -> Self:
@@ -150,6 +170,11 @@ class Switches(ShortTest):
     """`swap/switches`: that test under one setting of the switches after the other, in turns."""
 
     turns: int = param(3, "times that each setting runs in the one boot", "turns", ge=1, le=100)
+    large_swapin: bool = param(False, "in all settings: swap in a whole mTHP, as booted")
+    cpus: int = param(1, "CPUs of the machine; the test starts on the first", "CPUs", ge=1, le=64)
+    move_every: int = param(
+        0, "calls of rand() after which the test moves to the next CPU; 0: never", "calls", ge=0
+    )
 
 
 class Cpus(ShortTest):
@@ -333,3 +358,7 @@ class Mixed(Params):
     free_cache: bool = param(True, "per-CPU cache of 64 freed slots, returned in one batch")
     stealing: bool = param(True, "order 0 may take slots from clusters of other orders")
     rotational: bool = param(False, "a rotational device: no clusters, so no order above 0")
+
+    @model_validator(mode="after")
+    def _rotational_has_no_clusters(self) -> Self:
+        return _check_rotational(self)

@@ -30,9 +30,15 @@ Where folios come back whole the lists hardly fragment, and the other switches c
 
 
 def settings(params: Switches) -> dict[str, AllocatorTest]:
-    """The runs of one turn, by their place in `SETTINGS`."""
-    shared = {"large_swapin": False} | params.model_dump(exclude={"turns"})
-    return {name: AllocatorTest(**shared | changes) for name, changes in SETTINGS.items()}
+    """The runs of one turn, by their place in `SETTINGS`.
+
+    With large swap-in left on in all of them, nothing is page by page.
+    """
+    shared = params.model_dump(exclude={"turns"})
+    found = {name: AllocatorTest(**shared | changes) for name, changes in SETTINGS.items()}
+    if params.large_swapin:
+        del found["page by page"]
+    return found
 
 
 def in_turns(iterations: int, found: Iterator[tuple[int, str, pd.DataFrame]]) -> pd.DataFrame:

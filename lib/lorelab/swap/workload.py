@@ -191,9 +191,20 @@ def _swap_out(si, task, order, seen):
 
 
 @njit
-def _madvise_pageout(si, task, pte, stats, seen):
+def _page_out(si, task, pte, page, seen):
+    # A page that gets no slot stays, on the LRU lists.
+    if SMALL <= pte[page] < LARGE and folio_test_lru(task, pte[page]):
+        offset = _swap_out(si, task, ZERO, seen)
+        if offset:
+            pte[page] = offset
+
+
+@njit
+def _madvise_pageout(si, task, pte, tails_reversed, stats, seen):
     # shrink_folio_list(), in address order: a large folio that gets no slots is split, and its
-    # pages follow at once (split_folio_to_list()). A page that gets none stays, on the LRU lists.
+    # pages follow at once, the head first. The split adds the tails at that end of the list from
+    # which the next folio is taken: in 6.12 the last tail first (__split_huge_page()), so that they
+    # go out in order, in 7.2 the first one first (__folio_freeze_and_split_unmapped()).
     lru_add_drain(task)
     page = ZERO
     pages = U(len(pte))
@@ -208,10 +219,12 @@ def _madvise_pageout(si, task, pte, stats, seen):
                 continue
             stats[SWPOUT_FALLBACK] += ONE
             pte[page : page + MTHP_PAGES] = SMALL
-        if SMALL <= pte[page] < LARGE and folio_test_lru(task, pte[page]):
-            offset = _swap_out(si, task, ZERO, seen)
-            if offset:
-                pte[page] = offset
+            for i in range(MTHP_PAGES):
+                tail = (MTHP_PAGES - i) % MTHP_PAGES if tails_reversed else i
+                _page_out(si, task, pte, page + tail, seen)
+            page += MTHP_PAGES
+            continue
+        _page_out(si, task, pte, page, seen)
         page += ONE
 
 
@@ -235,7 +248,7 @@ def random_madvise_dontneed(si, task, pte, align, total, state, large_swapin):
 
 
 @njit
-def warm_up(si, task, mem1, mem2, seen):
+def warm_up(si, task, mem1, mem2, tails_reversed, seen):
     """Fill both areas and swap them out.
 
     Parameters
@@ -244,17 +257,19 @@ def warm_up(si, task, mem1, mem2, seen):
     task : Task
     mem1, mem2 : (pages,) uint64 arrays
         Page tables of the 64 KiB folios' area and, empty without `-s`, of the small pages'.
+    tails_reversed : bool
+        Of `AllocatorTest`.
     seen : Seen
         Receives what probes would see.
     """
     uncounted = np.zeros(2, np.uint64)
     for mem, thp in ((mem1, True), (mem2, False)):
         _touch(si, task, mem, ZERO, U(len(mem)), False, thp)
-        _madvise_pageout(si, task, mem, uncounted, seen)
+        _madvise_pageout(si, task, mem, tails_reversed, uncounted, seen)
 
 
 @njit
-def iterate(si, task, mem1, mem2, state, aligned_swapin, large_swapin, stats, seen):
+def iterate(si, task, mem1, mem2, state, aligned_swapin, large_swapin, tails_reversed, stats, seen):
     """Run one iteration of the test's loop.
 
     Parameters
@@ -263,7 +278,7 @@ def iterate(si, task, mem1, mem2, state, aligned_swapin, large_swapin, stats, se
         As in `warm_up`.
     state : (32,) uint64 array
         Of `srand`.
-    aligned_swapin, large_swapin : bool
+    aligned_swapin, large_swapin, tails_reversed : bool
     stats : (2,) uint64 array
         Receives swpout and swpout_fallback, in folios.
     """
@@ -272,8 +287,8 @@ def iterate(si, task, mem1, mem2, state, aligned_swapin, large_swapin, stats, se
     random_madvise_dontneed(si, task, mem1, MTHP_PAGES, TOTAL_DONTNEED_MTHP, state, large_swapin)
     if len(mem2):
         random_swapin(si, task, mem2, ONE, TOTAL_DONTNEED_SMALLFOLIO, state, large_swapin, False)
-    _madvise_pageout(si, task, mem1, stats, seen)
-    _madvise_pageout(si, task, mem2, stats, seen)
+    _madvise_pageout(si, task, mem1, tails_reversed, stats, seen)
+    _madvise_pageout(si, task, mem2, tails_reversed, stats, seen)
 
 
 def rand_calls(options: str) -> int:
@@ -317,11 +332,11 @@ def run(
     )
     for step in track(range(params.iterations + 1), f"{name}: iterations"):
         if step == 0:
-            warm_up(si, task, mem1, mem2, seen)
+            warm_up(si, task, mem1, mem2, params.tails_reversed, seen)
             continue
         stats = out[step - 1]
         aligned, whole = "-a" in params.options, params.large_swapin
-        iterate(si, task, mem1, mem2, state, aligned, whole, stats, seen)
+        iterate(si, task, mem1, mem2, state, aligned, whole, params.tails_reversed, stats, seen)
     return si, out.astype(np.int64), seen
 
 
