@@ -5,6 +5,7 @@ import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -16,7 +17,7 @@ from lorelab.counters import table
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import build, needs, records
 from lorelab.lab import run as run_
-from lorelab.lab.boot import GuestFailed
+from lorelab.lab.boot import GuestFailed, Job, Machine
 
 
 @dataclass
@@ -88,6 +89,26 @@ def test_what_a_probe_says(fake, tmp_path):
     assert ",kernel,0,faults.lost,events,2\n" in out.read_text()
     events = pd.read_parquet(tmp_path / "out.csv.faults.s.parquet")
     assert events["at"].tolist() == [7, 8]
+
+
+def test_probes_and_icount_reach_a_boot_that_asks_for_neither(monkeypatch):
+    booted = []
+
+    def boot(image, root, programs, machine, job, modules=None):
+        booted.append((machine.icount, job.probes))
+        raise RunFailed("seen")
+
+    kernel = SimpleNamespace(image=None, modules=None)
+    monkeypatch.setattr(needs, "check", lambda wanted: None)
+    monkeypatch.setattr(build, "built", lambda made: kernel)
+    monkeypatch.setattr(run_.guest, "built", lambda: SimpleNamespace(root=None))
+    monkeypatch.setattr(run_.guest, "programs", lambda made: None)
+    monkeypatch.setattr(run_.boot, "run", boot)
+    job = Job(workload="nothing", params={}, seconds=1.0, rows=0, probes=("swap_alloc",))
+    for asked in (("faults", "swap_alloc"), True), ((), False):
+        with run_.probed(*asked), pytest.raises(RunFailed, match="seen"):
+            run_.measure(Machine(), job)
+    assert booted == [(True, ("swap_alloc", "faults")), (False, ("swap_alloc",))]
 
 
 def test_agree_takes_the_record_and_boots_without_one_or_when_told(fake):
