@@ -5,7 +5,7 @@ import sys
 import pandas as pd
 import pytest
 
-from lorelab import cli, counters
+from lorelab import cli, counters, params
 
 TEST = "swap/allocator-test"
 
@@ -17,6 +17,13 @@ def said(arguments, capsys, monkeypatch):
         cli.main()
         sys.exit(0)
     return stop.value.code, *capsys.readouterr()
+
+
+def test_a_name_with_several_values_makes_every_combination():
+    pairs = ("a=1", "b=x", "a=2", "b=y=z")
+    found = params.combinations(pairs)
+    assert found == [{"a": a, "b": b} for a in "12" for b in ("x", "y=z")]
+    assert params.combinations(()) == [{}]
 
 
 @pytest.mark.parametrize(

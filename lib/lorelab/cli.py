@@ -113,8 +113,14 @@ def kernel(
 
     What a probe counts comes with them. Its events go to FILE.PROBE.STREAM.parquet beside -o FILE.
     When the guest fails, what it had given goes to FILE.partial.csv, or to stderr without -o.
+    With --record a name may be given several values, a -p each: all are measured in one boot.
     """
-    found, given = _asked(name, pairs)
+    if record:
+        found = experiment(name)
+        each = [params.parse(found.Params, given) for given in params.combinations(pairs)]
+    else:
+        found, given = _asked(name, pairs)
+        each = [given]
     if config:
         if image or record:
             raise BadInput("--config is for finding bugs: it takes no --kernel and no --record")
@@ -126,15 +132,16 @@ def kernel(
             raise BadInput(f"--probe {probe}: sends events, which go to Parquet; give -o FILE")
     try:
         with run_.probed(probing, icount) as said:
-            [measured] = found.measure([given], image)
+            runs = found.measure(each, image)
     except GuestFailed as failed:
         _keep_part(failed, file)
         raise
-    _say_which(measured)
+    _say_which(runs[0])
     if record:
-        _keep(measured, given)
-    counters = _with_probes(measured.counters, said, file) if probing else measured.counters
-    _write(counters, file)
+        for measured, given in zip(runs, each, strict=True):
+            _keep(measured, given)
+    counters = pd.concat([measured.counters for measured in runs], ignore_index=True)
+    _write(_with_probes(counters, said, file) if probing else counters, file)
 
 
 @cli.command()

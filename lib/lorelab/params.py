@@ -1,6 +1,7 @@
 """Parameters of experiments: pydantic models whose fields carry a unit and a range."""
 
 from enum import IntEnum
+from itertools import product
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
@@ -101,6 +102,15 @@ def assignments(pairs: tuple[str, ...]) -> dict[str, str]:
             raise BadInput(f"-p {pair}: {name} is given twice")
         given[name] = value
     return given
+
+
+def combinations(pairs: tuple[str, ...]) -> list[dict[str, str]]:
+    """Read `name=value` strings in which a name may come again, for each value it is to have."""
+    values: dict[str, list[str]] = {}
+    for pair in pairs:
+        for name, value in assignments((pair,)).items():
+            values.setdefault(name, []).append(value)
+    return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
 
 
 def shown(value: Any) -> str:
