@@ -3,7 +3,7 @@
 import pytest
 
 from lorelab.damon import hotspot, masim, studies
-from lorelab.damon.params import Hotspot, Monitoring
+from lorelab.damon.params import Monitoring
 
 
 def test_two_counts_of_one_sample_differ_when_one_alone_hits():
@@ -25,12 +25,6 @@ def test_counts_are_of_the_region_asked_for():
     params = Monitoring()
     assert studies.counts(params, 20, config, "hot")[10:].min() > 19
     assert studies.counts(params, 20, config, "cold")[10:].max() < 1
-
-
-def test_contexts_that_share_the_last_count_cut_less():
-    params = Hotspot(windows=200, hot_kib=256)
-    shared, own = studies.sharing(params, True), studies.sharing(params, False)
-    assert shared["splits"].sum() < 0.8 * own["splits"].sum()
 
 
 def test_a_range_too_small_for_two_pieces_is_found_with_three():

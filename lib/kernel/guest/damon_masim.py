@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import zlib
+from contextlib import contextmanager
 from pathlib import Path
 
 import damon_memory
@@ -15,6 +16,7 @@ HERE = Path(__file__).parent
 DEBUG = Path("/sys/kernel/debug")
 SWITCHES = DEBUG / "lorelab"
 PART = 1 << 19
+BEGIN = signal.SIGUSR1
 
 
 def run(params):
@@ -51,17 +53,30 @@ def turn(switches):
         file.write_text(choice or re.sub(r"[][]", "", file.read_text()).split()[0])
 
 
-def one(wanted, log):
-    """Play one program from beginning to end, monitored all the time."""
+@contextmanager
+def started(text):
+    """masim.c with `text` on its standard input, up to the moment that BEGIN makes it play.
+
+    Yields the process, and what it says of itself: address and bytes of each `region` and `own`.
+    """
     program = subprocess.Popen(
         ["setarch", "-R", HERE / "masim"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     try:
-        program.stdin.write(wanted["masim"])
+        program.stdin.write(text)
         program.stdin.close()
         said = {"region": [], "own": []}
         while (words := next(program.stdout).split()) != ["ready"]:
             said[words[0]].append([int(word) for word in words[2:]])
+        yield program, said
+    finally:
+        program.kill()
+        program.wait()
+
+
+def one(wanted, log):
+    """Play one program from beginning to end, monitored all the time."""
+    with started(wanted["masim"]) as (program, said):
         yield {"regions": said["region"], "own": said["own"], **mappings(program.pid)}
         damon_sysfs.configure(program.pid, wanted["attrs"], wanted["schemes"])
         if log:
@@ -75,7 +90,7 @@ def one(wanted, log):
             # the end of its time slice, in each sample up to two ticks.
             os.sched_setscheduler(kdamond, os.SCHED_FIFO, os.sched_param(1))
             watch = damon_memory.Watch(program.pid)
-        program.send_signal(signal.SIGUSR1)
+        program.send_signal(BEGIN)
         truth = []
         for line in program.stdout:
             words = line.split()
@@ -98,9 +113,6 @@ def one(wanted, log):
             packed = base64.b64encode(zlib.compress(log.read())).decode()
             for at in range(0, len(packed), PART):
                 yield {"log": packed[at : at + PART]}
-    finally:
-        program.kill()
-        program.wait()
 
 
 def mappings(pid):

@@ -1,42 +1,50 @@
-"""DAMON's files under /sys/kernel/mm/damon: one kdamond with one context and one target."""
+"""DAMON's files under /sys/kernel/mm/damon: kdamonds with one context and one target each."""
 
 from pathlib import Path
 
 ADMIN = Path("/sys/kernel/mm/damon/admin/kdamonds")
-KDAMOND = ADMIN / "0"
-CONTEXT = KDAMOND / "contexts" / "0"
 UINT_MAX, ULONG_MAX = 2**32 - 1, 2**64 - 1
+
+
+def folders(number):
+    """Those of a kdamond and of its context."""
+    return ADMIN / str(number), ADMIN / str(number) / "contexts" / "0"
 
 
 def write(path, value):
     path.write_text(f"{value}\n")
 
 
-def configure(pid, attrs, schemes=()):
+def configure(pid, attrs, schemes=(), kdamonds=1):
     """Set up monitoring of process `pid`; it does not begin yet.
 
     `attrs` has sample_us, aggr_us, update_us, min_regions and max_regions; a scheme is what
-    `scheme()` takes.
+    `scheme()` takes. Each kdamond is set up alike.
     """
     if not ADMIN.exists():
         raise RuntimeError(f"this kernel lacks {ADMIN}; it takes CONFIG_DAMON_SYSFS")
     write(ADMIN / "nr_kdamonds", 0)
-    write(ADMIN / "nr_kdamonds", 1)
-    write(KDAMOND / "contexts" / "nr_contexts", 1)
-    write(CONTEXT / "operations", "vaddr")
-    write(CONTEXT / "targets" / "nr_targets", 1)
-    write(CONTEXT / "targets" / "0" / "pid_target", pid)
-    intervals = CONTEXT / "monitoring_attrs" / "intervals"
+    write(ADMIN / "nr_kdamonds", kdamonds)
+    for number in range(kdamonds):
+        _configure(*folders(number), pid, attrs, schemes)
+
+
+def _configure(kdamond, context, pid, attrs, schemes):
+    write(kdamond / "contexts" / "nr_contexts", 1)
+    write(context / "operations", "vaddr")
+    write(context / "targets" / "nr_targets", 1)
+    write(context / "targets" / "0" / "pid_target", pid)
+    intervals = context / "monitoring_attrs" / "intervals"
     for name in ("sample_us", "aggr_us", "update_us"):
         write(intervals / name, attrs[name])
-    bounds = CONTEXT / "monitoring_attrs" / "nr_regions"
+    bounds = context / "monitoring_attrs" / "nr_regions"
     # Each is checked against the other as it is written.
     write(bounds / "min", 3)
     write(bounds / "max", attrs["max_regions"])
     write(bounds / "min", attrs["min_regions"])
-    write(CONTEXT / "schemes" / "nr_schemes", len(schemes))
+    write(context / "schemes" / "nr_schemes", len(schemes))
     for number, wanted in enumerate(schemes):
-        scheme(CONTEXT / "schemes" / str(number), **wanted)
+        scheme(context / "schemes" / str(number), **wanted)
 
 
 def scheme(folder, action, sz, nr_accesses, age, quota_bytes, quota_ms):
@@ -51,20 +59,21 @@ def scheme(folder, action, sz, nr_accesses, age, quota_bytes, quota_ms):
         write(folder / "quotas" / "weights" / f"{name}_permil", int(name != "sz"))
 
 
-def turn(state):
-    write(KDAMOND / "state", state)
+def turn(state, number=0):
+    write(folders(number)[0] / "state", state)
 
 
-def kdamond():
-    """Process id of the running kdamond."""
-    return int((KDAMOND / "pid").read_text())
+def kdamond(number=0):
+    """Process id of a running kdamond."""
+    return int((folders(number)[0] / "pid").read_text())
 
 
 def scheme_stats():
-    """Counts of each scheme since monitoring began."""
+    """Counts of each scheme of the first kdamond since monitoring began."""
     turn("update_schemes_stats")
-    folders = sorted((CONTEXT / "schemes").glob("[0-9]*"), key=lambda path: int(path.name))
+    schemes = folders(0)[1] / "schemes"
+    each = sorted(schemes.glob("[0-9]*"), key=lambda path: int(path.name))
     return [
         {file.name: int(file.read_text()) for file in (folder / "stats").iterdir()}
-        for folder in folders
+        for folder in each
     ]

@@ -61,5 +61,8 @@ EXPERIMENTS = [
         question="How long until a small hot range stands out of a large cold one?",
         Params=Hotspot,
         model="lorelab.damon.hotspot:hotspot",
+        kernel="lorelab.damon.kernel_hotspot:measured",
+        repeats=False,
+        weighs="lorelab.damon.agree:hotspot",
     ),
 ]

@@ -10,8 +10,9 @@ import pandas as pd
 
 from lorelab import agreement, counters
 from lorelab.damon import follow, workload
+from lorelab.damon import hotspot as search
 from lorelab.damon import overhead as cost
-from lorelab.damon.params import Accuracy, Masim, Monitoring, Overhead
+from lorelab.damon.params import Accuracy, Hotspot, Masim, Monitoring, Overhead
 from lorelab.errors import BadInput
 from lorelab.lab import records
 from lorelab.lab.records import Record
@@ -77,6 +78,41 @@ def overhead(params: Overhead, measured: Record) -> pd.DataFrame:
     return table.assign(agrees=(table["ratio"] - 1).abs() <= WITHIN)
 
 
+def hotspot(params: Hotspot, measured: Record) -> pd.DataFrame:
+    """Runs of the kernel against twice as many of the model's; and what has to be exact.
+
+    Returns
+    -------
+    DataFrame
+        `kernel` and `model` are medians, `low` and `high` the quotients, kernel over model, that
+        the runs leave open (`agreement.quotient`): they agree unless that leaves 1 out. Windows
+        must all be cut as the last count of all kdamonds says, and pages out of reach of 32 bits
+        drawn with `rand64` only.
+    """
+    alike = at_speed(params, measured).model_copy(update={"runs": 2 * params.runs})
+    kernel = measured.counters.groupby("counter")["value"]
+    model = search.hotspot(alike).groupby("counter")["value"]
+    rows = []
+    for counter, unit in (("wait", "windows"), ("nr_regions", "regions")):
+        runs, simulated = (list(side.get_group(counter)) for side in (kernel, model))
+        low, _, high = agreement.quotient(simulated, runs)
+        medians = float(np.median(runs)), float(np.median(simulated))
+        rows.append((counter, unit, *medians, low, high, low <= 1 <= high))
+    total = kernel.sum()
+    exact = float(total["as_shared"]), float(total["told"])
+    rows.append(("as_shared", "windows", *exact, np.nan, np.nan, exact[0] == exact[1]))
+    reached = params.rand64 and total["wide"] > 0
+    drawn = float(total["out_of_reach"])
+    rows.append(("out_of_reach", "draws", drawn, np.nan, np.nan, np.nan, (drawn > 0) == reached))
+    names = ["counter", "unit", "kernel", "model", "low", "high", "agrees"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def at_speed(params: Hotspot, measured: Record) -> Hotspot:
+    """The same with an access, a check and a sleep as long as the kernel's."""
+    return _alike(params, measured.counters)
+
+
 def followed(params: Masim, measured: Record) -> pd.DataFrame:
     """Windows in which every region of model and kernel is the same in start, end, count, age."""
     found = follow.followed(params, follow.unpack(measured.counters, params)).windows
@@ -106,7 +142,7 @@ def _seeded(params: Monitoring, seed: int) -> Monitoring:
     return params.model_copy(update={"seed": seed})
 
 
-def _alike(params: Masim, kernel: pd.DataFrame) -> Masim:
+def _alike(params: Monitoring, kernel: pd.DataFrame) -> Monitoring:
     took = kernel.groupby("counter")["value"].mean()
     names = {"access_ns": "access", "check_ns": "check", "sample_us": "sleep"}
     update = {name: round(took[of]) for name, of in names.items()}

@@ -125,6 +125,9 @@ class Hotspot(Monitoring):
     runs: int = param(100, "runs, with seeds from `seed` on", "runs", ge=1, le=100_000)
     windows: int = param(300, "windows of a run", "windows", ge=1, le=100_000)
     own: bool = param(False, "the process touches its own code, stack and data, as any does")
+    kdamonds: int = param(
+        1, "kdamonds that watch it; all of a kernel share last_nr_regions", ge=1, le=2
+    )
 
 
 class Schemes(Masim):
