@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from lorelab.counters import table
-from lorelab.damon import agree, workload
-from lorelab.damon.params import Accuracy, Masim, Overhead
+from lorelab.damon import agree, operations, workload
+from lorelab.damon.params import Accuracy, Masim, Overhead, Schemes
+from lorelab.errors import BadInput
 from lorelab.lab.records import Record
 
 SHORT = "a, 4000000\nb, 4000000\n\none\n400\na, 0, 4096, 1\n\ntwo\n400\nb, 0, 4096, 1\n"
@@ -81,3 +82,22 @@ def test_a_cost_that_differs_shows():
     )
     found = agree.overhead(params, Record(counters, None)).set_index("counter")["agrees"]
     assert found["nr_regions_mean"] and not found["nr_regions_max"]
+
+
+def test_totals_of_schemes_agree_within_five_per_cent_and_no_further(file):
+    rules = "4K null null 0 200ms null pageout"
+    params = Schemes(workload=file, schemes=rules, runs=2, access_ns=50, check_ns=9_000, cpus=1)
+    said = operations.schemes(params)
+    took = {"access": 50.4, "check": 9_000.2, "sleep": 5_010, "page": 5_000, "collapse": 0}
+    speeds = {name: ("ns", [value] * 2) for name, value in took.items()}
+    said = pd.concat([said, table("damon/schemes", "damon", "model", speeds)])
+    plain = params.model_copy(update={"access_ns": 10, "check_ns": 1_650, "cpus": 2})
+    told = agree.schemes(plain, as_kernel(said)).set_index("counter")
+    assert told["agrees"].all() and told.loc["paged_out", "mean"] > 500
+    assert not {*took} & {*told.index}
+    for share, agrees in ((1.04, True), (3, False)):
+        more = said["value"].where(said["counter"] != "paged_out", said["value"] * share)
+        found = agree.schemes(plain, as_kernel(said.assign(value=more))).set_index("counter")
+        assert found.loc["paged_out", "agrees"] == agrees
+    with pytest.raises(BadInput, match="measure again"):
+        agree.schemes(plain, as_kernel(operations.schemes(params)))

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from damon_oracle import Kdamond
-from following import World
+from logged import MAX_REGIONS, Logged
 
 from lorelab.damon import follow, kernel, masim
 from lorelab.damon.params import Accuracy, Masim, Overhead, Variant
@@ -11,47 +10,7 @@ from lorelab.errors import BadInput
 from lorelab.lab import records
 
 RECORDED = records.recorded(follow.NAME, Masim)
-SPACE = [(0x1000, 0x900000), (0x10000000, 0x18000000), (0x40000000, 0x40008000)]
-PARAMS = Masim(max_regions=60)
-
-
-class Logged(Kdamond):
-    """The oracle, with the log that a guest would send of it."""
-
-    def __init__(self, seed, last_nr_regions=0):
-        world = World(seed)
-        attrs, kernel = (5_000, 100_000, 60_000_000, 10, 60), {"last_nr_regions": last_nr_regions}
-        super().__init__([SPACE], attrs, world.below, world.young, kernel=kernel)
-        self.log = []
-        self.start()
-
-    def note(self, kind, x, y=0, n=0, age=0):
-        self.log.append((x, y, 0, n, age, kind, self.now))
-
-    def rand(self, low, high):
-        drawn = super().rand(low, high)
-        self.note(kernel.RAND, low, high, drawn - low)
-        return drawn
-
-    def split(self):
-        for _, start, end, nr_accesses, age in self.aggregated:
-            self.note(kernel.AGGREGATED, start, end, nr_accesses, age)
-        super().split()
-
-    def run(self, samples):
-        young = self.young
-        self.young = lambda address: self.checked(address, young(address))
-        for _ in range(samples):
-            self.one_sample()
-        regions = np.array([[0x10000000, 0x800000], [0x10800000, 0x800000]], np.uint64)
-        truth = np.array([[0, 2], [3_000_000_000, 3]], np.uint64)
-        vmas, log = np.array(SPACE, np.uint64), np.array(self.log, kernel.EVENT)
-        own = np.zeros((0, 2), np.uint64)
-        return kernel.Run(regions, own, vmas, truth, 5_000_000_000, 1, 1, 1, [], log)
-
-    def checked(self, address, accessed):
-        self.note(kernel.CHECK, address, n=accessed)
-        return accessed
+PARAMS = Masim(max_regions=MAX_REGIONS)
 
 
 @pytest.fixture(scope="module")

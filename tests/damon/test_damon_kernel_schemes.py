@@ -1,78 +1,30 @@
 """Schemes on a kernel: the road in and out, the model on an oracle's log and on recorded runs."""
 
-import numpy as np
 import pytest
-from damon_oracle import INITIAL_JIFFIES, PAGE, Kdamond, Scheme
-from following import UINT_MAX, ULONG_MAX, World
+from damon_oracle import PAGE, Scheme
+from following import UINT_MAX, ULONG_MAX
+from logged import MAX_REGIONS, Logged
 
-from lorelab.damon import follow_schemes, kernel, kernel_schemes
+from lorelab.damon import follow_schemes, kernel_schemes
 from lorelab.damon.params import Schemes, Variant
 from lorelab.errors import BadInput
 from lorelab.lab import records
 from lorelab.lab.records import Record
 
-BARE = (0x10000000, 0x10004000)
-SPACE = [(0x1000, 0x900000), BARE, (BARE[1], 0x18000000), (0x40000000, 0x40008000)]
 RULES = "4K null null 25 300ms null pageout"
-PARAMS = Schemes(schemes=RULES, max_regions=60, quota_mib=4, quota_ms=500)
+PARAMS = Schemes(schemes=RULES, max_regions=MAX_REGIONS, quota_mib=4, quota_ms=500)
 RECORDED = records.recorded(follow_schemes.NAME, Schemes)
 
 
-class Logged(Kdamond):
-    """The oracle with a scheme, and the log that a guest would send of it."""
-
-    def __init__(self, seed):
-        world = World(seed)
-        scheme = Scheme((PAGE, ULONG_MAX), (0, 5), (3, UINT_MAX), "pageout", reset_ms=500,
-                        quota_sz=4 << 20, weights=(1, 1))  # fmt: skip
-        attrs = (5_000, 100_000, 60_000_000, 10, 60)
-        super().__init__([SPACE], attrs, world.below, world.young, [scheme])
-        self.log = []
-        self.start()
-
-    def note(self, kind, x, y=0, n=0, age=0):
-        self.log.append((x, y, 0, n, age, kind, self.now))
-
-    def rand(self, low, high):
-        drawn = super().rand(low, high)
-        self.note(kernel.RAND, low, high, drawn - low)
-        return drawn
-
-    def filtered(self, t, r, s):
-        # The tracepoint is behind the filters; the action comes next.
-        self.note(kernel.TRIED, r.start, r.end, r.bp // 10_000, r.age)
-        if not (r.start < BARE[1] and BARE[0] < r.end):
-            s.stat["nr_applied"] += 1
-            s.stat["sz_applied"] += r.sz
-        return super().filtered(t, r, s)
-
-    def split(self):
-        for _, start, end, nr_accesses, age in self.aggregated:
-            self.note(kernel.AGGREGATED, start, end, nr_accesses, age)
-        super().split()
-
-    def run(self, samples):
-        young = self.young
-        self.young = lambda address: self.checked(address, young(address))
-        for _ in range(samples):
-            self.one_sample()
-        regions = np.array([[0x10000000, 0x800000], [0x10800000, 0x800000]], np.uint64)
-        truth = np.array([[0, 2], [3_000_000_000, 3]], np.uint64)
-        vmas, log = np.array(SPACE, np.uint64), np.array(self.log, kernel.EVENT)
-        statistics = [scheme.stat for scheme in self.schemes]
-        return kernel.Run(
-            regions, vmas[:0], vmas, truth, 5_000_000_000, 1, 1, 1, statistics, log,
-            {"refaults": 7}, np.array([BARE]),
-        )  # fmt: skip
-
-    def checked(self, address, accessed):
-        self.note(kernel.CHECK, address, INITIAL_JIFFIES + self.now // 1000, accessed)
-        return accessed
+def cold():
+    """`RULES`, as the oracle takes them."""
+    return Scheme((PAGE, ULONG_MAX), (0, 5), (3, UINT_MAX), "pageout", reset_ms=500,
+                  quota_sz=4 << 20, weights=(1, 1))  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def record():
-    return follow_schemes.pack(PARAMS, Logged(seed=3).run(1_000))
+    return follow_schemes.pack(PARAMS, Logged(3, [cold()]).run(1_000))
 
 
 def test_a_log_leads_the_model_to_the_same_regions_and_statistics(record):
@@ -113,6 +65,23 @@ def test_the_model_follows_the_recorded_schemes_region_for_region(params):
     found = follow_schemes.weigh(params, record)
     assert found["windows"].iloc[0] > 100
     assert found["agrees"].all()
+
+
+def test_totals_of_runs_and_what_things_took():
+    scheme = cold()
+    kdamond = Logged(3, [scheme])
+    run = kdamond.run(1_000)
+    memory = dict.fromkeys(kernel_schemes.UNITS, 3.0)
+    memory |= {"paged_out": 200.0, "collapses": 4.0, "khugepaged_ns": 80_000}
+    run = run._replace(
+        memory=memory, applying_ns=1_000_000, work_ns=41_000_000, sleeps=1_000, draws=100
+    )
+    idle = run._replace(memory=memory | {"paged_out": 0, "collapses": 0})
+    found = kernel_schemes.totals(PARAMS, [run, idle])
+    assert found["page"][1].tolist() == [5_000, 0] and found["collapse"][1].tolist() == [20_000, 0]
+    assert found["scheme0_nr_tried"][1].tolist() == [scheme.stat["nr_tried"]] * 2
+    assert found["windows"][1].tolist() == [50, 50]
+    assert found["check"][1][0] * kdamond.checks == pytest.approx(40_000_000)
 
 
 def test_schemes_as_the_guest_takes_them():

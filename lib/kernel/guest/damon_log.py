@@ -95,23 +95,58 @@ TRACEPOINT_PROBE(damon, damos_before_apply)
 """
 
 
-class Log:
-    """A log that goes on until it is closed; `numbers` adds kinds 1 and 2."""
+APPLY = """
+BPF_ARRAY(applying, u64, 2);
 
-    def __init__(self, numbers):
+KFUNC_PROBE(damon_va_apply_scheme, void *context)
+{
+	u32 one = 1;
+	u64 *began = applying.lookup(&one);
+
+	if (began)
+		*began = bpf_ktime_get_ns();
+	return 0;
+}
+
+KRETFUNC_PROBE(damon_va_apply_scheme, void *context)
+{
+	u32 zero = 0, one = 1;
+	u64 *took = applying.lookup(&zero), *began = applying.lookup(&one);
+
+	if (took && began)
+		*took += bpf_ktime_get_ns() - *began;
+	return 0;
+}
+"""
+
+
+class Log:
+    """A log that goes on until it is closed.
+
+    `numbers` adds kinds 1, 2, 4 and so on; without them `schemes` adds the time that actions take.
+    """
+
+    def __init__(self, numbers, schemes):
         from bcc import BPF
 
         tracing = Path("/sys/kernel/tracing")
         if not os.path.ismount(tracing):
             subprocess.run(["mount", "-t", "tracefs", "tracefs", tracing], check=True)
         text = HEAD.replace("CAPACITY", str(CAPACITY)) + (NUMBERS if numbers else COUNT)
+        self.schemes = schemes and not numbers
+        text += APPLY if self.schemes else ""
         self.bpf = BPF(text=text)
         table = self.bpf["events"]
         self.memory = mmap.mmap(table.map_fd, CAPACITY * EVENT, prot=mmap.PROT_READ)
 
     def start_anew(self):
-        for which in range(2):
-            self.bpf["counts"][which] = self.bpf["counts"].Leaf(0)
+        for name in ("counts", "applying") if self.schemes else ("counts",):
+            for which in range(2):
+                self.bpf[name][which] = self.bpf[name].Leaf(0)
+
+    def applying(self):
+        """Nanoseconds that actions of schemes have taken."""
+        return self.bpf["applying"][0].value if self.schemes else 0
 
     def read(self):
         """All entries, as bytes."""

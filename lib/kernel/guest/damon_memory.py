@@ -42,6 +42,8 @@ class Watch:
         file.write_text(file.read_text())
         self.process = Path(f"/proc/{pid}")
         self.events = events()
+        self.khugepaged_ns = khugepaged_ns()
+        self.own = kib(self.process / "status", "RssAnon") * 1024
         self.resident = []
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.sample, daemon=True)
@@ -53,9 +55,12 @@ class Watch:
 
     def end(self):
         now = events()
+        took = khugepaged_ns() - self.khugepaged_ns
         self.ended.set()
         self.thread.join()
         return {name: now[name] - self.events[name] for name in EVENTS} | {
+            "khugepaged_ns": took,
+            "own": self.own,
             "resident_mean": sum(self.resident) / len(self.resident) * 1024,
             "swapped": kib(self.process / "status", "VmSwap") * 1024,
             "huge": kib(self.process / "smaps_rollup", "AnonHugePages") * 1024,
@@ -66,6 +71,18 @@ def events():
     lines = Path("/proc/vmstat").read_text().splitlines()
     counted = dict(line.split() for line in lines)
     return {name: int(counted[field]) for name, field in EVENTS.items()}
+
+
+def khugepaged():
+    """Process id of khugepaged."""
+    for file in Path("/proc").glob("[0-9]*/comm"):
+        if file.read_text() == "khugepaged\n":
+            return int(file.parent.name)
+    raise NotImplementedError("khugepaged; it takes CONFIG_TRANSPARENT_HUGEPAGE")
+
+
+def khugepaged_ns():
+    return int(Path(f"/proc/{khugepaged()}/schedstat").read_text().split()[0])
 
 
 def kib(file, name):

@@ -46,7 +46,7 @@ EXPERIMENTS = [
         model="lorelab.damon.operations:schemes",
         kernel="lorelab.damon.kernel_schemes:schemes",
         repeats=False,
-        weighs="lorelab.damon.kernel_schemes:weigh",
+        weighs="lorelab.damon.agree:schemes",
     ),
     Experiment(
         name="damon/schemes-followed",

@@ -8,13 +8,14 @@ something that a scheme's user sees:
 - A range with a hole in it is worked on, but the call says -ENOMEM, so that DAMOS counts nothing
   as applied (madvise_walk_vmas(), damos_madvise()).
 - MADV_HUGEPAGE marks a range; huge pages come from a fault on 2 MiB with no page yet, or from
-  khugepaged, 4096 pages at the first mark and every 10 s from then on (__khugepaged_enter()).
-  MADV_NOHUGEPAGE takes the mark away, and leaves every huge page as it is (hugepage_madvise());
-  but where marked and unmarked meet two mappings meet, and a border inside a huge page splits its
-  PMD (vma_adjust_trans_huge()). Its pages stay.
+  khugepaged, which looks at 4096 pages at the first mark (__khugepaged_enter()) and 10 s after
+  each scan (khugepaged_wait_work()). MADV_NOHUGEPAGE takes the mark away, and leaves every huge
+  page as it is (hugepage_madvise()); but where marked and unmarked meet two mappings meet, and a
+  border inside a huge page splits its PMD (vma_adjust_trans_huge()). Its pages stay.
 
 Simplifications: swap and free memory never run out; a page out means a page compressed on zram,
-back at the next touch; khugepaged looks at this program alone and asks for no young page.
+back at the next touch; khugepaged has this program alone to look at, and takes every page that is
+there for young.
 """
 
 from lorelab.damon.pages import (
@@ -26,14 +27,15 @@ from lorelab.damon.pages import (
     SWAPPED,
     touched,
 )
-from lorelab.damon.state import ONE, ZERO, U, njit
+from lorelab.damon.state import ONE, TWO, ZERO, U, njit
 
 PAGEOUT, HUGEPAGE, NOHUGEPAGE, STAT = U(2), U(3), U(4), U(9)
 PMD_PAGES = U(512)
-KHUGEPAGED_PMDS = U(4096) // PMD_PAGES  # pages_to_scan
+PAGES_TO_SCAN = U(4096)
 KHUGEPAGED_NS = U(10_000_000_000)  # scan_sleep_millisecs
 NEVER = U(2**64 - 1)
 MAX_PTES_SWAP = 64
+HALF = 256
 
 
 @njit
@@ -82,32 +84,81 @@ def _map_huge(pages, block):
 
 @njit
 def khugepaged(pages):
-    """Collapse advised 2 MiB: each scan goes on where the last one ended (mm/khugepaged.c)."""
+    """Scan when it is time to, and sleep from the end of that on (khugepaged_wait_work())."""
     info = pages.info[0]
     if len(pages.todo) == 0 or info.now < info.next_khugepaged:
         return
-    info.next_khugepaged += KHUGEPAGED_NS
-    budget = KHUGEPAGED_PMDS
-    for _ in range(len(pages.todo)):
-        if budget == ZERO:
+    before = info.collapses
+    khugepaged_do_scan(pages)
+    took = (info.collapses - before) * info.collapse_ns
+    info.next_khugepaged = info.now + took + KHUGEPAGED_NS
+    if info.cpus == ONE:
+        info.taken += took
+
+
+@njit
+def khugepaged_do_scan(pages):
+    """Look at 4096 pages, and no mapping twice unless the first pass began in its middle."""
+    info = pages.info[0]
+    progress = pass_through_head = ZERO
+    while progress < PAGES_TO_SCAN:
+        if info.khugepaged_at == ZERO:
+            pass_through_head += ONE
+        if pass_through_head == TWO:
             break
-        block = info.khugepaged_at
-        info.khugepaged_at = (block + ONE) % U(len(pages.todo))
-        resident = swapped = advised = 0
-        for page in range(block * PMD_PAGES, (block + ONE) * PMD_PAGES):
-            resident += (pages.flags[page] & RESIDENT) != 0
-            swapped += (pages.flags[page] & SWAPPED) != 0
-            advised += (pages.flags[page] & ADVISED) != 0
-        if advised < 512:
-            continue  # not in a mapping that is scanned, so it counts nothing
-        budget -= ONE
-        if pages.flags[block * PMD_PAGES] & HUGE or resident == 0:
+        progress += khugepaged_scan_mm_slot(pages, PAGES_TO_SCAN - progress)
+
+
+@njit
+def khugepaged_scan_mm_slot(pages, nr):
+    """Look at 2 MiB after 2 MiB of what is marked, from where the last scan ended.
+
+    The kernel counts each mapping that it leaves out as one page more. No collapse lets go of the
+    memory here, so that one call does what several do in the kernel.
+
+    Returns
+    -------
+    uint64
+        Pages looked at.
+    """
+    info = pages.info[0]
+    progress = ONE
+    for block in range(info.khugepaged_at, U(len(pages.todo))):
+        if not _thp_vma_allowable(pages, block):
             continue
-        if swapped <= MAX_PTES_SWAP:
-            info.collapses += ONE
-            info.refaults += U(swapped)
-            info.bloat += U(512 - resident - swapped)
-            _map_huge(pages, block)
+        hpage_collapse_scan_pmd(pages, block)
+        progress += PMD_PAGES
+        info.khugepaged_at = block + ONE
+        if progress >= nr:
+            return progress
+    info.khugepaged_at = ZERO
+    return progress
+
+
+@njit
+def _thp_vma_allowable(pages, block):
+    for page in range(block * PMD_PAGES, (block + ONE) * PMD_PAGES):
+        if not pages.flags[page] & ADVISED:
+            return False
+    return True
+
+
+@njit
+def hpage_collapse_scan_pmd(pages, block):
+    """Make a huge page of these 2 MiB, if as much of them is there as khugepaged asks for."""
+    info = pages.info[0]
+    if pages.flags[block * PMD_PAGES] & HUGE:
+        return
+    present = unmapped = 0
+    for page in range(block * PMD_PAGES, (block + ONE) * PMD_PAGES):
+        present += (pages.flags[page] & RESIDENT) != 0
+        unmapped += (pages.flags[page] & SWAPPED) != 0
+    if unmapped > MAX_PTES_SWAP or present == 0 or (unmapped and present < HALF):
+        return
+    info.collapses += ONE
+    info.refaults += U(unmapped)
+    info.bloat += U(512 - present - unmapped)
+    _map_huge(pages, block)
 
 
 @njit
@@ -169,4 +220,5 @@ def damon_va_apply_scheme(pages, start, end, action):
     _split_huge_pmd_if_needed(pages, low)
     _split_huge_pmd_if_needed(pages, high)
     applied = ZERO if _unmapped(pages, start, end) else end - start
+    info.acted_ns += worked * info.page_ns
     return applied, worked * info.page_ns

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from lorelab import agreement, counters
-from lorelab.damon import follow, workload
+from lorelab.damon import follow, operations, workload
 from lorelab.damon import hotspot as search
 from lorelab.damon import overhead as cost
-from lorelab.damon.params import Accuracy, Hotspot, Masim, Monitoring, Overhead
+from lorelab.damon.params import Accuracy, Hotspot, Masim, Monitoring, Overhead, Schemes
 from lorelab.errors import BadInput
 from lorelab.lab import records
 from lorelab.lab.records import Record
@@ -24,7 +24,7 @@ RUNS = 12
 WITHIN = 0.05
 """Share by which the mean of runs may differ from a single run."""
 NAME = "damon/masim"
-SPEEDS = ("access", "check", "sleep")
+SPEEDS = ("access", "check", "sleep", "page", "collapse")
 OWN_TRUTH = ("rate_error", "misplaced", "end")
 """Left out: the kernel's truth is a chance for all pages of a region, the model's the pages."""
 
@@ -111,6 +111,23 @@ def hotspot(params: Hotspot, measured: Record) -> pd.DataFrame:
 def at_speed(params: Hotspot, measured: Record) -> Hotspot:
     """The same with an access, a check and a sleep as long as the kernel's."""
     return _alike(params, measured.counters)
+
+
+def schemes(params: Schemes, measured: Record) -> pd.DataFrame:
+    """Totals of the kernel's runs against those of the model's.
+
+    They agree where the ranges of the runs meet, or the means are within 5 %: the kernel's count
+    some pages of the process' own, the model's do not.
+    """
+    took = measured.counters.groupby("counter")["value"].mean()
+    if "collapse" not in took:
+        raise BadInput("the recorded run does not say what things took; measure again: --live")
+    names = {"access_ns": "access", "check_ns": "check", "page_ns": "page"}
+    names["collapse_ns"] = "collapse"
+    update = {name: round(took[of]) for name, of in names.items()}
+    alike = params.model_copy(update=update | {"cpus": 1, "runs": RUNS})
+    found = _intervals(operations.schemes(alike), measured.counters, "runs")
+    return found.assign(agrees=found["agrees"] | ((found["ratio"] - 1).abs() <= WITHIN))
 
 
 def followed(params: Masim, measured: Record) -> pd.DataFrame:

@@ -70,6 +70,7 @@ class Run(NamedTuple):
     log: np.ndarray  # EVENT
     memory: dict[str, float] | None = None  # of the process, where schemes were applied
     bare: np.ndarray | None = None  # (n, 2) u8: mappings without pages of their own
+    applying_ns: int = 0  # of work_ns: in the actions of schemes
 
 
 def masim(wanted: list[Masim], image: Path | None = None) -> list[Record]:
@@ -278,7 +279,8 @@ def speeds(params: Masim, run: Run) -> tuple[float, float, float]:
     checks = [number for end, number, _ in windows(run) if begun < end <= run.ended]
     each = sum(checks) / len(checks) / samples
     played = run.ended - begun - run.work_ns
-    access, check = played / (run.draws * int(BATCH)), run.work_ns / run.sleeps / each
+    checking = run.work_ns - run.applying_ns
+    access, check = played / (run.draws * int(BATCH)), checking / run.sleeps / each
     return access, check, played / run.sleeps / 1000
 
 
@@ -383,6 +385,7 @@ def read(rows: list[dict[str, Any]], number: int) -> Run:
         np.frombuffer(log, EVENT),
         said["memory"],
         np.array(said["bare"], np.uint64).reshape(-1, 2),
+        said["applying"],
     )
 
 

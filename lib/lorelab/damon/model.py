@@ -399,8 +399,11 @@ def kdamond_window(ctx, pages, check_ns):
         account_truth(pages)
         fault_in(pages)
         info.now += info.sample_interval + busy // U(1000)
-        info.work_ns += busy
+        before = pages.info[0].acted_ns
         aggregated = kdamond_check(ctx, pages)
-        work(pages, busy)
+        acted = pages.info[0].acted_ns - before
+        info.now += acted // U(1000)
+        info.work_ns += busy + acted
+        work(pages, busy + acted)
         khugepaged(pages)
     return aggregated

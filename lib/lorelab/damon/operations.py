@@ -122,14 +122,20 @@ def schemes(params: Schemes) -> pd.DataFrame:
     DataFrame
         A step a run: bytes of the program's regions, and of those resident (mean over windows),
         swapped and mapped huge (at the end); pages out, refaults, huge faults, collapses, split
-        PMDs; and of each scheme its statistics.
+        PMDs; of each scheme its statistics; windows, and regions (mean over windows).
     """
     found: dict[str, tuple[str, list[float]]] = {}
     for n in range(params.runs):
         each = params.model_copy(update={"seed": params.seed + n})
         memory = float(sum(configuration(each).regions.values()))
+        found.setdefault("runs", ("runs", []))[1].append(1.0)
         found.setdefault("memory", ("bytes", []))[1].append(memory)
-        said = [_state(ctx, pages) for ctx, pages, _ in _windows(each)]
+        said, regions = [], []
+        for ctx, pages, nr in _windows(each):
+            said.append(_state(ctx, pages))
+            regions.append(nr)
+        found.setdefault("windows", ("windows", []))[1].append(len(regions))
+        found.setdefault("nr_regions_mean", ("regions", []))[1].append(float(np.mean(regions)))
         resident = float(np.mean([one["resident"][1] for one in said]))
         found.setdefault("resident_mean", ("bytes", []))[1].append(resident)
         for name, (unit, value) in said[-1].items():
@@ -159,7 +165,8 @@ def history(params: Schemes) -> pd.DataFrame:
 def _windows(params: Schemes) -> Iterator[tuple[Damon, Pages, int]]:
     # Context and memory after each window of one run, and the regions that it reported.
     config = configuration(params)
-    pages = memory(params, config, memory=True, page_ns=params.page_ns)
+    took = {"page_ns": params.page_ns, "collapse_ns": params.collapse_ns}
+    pages = memory(params, config, memory=True, **took)
     ctx = context(params, pages, schemes=parse(BUILTIN.get(params.schemes, params.schemes), params))
     for tenth in track(range(int(language.seconds(config) * 10)), "monitoring"):
         while pages.info["now"][0] <= tenth * 100_000_000:

@@ -101,6 +101,9 @@ INFO = np.dtype(
             "next_khugepaged",
             "khugepaged_at",
             "page_ns",  # time an action takes a page
+            "acted_ns",  # by actions so far
+            "collapse_ns",  # time khugepaged takes for a huge page
+            "taken",  # of which the program still has to stand still
             "refaults",
             "faults",
             "huge_faults",
@@ -328,9 +331,12 @@ def _next_batch(pages):
 
 @njit
 def play(pages, ns):
-    """Let the program run for `ns` nanoseconds."""
+    """Let the program run for `ns` nanoseconds, less what khugepaged takes of them."""
     info = pages.info[0]
     end = info.now + ns
+    taken = min(ns, info.taken)
+    info.taken -= taken
+    ns -= taken
     info.owed += ns
     while info.owed >= info.access_ns and info.phase < U(len(pages.phases)):
         now = end - info.owed
@@ -422,6 +428,7 @@ def new_pages(
     memory=False,
     truth=False,
     page_ns=0,
+    collapse_ns=0,
     cpus=2,
 ):
     """Make the memory of a program that is about to start.
@@ -448,6 +455,8 @@ def new_pages(
         Keep flags of pages, which actions on them need; keep what was touched, page by page.
     page_ns : int
         Time that an action takes for a page, in nanoseconds.
+    collapse_ns : int
+        Time that khugepaged takes to make a huge page, in nanoseconds.
     cpus : int
         1 or 2: whether the program stands still while kdamond works.
 
@@ -474,6 +483,7 @@ def new_pages(
         "rest_out": 1,
         "free_mem_rate": 500,
         "page_ns": page_ns,
+        "collapse_ns": collapse_ns,
         "next_khugepaged": 2**64 - 1,  # until the first MADV_HUGEPAGE
     }.items():
         info[name] = value

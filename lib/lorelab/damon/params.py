@@ -140,5 +140,10 @@ class Schemes(Masim):
         0, "memory a scheme may be applied to in a charge window; 0: no quota", "MiB", ge=0
     )
     quota_ms: int = param(1000, "charge window of the quota", "ms", ge=1)
-    page_ns: int = param(5_000, "time an action takes for a page", "ns", ge=0)
+    page_ns: int = param(
+        5_000, "time that paging out takes a page", "ns", only_model=True, ge=0, le=10**9
+    )
+    collapse_ns: int = param(
+        0, "time that khugepaged takes a huge page", "ns", only_model=True, ge=0, le=10**9
+    )
     runs: int = param(6, "runs, with seeds from `seed` on", "runs", ge=1, le=100)

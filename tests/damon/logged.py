@@ -1,0 +1,71 @@
+"""The oracle of kdamond, with the log that a guest would send of it."""
+
+import numpy as np
+from damon_oracle import INITIAL_JIFFIES, Kdamond
+from following import World
+
+from lorelab.damon import kernel
+
+BARE = (0x10000000, 0x10004000)
+SPACE = [(0x1000, 0x900000), BARE, (BARE[1], 0x18000000), (0x40000000, 0x40008000)]
+MAX_REGIONS = 60
+
+
+class Logged(Kdamond):
+    """A kdamond of 100 ms windows over `SPACE`, in which `BARE` has no pages of its own."""
+
+    def __init__(self, seed, schemes=(), last_nr_regions=0):
+        world = World(seed)
+        attrs = (5_000, 100_000, 60_000_000, 10, MAX_REGIONS)
+        static = {"last_nr_regions": last_nr_regions}
+        super().__init__([SPACE], attrs, world.below, world.young, schemes, static)
+        self.log, self.checks = [], 0
+        self.start()
+
+    def note(self, kind, x, y=0, n=0, age=0):
+        self.log.append((x, y, self.checks, n, age, kind, self.now))
+
+    def rand(self, low, high):
+        drawn = super().rand(low, high)
+        self.note(kernel.RAND, low, high, drawn - low)
+        return drawn
+
+    def filtered(self, t, r, s):
+        # The tracepoint is behind the filters; the action comes next.
+        self.note(kernel.TRIED + self.schemes.index(s), r.start, r.end, r.bp // 10_000, r.age)
+        if not (r.start < BARE[1] and BARE[0] < r.end):
+            s.stat["nr_applied"] += 1
+            s.stat["sz_applied"] += r.sz
+        return super().filtered(t, r, s)
+
+    def split(self):
+        for _, start, end, nr_accesses, age in self.aggregated:
+            self.note(kernel.AGGREGATED, start, end, nr_accesses, age)
+        super().split()
+
+    def run(self, samples):
+        """What the guest says of so many samples, of a program that runs for five seconds."""
+        young = self.young
+        self.young = lambda address: self.checked(address, young(address))
+        for _ in range(samples):
+            self.one_sample()
+        vmas = np.array(SPACE, np.uint64)
+        return kernel.Run(
+            regions=np.array([[0x10000000, 0x800000], [0x10800000, 0x800000]], np.uint64),
+            own=vmas[:0],
+            mappings=vmas,
+            truth=np.array([[0, 2], [3_000_000_000, 3]], np.uint64),
+            ended=5_000_000_000,
+            draws=1,
+            work_ns=1,
+            sleeps=1,
+            schemes=[scheme.stat for scheme in self.schemes],
+            log=np.array(self.log, kernel.EVENT),
+            memory={"refaults": 7},
+            bare=np.array([BARE]),
+        )
+
+    def checked(self, address, accessed):
+        self.checks += 1
+        self.note(kernel.CHECK, address, INITIAL_JIFFIES + self.now // 1000, accessed)
+        return accessed
