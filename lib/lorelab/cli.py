@@ -294,7 +294,7 @@ def _measured(
 
     An experiment's runs are one part, or several of 4 and more; the next part starts as a guest
     is through with one, whichever experiment it is of. What can't be parted comes first, so that
-    it is not what all wait for at the end.
+    it is not what all wait for at the end. One that fails is raised when the others are done.
     """
     cpus = len(os.sched_getaffinity(0))
     shared = [(max(1, min(cpus, len(runs) // 4)), found, runs) for found, runs in wanted if runs]
@@ -307,17 +307,24 @@ def _measured(
         return
     # Processes, so that Ctrl-C reaches each, and its QEMU ends with it; no part waits in the pool,
     # where it would start after that.
-    left, running = iter(parts), {}
+    left, running, failed = iter(parts), {}, None
     with ProcessPoolExecutor(cpus, get_context("spawn")) as pool:
         while True:
             for found, part in islice(left, cpus - len(running)):
                 running[pool.submit(found.measure, part)] = found, part
             if not running:
-                return
+                break
             for done in wait(running, return_when=FIRST_COMPLETED).done:
                 found, part = running.pop(done)
-                for given, measured in zip(part, done.result(), strict=True):
+                try:
+                    results = done.result()
+                except RunFailed as failure:
+                    failed = failed or failure
+                    continue
+                for given, measured in zip(part, results, strict=True):
                     yield found, given, measured
+    if failed is not None:
+        raise failed
 
 
 def _sample(recorded: list[params.Params], chance: random.Random) -> list[params.Params]:
