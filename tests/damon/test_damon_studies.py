@@ -1,9 +1,11 @@
 """The small programs and the exact chances that the answers rest on."""
 
+import numpy as np
 import pytest
 
 from lorelab.damon import hotspot, masim, studies
 from lorelab.damon.params import Monitoring
+from lorelab.damon.state import SNAPSHOT
 
 
 def test_two_counts_of_one_sample_differ_when_one_alone_hits():
@@ -30,3 +32,12 @@ def test_counts_are_of_the_region_asked_for():
 def test_a_range_too_small_for_two_pieces_is_found_with_three():
     two, three = (hotspot.chain(1 << 16, 1 << 27, 20, 500, False, pieces) for pieces in (2, 3))
     assert two[-1] < 0.05 and three[-1] > 0.5
+
+
+def test_a_region_that_reaches_past_the_range_is_not_inside():
+    rows = np.array([(0, 0, 8, 1, 2), (0, 8, 16, 3, 4), (0, 16, 32, 5, 6)], SNAPSHOT)
+    found = studies.inside([rows[:2], rows], 8, 24)
+    assert found["window"].tolist() == [1, 2]
+    assert found[["size", "nr_accesses", "age"]].drop_duplicates().to_numpy().tolist() == [
+        [8, 3, 4]
+    ]

@@ -95,6 +95,7 @@ BUILTIN = {
     "on a\n7500\na, 0, 4096, 1\n\non b\n7500\nb, 0, 4096, 1\n",
     "whole": "a, 100000000\n\nall of it\n4000\na, 0, 4096, 1\n",
     "sparse": "a, 200000000\n\none page in 64\n30000\na, 0, 262144, 1\n",
+    "even": "a, 100000000\n\nat random\n12000\na, 1, 64, 1\n",
     "burst": "a, 100000000\nb, 100000000\n\n"
     + "".join(f"on {n}\n3\na, 0, 4096, 1\n\noff {n}\n97\nb, 0, 4096, 1\n\n" for n in range(300)),
 }

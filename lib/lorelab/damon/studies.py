@@ -66,3 +66,20 @@ def mean_count(rows: pd.DataFrame | np.ndarray, low: int, high: int) -> float:
         (rows[name].astype(np.int64) - low).clip(0, high - low) for name in ("start", "end")
     )
     return float(((end - start) * rows["nr_accesses"]).sum() / (high - low))
+
+
+def inside(windows: list[np.ndarray], low: int, high: int) -> pd.DataFrame:
+    """Regions of reports that lie within `low` to `high`: `window`, `size`, `nr_accesses`, `age`.
+
+    Parameters
+    ----------
+    windows : list of (n,) SNAPSHOT array
+        A report each, as `lorelab.damon.follow.Given` has them.
+    """
+    parts = []
+    for number, rows in enumerate(windows, 1):
+        mine = rows[(rows["start"] >= low) & (rows["end"] <= high)]
+        size = (mine["end"] - mine["start"]).astype(float)
+        part = {"size": size, "nr_accesses": mine["nr_accesses"], "age": mine["age"]}
+        parts.append(pd.DataFrame(part).astype({"nr_accesses": int}).assign(window=number))
+    return pd.concat(parts, ignore_index=True)
