@@ -21,13 +21,21 @@
  * patterns counted over all phases, and `end NANOSECONDS DRAWS`, on CLOCK_MONOTONIC. Then it waits
  * to be killed.
  *
+ * The last pages that came to be there wait in a batch of 31 until they go on an LRU list together
+ * (folio_add_lru(), mm/swap.c), and DAMON does not see a page that is on none (damon_get_folio(),
+ * mm/damon/ops-common.c). On this CPU that would be for all of the time: its code, read from the
+ * file as playing begins, and the end of its memory. With there=1 it touches code and log, too, and
+ * a munmap() sends all of them to the list before `ready`.
+ *
  * With flush_us a second process wakes up that often on the same CPU, so that the switch to it
- * and back flushes the TLB as another program's turn would.
+ * and back flushes the TLB as another program's turn would. It wakes up at multiples of flush_us:
+ * a sleep of that length each time would begin when it gets the CPU, up to a tick late.
  */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
@@ -105,13 +113,27 @@ static void *allocate(size_t size)
 
 static void interrupt_every(unsigned long us)
 {
-	struct timespec t = { us / 1000000, us % 1000000 * 1000 };
+	uint64_t at;
 
 	if (fork())
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	while (1)
-		nanosleep(&t, NULL);
+	for (at = now();; at += us * 1000) {
+		struct timespec t = { at / NS_PER_S, at % NS_PER_S };
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+	}
+}
+
+/* vms_clear_ptes() (mm/vma.c), below munmap(), does lru_add_drain(). */
+static void drain_batches(void)
+{
+	void *page = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED || munmap(page, PAGE)) {
+		perror("masim");
+		exit(1);
+	}
 }
 
 INLINE void access_memory(volatile char *region, size_t size, struct pattern *p, uint64_t *state)
@@ -263,6 +285,12 @@ int main(void)
 			*(volatile char *)(patterns[k].start + at) = 1;
 		if (there)
 			patterns[k].start[patterns[k].size - 1] = 1;
+	}
+	if (there) {
+		(void)*(volatile char *)__start_playing;
+		for (size_t i = 0; i < CHANGES; i += PAGE / sizeof(*changes))
+			*(volatile uint64_t *)&changes[i].at = 0;
+		drain_batches();
 	}
 	own("code", __start_playing, __stop_playing);
 	own("data", patterns, patterns + nr_patterns);
