@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lorelab.counters import table
-from lorelab.damon import agree, operations, workload
+from lorelab.damon import agree, operations, told, workload
 from lorelab.damon.params import Accuracy, Masim, Overhead, Schemes
 from lorelab.errors import BadInput
 from lorelab.lab.records import Record
@@ -39,8 +39,9 @@ def test_totals_are_sums_over_the_windows_of_each_run():
 
 
 def test_the_model_agrees_with_itself_and_not_with_more_regions(file):
-    params = Accuracy(workload=file, runs=6, seed=100)
-    said = workload.accuracy(params)
+    params = Accuracy(workload=file, runs=6, seed=100, cpus=1, tick_us=agree.TICK_US)
+    runs = [told.model_figures(params.model_copy(update={"seed": 100 + n})) for n in range(6)]
+    said = workload.accuracy_counters(runs, params, "kernel")
     mine = agree.accuracy(params, as_kernel(said))
     assert mine["agrees"].all()
     more = said["value"].where(said["counter"] != "regions_mean", said["value"] * 2)
@@ -52,9 +53,10 @@ def test_the_model_agrees_with_itself_and_not_with_more_regions(file):
 def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch):
     params = Masim(workload=file)
     asked = []
-    monkeypatch.setattr(workload, "masim", lambda one: asked.append(one) or said)
+    seen = pd.DataFrame(np.ones((3, len(workload.OBSERVED))), columns=workload.OBSERVED)
+    monkeypatch.setattr(told, "modelled", lambda one: asked.append(one) or seen)
     said = workload.masim_counters(
-        pd.DataFrame(np.ones((3, 9)), columns=workload.OBSERVED),
+        seen,
         params,
         "kernel",
         55.4,
@@ -62,8 +64,10 @@ def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch):
         5400,
     )
     assert agree.masim(params, as_kernel(said))["agrees"].all()
-    speeds = {(one.access_ns, one.check_ns, one.sample_us, one.aggr_us) for one in asked}
-    assert speeds == {(55, 20_001, 5_400, 108_000)}
+    speeds = {
+        (one.access_ns, one.check_ns, one.sample_us, one.aggr_us, one.tick_us) for one in asked
+    }
+    assert speeds == {(55, 20_001, 4_900, 98_000, 1_000)}  # half a tick late in the mean
     assert [one.seed for one in asked] == list(range(1, 1 + agree.RUNS))
 
 

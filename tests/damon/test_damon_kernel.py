@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from logged import MAX_REGIONS, Logged
 
-from lorelab.damon import follow, kernel, masim
+from lorelab.damon import follow, kernel, masim, told
 from lorelab.damon.params import Accuracy, Masim, Overhead, Variant
 from lorelab.errors import BadInput
 from lorelab.lab import records
@@ -162,13 +162,11 @@ def test_truth_by_window_from_what_the_program_said():
         [],
         np.array(log, kernel.EVENT),
     )
-    seen = kernel.observed(params, run)
-    assert len(seen) == 20
-    assert seen["true_wss"].tolist() == [0x10000] * 20
-    assert seen["misplaced"].tolist() == [0x20000 if w == 10 else 0 for w in range(20)] or (
-        seen["misplaced"].tolist()[1:10] == [0] * 9
-    )
-    assert kernel.changes(params, run) == [1.0]
+    seen = told.observed(params, kernel.told(run), 10.0, 0.0, told.KERNEL_AHEAD)
+    assert len(seen) == 19  # without the one in which it began
+    assert seen["true_wss"].tolist() == [0x10000] * 19
+    assert seen["misplaced"].tolist() == [0] * 9 + [0x20000] + [0] * 9
+    assert told.changes(params, kernel.told(run)) == [1.0]
     assert kernel.windows(run._replace(log=run.log[:0])) == []
     # Windows that are a ms late, with 20 checks each.
     late = run.log.copy()

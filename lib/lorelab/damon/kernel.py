@@ -24,15 +24,9 @@ from lorelab.damon import masim as language
 from lorelab.damon.overhead import program as overhead_program
 from lorelab.damon.pages import BATCH
 from lorelab.damon.params import Accuracy, Masim, Monitoring, Overhead, Schemes, Variant
-from lorelab.damon.setting import configuration
-from lorelab.damon.state import SNAPSHOT, U
-from lorelab.damon.workload import (
-    OBSERVED,
-    accuracy_counters,
-    figures,
-    masim_counters,
-    weigh,
-)
+from lorelab.damon.state import SNAPSHOT
+from lorelab.damon.told import KERNEL_AHEAD, Told, changes, observed, spans
+from lorelab.damon.workload import accuracy_counters, figures, masim_counters
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
@@ -76,16 +70,13 @@ class Run(NamedTuple):
 def masim(wanted: list[Masim], image: Path | None = None) -> list[Record]:
     """Run `damon/masim` on a kernel; see `lorelab.damon.workload.masim` for the counters."""
     runs, measured = watched(wanted, image)
-    return [
-        record(
-            "damon/masim",
-            params,
-            masim_counters(observed(params, run), params, "kernel", *speeds(params, run)),
-            measured,
-            number,
-        )
-        for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1)
-    ]
+    found = []
+    for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
+        access, check, sleep = speeds(params, run)
+        seen = observed(params, told(run), access, check, KERNEL_AHEAD)
+        counters = masim_counters(seen, params, "kernel", access, check, sleep)
+        found.append(record("damon/masim", params, counters, measured, number))
+    return found
 
 
 def accuracy(wanted: list[Accuracy], image: Path | None = None) -> list[Record]:
@@ -98,10 +89,12 @@ def accuracy(wanted: list[Accuracy], image: Path | None = None) -> list[Record]:
     runs, measured = watched(each, image)
     found, at = [], 0
     for params in wanted:
-        said = [
-            figures(observed(params, run), changes(params, run), params, *speeds(params, run))
-            for run in runs[at : at + params.runs]
-        ]
+        said = []
+        for run in runs[at : at + params.runs]:
+            access, check, sleep = speeds(params, run)
+            seen = observed(params, told(run), access, check, KERNEL_AHEAD)
+            late = changes(params, told(run))
+            said.append(figures(seen, late, params, access, check, sleep))
         counters = accuracy_counters(said, params, "kernel")
         found.append(record("damon/accuracy", params, counters, measured, at + 1))
         at += params.runs
@@ -178,77 +171,21 @@ def check(params: Monitoring) -> None:
 
 def watched(wanted: list[Masim], image: Path | None = None) -> tuple[list[Run], Measured]:
     """Play the programs of `wanted` in one boot, each from beginning to end, and log regions."""
+    configs = []
     for params in wanted:
         check(params)
-        spans(params)
-    configs = [configuration(params) for params in wanted]
+        config = spans(params)
+        if sum(config.regions.values()) >> 20 > LARGEST_MIB:
+            raise BadInput(
+                f"workload={params.workload}: takes {LARGEST_MIB} MiB at most on the kernel"
+            )
+        configs.append(config)
     return boot(wanted, configs, [[] for _ in wanted], "regions", image, shift=5)
 
 
-def spans(params: Masim) -> language.Config:
-    """The program of `params`, or BadInput where it does not say which pages it touches when."""
-    config = configuration(params)
-    if sum(config.regions.values()) >> 20 > LARGEST_MIB:
-        raise BadInput(f"workload={params.workload}: takes {LARGEST_MIB} MiB at most on the kernel")
-    for phase in config.phases:
-        for access in phase.accesses:
-            if access.random or access.stride > 4096:
-                raise BadInput(
-                    f"workload={params.workload}: phase {phase.name!r} leaves pages out or to "
-                    "chance, so its truth by page is known to the model only"
-                )
-    return config
-
-
-def observed(params: Masim, run: Run) -> pd.DataFrame:
-    """Hold each window of a kernel run against what the program did in it.
-
-    A page is in use in a sampling interval with the chance that the program gets to it while
-    kdamond sleeps: the time that the program was at its region over that of a round of all pages.
-    Of kdamond's work in between, half is taken to come before and half after the sleep.
-
-    Returns
-    -------
-    DataFrame
-        As `lorelab.damon.workload.observe()`, `seconds` from the program's begin.
-    """
-    config = spans(params)
-    accesses = [access for phase in config.phases for access in phase.accesses]
-    names = list(config.regions)
-    of = np.array([names.index(access.region) for access in accesses])
-    base = int(run.regions[:, 0].min()) & ~4095
-    top = int((run.regions[:, 0] + run.regions[:, 1]).max()) + 4095 & ~4095
-    begun = int(run.truth[0, 0])
-    began = run.truth[:, 0].astype(np.int64)
-    until = np.append(began[1:], run.ended)
-    samples = params.aggr_us // params.sample_us
-    strides = {access.region: access.stride for access in accesses}
-    access_ns, _, sleep_us = speeds(params, run)
-    rounds = [access_ns * size / strides.get(name, PAGE) for name, size in config.regions.items()]
-    truth, out, rows = np.zeros((top - base) // 4096 + 1), np.zeros(6), []
-    start = begun
-    for end, checks, trace in windows(run):
-        if end <= begun or end > run.ended:
-            continue
-        slept = sleep_us * 1000
-        worked = max((end - start) / samples - slept, 0)
-        begins = np.linspace(start, end, samples, endpoint=False) + worked / 2
-        for region in range(len(names)):
-            mine = of[run.truth[:, 1]] == region
-            first, last = np.searchsorted(until[mine], start), np.searchsorted(began[mine], end)
-            parts = began[mine][first:last, None], until[mine][first:last, None]
-            spent = np.minimum(parts[1], begins + slept) - np.maximum(parts[0], begins)
-            chance = np.minimum(np.maximum(spent, 0).sum(axis=0) / rounds[region], 1)
-            at = int(run.regions[region, 0])
-            first, last = at // 4096, (at + int(run.regions[region, 1]) - 1) // 4096
-            truth[first - base // 4096] += chance.sum()
-            truth[last + 1 - base // 4096] -= chance.sum()
-        weigh(trace, len(trace), float(samples), truth, float(samples), U(base), out)
-        error = out[2] / float((trace["end"] - trace["start"]).sum())
-        seconds = (end - begun) / 1e9
-        rows.append((len(trace), checks, out[0], out[1], error, *out[3:], seconds))
-        start = end
-    return pd.DataFrame(rows, columns=OBSERVED)
+def told(run: Run) -> Told:
+    """What the program of a run said, and DAMON of it."""
+    return Told(run.regions, run.truth, run.ended, windows(run))
 
 
 def windows(run: Run) -> list[tuple[int, int, np.ndarray]]:
@@ -282,15 +219,6 @@ def speeds(params: Masim, run: Run) -> tuple[float, float, float]:
     checking = run.work_ns - run.applying_ns
     access, check = played / (run.draws * int(BATCH)), checking / run.sleeps / each
     return access, check, played / run.sleeps / 1000
-
-
-def changes(params: Masim, run: Run) -> list[float]:
-    """Seconds from the program's begin to each phase but the first."""
-    begun = int(run.truth[0, 0])
-    firsts = np.cumsum([0, *(len(phase.accesses) for phase in spans(params).phases)])
-    phase = np.searchsorted(firsts, run.truth[:, 1], side="right") - 1
-    new = np.flatnonzero(np.diff(phase)) + 1
-    return [(int(at) - begun) / 1e9 for at in run.truth[new, 0]]
 
 
 def _ns(us: int, run: Run) -> int:

@@ -198,11 +198,22 @@ def scaled(config: Config, mib: int) -> Config:
     return Config(sizes, config.phases)
 
 
+def starts(config: Config) -> dict[str, int]:
+    """Address of each region.
+
+    malloc() maps each by itself, a page larger for its header, below the last one.
+    """
+    at, found = VDSO[0], {}
+    for name, size in config.regions.items():
+        at -= -(-(size + MALLOC_HEADER) // PAGE) * PAGE
+        found[name] = at + MALLOC_HEADER
+    return found
+
+
 def program(config: Config) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int, int]]]:
     """Lay a configuration out as the process that runs it.
 
-    malloc() maps each region by itself, a page larger for its header, below the last one; the
-    kernel merges these mappings with each other.
+    The kernel merges the mappings of its regions with each other.
 
     Returns
     -------
@@ -210,11 +221,8 @@ def program(config: Config) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int
     phases : (n,) PHASE array
     vmas : list of (target, start, end)
     """
-    at = VDSO[0]
-    starts = {}
-    for name, size in config.regions.items():
-        at -= -(-(size + MALLOC_HEADER) // PAGE) * PAGE
-        starts[name] = at + MALLOC_HEADER
+    at = starts(config)
+    lowest = min(at.values()) - MALLOC_HEADER
     accesses = [access for phase in config.phases for access in phase.accesses]
     patterns = np.zeros(len(accesses), PATTERN)
     phases = np.zeros(len(config.phases), PHASE)
@@ -225,13 +233,13 @@ def program(config: Config) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int
         weight = 0
         for access in phase.accesses:
             one = patterns[k]
-            one["start"], one["sz"] = starts[access.region], config.regions[access.region]
+            one["start"], one["sz"] = at[access.region], config.regions[access.region]
             one["stride"], one["random"] = access.stride, access.random
             one["prob_start"], one["probability"] = weight, access.weight
             weight += access.weight
             k += 1
         row["total_probability"] = weight
-    return patterns, phases, [(0, *PROGRAM), (0, at, VDSO[1]), (0, *STACK)]
+    return patterns, phases, [(0, *PROGRAM), (0, lowest, VDSO[1]), (0, *STACK)]
 
 
 def seconds(config: Config) -> float:

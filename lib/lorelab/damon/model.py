@@ -15,7 +15,7 @@ ages wraps as it does there.
 
 from lorelab.damon.actions import fault_in, khugepaged
 from lorelab.damon.mappings import damon_va_init_regions, damon_va_update
-from lorelab.damon.pages import account_truth, damon_va_young, pages_prepare, play, work
+from lorelab.damon.pages import account_truth, damon_va_young, pages_prepare, play, slept, work
 from lorelab.damon.schemes import (
     damon_feed_loop_next_input,
     damon_split_region_at,
@@ -395,7 +395,7 @@ def kdamond_window(ctx, pages, check_ns):
             info.now += wait
             continue
         busy = ctx.nr_regions.sum() * check_ns
-        play(pages, info.sample_interval * U(1000))
+        play(pages, slept(pages.info[0], info.sample_interval * U(1000)))
         account_truth(pages)
         fault_in(pages)
         info.now += info.sample_interval + busy // U(1000)

@@ -80,6 +80,7 @@ INFO = np.dtype(
             "now",  # nanoseconds of the program
             "owed",  # nanoseconds that did not make an access yet
             "cpus",
+            "tick_ns",
             "pattern",
             "batch_left",
             "access_ns",
@@ -128,6 +129,7 @@ class Pages(NamedTuple):
     flags: np.ndarray  # (pages,) u1: resident, swapped, ...; empty: everything is resident
     todo: np.ndarray  # (pages / 512,) u4: pages of 2 MiB that are not resident
     truth: np.ndarray  # (pages + 1,) f8: differences of the intervals a page was touched in
+    told: np.ndarray  # (n, 2) u8: ns and pattern, as each other one than before begins
 
 
 @njit
@@ -308,7 +310,7 @@ def _access(info, p, n):
 
 
 @njit
-def _next_batch(pages):
+def _next_batch(pages, now):
     # masim draws a pattern of the phase by weight; others may push its pages out of the TLB.
     info = pages.info[0]
     phase = pages.phases[info.phase]
@@ -322,6 +324,9 @@ def _next_batch(pages):
                     p.since = ZERO
                 info.pattern = k
                 info.changes += ONE
+                if info.changes < U(len(pages.told)):
+                    pages.told[info.changes, 0] = now
+                    pages.told[info.changes, 1] = k
             break
     if info.rest_out:
         info.drew = ONE
@@ -347,7 +352,7 @@ def play(pages, ns):
                 if info.phase < U(len(pages.phases)):
                     info.highest = pages.phases[info.phase].end
                 continue
-            _next_batch(pages)
+            _next_batch(pages, now)
         if info.switch_ns and now >= info.next_switch:
             for k in range(U(len(pages.patterns))):
                 pages.patterns[k].since = ZERO
@@ -364,6 +369,15 @@ def play(pages, ns):
     info.now = end
     if info.phase >= U(len(pages.phases)):
         info.owed = ZERO
+
+
+@njit
+def slept(info, ns):
+    """Nanoseconds from going to sleep for `ns` until kdamond has the CPU back."""
+    if info.tick_ns == ZERO:
+        return ns
+    late = (info.now + ns) % info.tick_ns
+    return ns + info.tick_ns - late if late else ns
 
 
 @njit
@@ -427,9 +441,11 @@ def new_pages(
     recorded=(),
     memory=False,
     truth=False,
+    told=False,
     page_ns=0,
     collapse_ns=0,
     cpus=2,
+    tick_us=0,
 ):
     """Make the memory of a program that is about to start.
 
@@ -453,12 +469,16 @@ def new_pages(
         Access checks to answer with, in order, instead of the program's.
     memory, truth : bool
         Keep flags of pages, which actions on them need; keep what was touched, page by page.
+    told : bool
+        Keep when the program turned to which pattern.
     page_ns : int
         Time that an action takes for a page, in nanoseconds.
     collapse_ns : int
         Time that khugepaged takes to make a huge page, in nanoseconds.
     cpus : int
         1 or 2: whether the program stands still while kdamond works.
+    tick_us : int
+        Time between the ticks at which kdamond gets a CPU, in microseconds; 0 for at once.
 
     Returns
     -------
@@ -470,11 +490,14 @@ def new_pages(
     end = max((int(p["start"] + p["sz"]) for p in patterns), default=0)
     nr = -(-(end + 1 - base) // (2 << 20)) * 512
     switch_ns = switch_us * 1000
+    # A phase lasts as long as its batches, the last of which may begin at its very end.
+    batches = int(sum(phases["time_ns"] // (int(BATCH) * access_ns) + 2)) + 1
     for name, value in {
         "access_ns": access_ns,
         "tlb": tlb,
         "switch_ns": switch_ns,
         "cpus": cpus,
+        "tick_ns": tick_us * 1000,
         "next_switch": switch_ns,
         "random": seed,
         "base": base,
@@ -502,4 +525,5 @@ def new_pages(
         np.zeros(nr if memory else 0, np.uint8),
         np.full(nr // 512 if memory else 0, 512, np.uint32),
         np.zeros(nr + 1 if truth else 0, np.float64),
+        np.zeros((batches if told else 0, 2), np.uint64),
     )

@@ -67,6 +67,13 @@ class Monitoring(Params):
     cpus: int = param(
         2, "on 1 the program stands still while kdamond works", only_model=True, ge=1, le=2
     )
+    tick_us: int = param(
+        0,
+        "kdamond gets the CPU back at a tick, each so long; 0: at once",
+        "us",
+        only_model=True,
+        ge=0,
+    )
     seed: int = param(1, "seed of kdamond's random numbers and of the program's", ge=0, lt=2**64)
 
     @model_validator(mode="after")

@@ -33,6 +33,7 @@ def memory(params: Monitoring, config: masim.Config, own: bool = True, **more: A
         switch_us=params.switch_us,
         seed=params.seed,
         cpus=params.cpus,
+        tick_us=params.tick_us,
         **more,
     )
 

@@ -35,6 +35,8 @@ OBSERVED = [
     "hot",
     "hot_seen",
     "seconds",
+    "took",
+    "outside",
 ]
 
 
@@ -166,7 +168,8 @@ def observe(params: Masim) -> pd.DataFrame:
     -------
     DataFrame
         A row a window, columns `OBSERVED`: bytes, but `error` a share of all bytes monitored,
-        `seconds` the time when the window ended.
+        `seconds` the time when the window ended, `took` its length, `outside` regions that have
+        nothing of the program's.
     """
     config = configuration(params)
     pages = memory(params, config, truth=True)
@@ -179,10 +182,12 @@ def observe(params: Masim) -> pd.DataFrame:
         due = 0
     else:
         ctx = context(params, pages)
+    low = int(pages.patterns["start"].min())
+    high = int((pages.patterns["start"] + pages.patterns["sz"]).max())
     rows = []
     out = np.zeros(6)
     end_ns = int(language.seconds(config) * 1e9)
-    before = 0
+    before, seconds = 0, 0.0
     for _ in _until(pages, end_ns):
         took = samples
         if params.variant == Variant.PAGE_SCAN:
@@ -199,9 +204,15 @@ def observe(params: Masim) -> pd.DataFrame:
         weigh(trace, n, float(samples), pages.truth, float(took), U(base), out)
         total = float((trace[:n]["end"] - trace[:n]["start"]).sum())
         error = out[2] / total
-        seconds = pages.info["now"][0] / 1e9
-        rows.append((n, checks, out[0], out[1], error, *out[3:], seconds))
+        length, seconds = pages.info["now"][0] / 1e9 - seconds, pages.info["now"][0] / 1e9
+        beside = outside(trace[:n], low, high)
+        rows.append((n, checks, out[0], out[1], error, *out[3:], seconds, length, beside))
     return pd.DataFrame(rows, columns=OBSERVED)
+
+
+def outside(trace: np.ndarray, low: int, high: int) -> int:
+    """Count the regions that have no byte of [low, high), the program's own regions."""
+    return int(((trace["end"] <= U(low)) | (trace["start"] >= U(high))).sum())
 
 
 def _until(pages, end_ns: int):
@@ -247,6 +258,7 @@ def masim_counters(
         source,
         {
             "nr_regions": ("regions", seen["regions"]),
+            "outside": ("regions", seen["outside"]),
             "checks": ("checks", seen["checks"]),
             "wss": ("bytes", seen["wss"]),
             "true_wss": ("bytes", seen["true_wss"]),
@@ -320,10 +332,11 @@ def figures(
         "hot_seen": ("share", seen["hot_seen"].sum() / max(seen["hot"].sum(), 1.0)),
         "lag_mean": ("windows", float(np.mean(late)) if late else 0.0),
         "lag_max": ("windows", max(late, default=0)),
-        "checks_per_second": ("checks/s", seen["checks"].sum() / seen["seconds"].iloc[-1]),
+        "checks_per_second": ("checks/s", seen["checks"].sum() / seen["took"].sum()),
         "regions_mean": ("regions", seen["regions"].mean()),
         "regions_p50": ("regions", seen["regions"].median()),
         "regions_max": ("regions", seen["regions"].max()),
+        "outside_mean": ("regions", seen["outside"].mean()),
         "access": ("ns", access_ns),
         "check": ("ns", check_ns),
         "sleep": ("us", sleep_us),

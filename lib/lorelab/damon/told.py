@@ -1,0 +1,153 @@
+"""Regions against what the program says it did: one truth for model and kernel.
+
+A program says when it began with another access pattern than before. From that the truth of a page
+follows as a chance, the same for all pages of a region. The model knows each page that was touched
+(`lorelab.damon.workload.observe`); a kernel does not. So where the two are compared the model, too,
+is held against what its program says, by the same function.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lorelab.damon import masim as language
+from lorelab.damon.model import kdamond_window
+from lorelab.damon.pages import PAGE_SIZE
+from lorelab.damon.params import Accuracy, Masim
+from lorelab.damon.setting import configuration, context, memory
+from lorelab.damon.state import U
+from lorelab.damon.workload import OBSERVED, figures, outside, weigh
+from lorelab.errors import BadInput
+
+PAGE = int(PAGE_SIZE)
+KERNEL_AHEAD = 0.5
+"""Drawing and clearing come before the sleep, looking after it: 1.9 and 1.7 ms a sample on stairs
+with each number and check logged."""
+MODEL_AHEAD = 0.0
+"""kdamond_window() puts all of the work after the sleep."""
+
+
+class Told(NamedTuple):
+    """A program and DAMON's windows over it, on one clock in ns."""
+
+    regions: np.ndarray  # (n, 2) u8: address and bytes of each of the program's regions
+    truth: np.ndarray  # (n, 2) u8: when each access pattern came into use, and its number
+    ended: int  # when the program was done
+    windows: list[tuple[int, int, np.ndarray]]  # when each ended, its checks, SNAPSHOT rows
+
+
+def spans(params: Masim) -> language.Config:
+    """The program of `params`, or BadInput where it does not say which pages it touches when."""
+    config = configuration(params)
+    for phase in config.phases:
+        for access in phase.accesses:
+            if access.random or access.stride > PAGE:
+                raise BadInput(
+                    f"workload={params.workload}: phase {phase.name!r} leaves pages out or to "
+                    "chance, so its truth by page is known to the model only"
+                )
+    return config
+
+
+def observed(
+    params: Masim, said: Told, access_ns: float, check_ns: float, ahead: float
+) -> pd.DataFrame:
+    """Hold each window against what the program did in it.
+
+    A page is in use in a sampling interval with the chance that the program gets to it while
+    kdamond sleeps: the time that the program was at its region over that of a round of all pages.
+    kdamond sleeps for what its checks leave of the window, the same in each sample. The window in
+    which the program begins is left out, as it is watched before it does anything.
+
+    Parameters
+    ----------
+    access_ns, check_ns : float
+        What an access of the program and a check of kdamond took.
+    ahead : float
+        Share of kdamond's work that comes before it sleeps; the rest comes after.
+
+    Returns
+    -------
+    DataFrame
+        As `lorelab.damon.workload.observe()`, `seconds` from the program's begin.
+    """
+    config = spans(params)
+    accesses = [access for phase in config.phases for access in phase.accesses]
+    names = list(config.regions)
+    of = np.array([names.index(access.region) for access in accesses])
+    base = int(said.regions[:, 0].min()) & ~(PAGE - 1)
+    top = int((said.regions[:, 0] + said.regions[:, 1]).max()) + PAGE - 1 & ~(PAGE - 1)
+    begun = int(said.truth[0, 0])
+    began = said.truth[:, 0].astype(np.int64)
+    until = np.append(began[1:], said.ended)
+    samples = params.aggr_us // params.sample_us
+    strides = {access.region: access.stride for access in accesses}
+    rounds = [access_ns * size / strides.get(name, PAGE) for name, size in config.regions.items()]
+    truth, out, rows = np.zeros((top - base) // PAGE + 1), np.zeros(6), []
+    start = -1
+    for end, checks, trace in said.windows:
+        if start < begun or end > said.ended:
+            start = end
+            continue
+        worked = checks * check_ns / samples
+        slept = max((end - start) / samples - worked, 0)
+        begins = np.linspace(start, end, samples, endpoint=False) + worked * ahead
+        for region in range(len(names)):
+            mine = of[said.truth[:, 1]] == region
+            first, last = np.searchsorted(until[mine], start), np.searchsorted(began[mine], end)
+            parts = began[mine][first:last, None], until[mine][first:last, None]
+            spent = np.minimum(parts[1], begins + slept) - np.maximum(parts[0], begins)
+            chance = np.minimum(np.maximum(spent, 0).sum(axis=0) / rounds[region], 1)
+            at = int(said.regions[region, 0])
+            first, last = at // PAGE, (at + int(said.regions[region, 1]) - 1) // PAGE
+            truth[first - base // PAGE] += chance.sum()
+            truth[last + 1 - base // PAGE] -= chance.sum()
+        weigh(trace, len(trace), float(samples), truth, float(samples), U(base), out)
+        error = out[2] / float((trace["end"] - trace["start"]).sum())
+        seconds, took = (end - begun) / 1e9, (end - start) / 1e9
+        beside = outside(trace, base, top)
+        rows.append((len(trace), checks, out[0], out[1], error, *out[3:], seconds, took, beside))
+        start = end
+    return pd.DataFrame(rows, columns=OBSERVED)
+
+
+def changes(params: Masim, said: Told) -> list[float]:
+    """Seconds from the program's begin to each phase but the first."""
+    begun = int(said.truth[0, 0])
+    firsts = np.cumsum([0, *(len(phase.accesses) for phase in spans(params).phases)])
+    phase = np.searchsorted(firsts, said.truth[:, 1], side="right") - 1
+    new = np.flatnonzero(np.diff(phase)) + 1
+    return [(int(at) - begun) / 1e9 for at in said.truth[new, 0]]
+
+
+def modelled(params: Masim) -> pd.DataFrame:
+    """Run a program to its end on the model, and hold it against what it says; see `observed()`."""
+    said = simulated(params)
+    return observed(params, said, params.access_ns, params.check_ns, MODEL_AHEAD)
+
+
+def model_figures(params: Accuracy) -> dict[str, tuple[str, float]]:
+    """Figures of `damon/accuracy` for one run of the model, by what its program says."""
+    said = simulated(params)
+    seen = observed(params, said, params.access_ns, params.check_ns, MODEL_AHEAD)
+    speeds = params.access_ns, params.check_ns, params.sample_us + params.tick_us / 2
+    return figures(seen, changes(params, said), params, *speeds)
+
+
+def simulated(params: Masim) -> Told:
+    """What a program says and DAMON reports of it, in the model."""
+    config = configuration(params)
+    pages = memory(params, config, told=True)
+    ctx = context(params, pages)
+    windows, before = [], 0
+    while int(pages.info["phase"][0]) < len(pages.phases):
+        n = kdamond_window(ctx, pages, U(params.check_ns))
+        checks = int(ctx.info["checks"][0])
+        windows.append((int(pages.info["now"][0]), checks - before, ctx.trace[:n].copy()))
+        before = checks
+    starts = language.starts(config)
+    regions = [(starts[name], size) for name, size in config.regions.items()]
+    ended = int(pages.info["phase_began"][0])
+    said = pages.told[: int(pages.info["changes"][0]) + 1]
+    return Told(np.array(regions, np.uint64), said, ended, windows)

@@ -1,0 +1,71 @@
+"""One truth for model and kernel: what the program says, and what follows from it by page."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lorelab.damon import masim, told, workload
+from lorelab.damon.pages import new_pages, slept
+from lorelab.damon.params import Masim
+from lorelab.damon.setting import configuration
+from lorelab.damon.state import U
+
+SHORT = (
+    "a, 4000000\nb, 2000000\n\nboth\n400\na, 0, 4096, 1\nb, 0, 4096, 1\n\nb\n400\nb, 0, 4096, 1\n"
+)
+
+
+@pytest.fixture(scope="module")
+def params(tmp_path_factory):
+    path = tmp_path_factory.mktemp("masim") / "short"
+    path.write_text(SHORT)
+    return Masim(workload=str(path), access_ns=25, check_ns=90_000, cpus=1, tick_us=1000)
+
+
+@pytest.fixture(scope="module")
+def said(params):
+    return told.simulated(params)
+
+
+def test_the_program_says_all_that_it_does_in_order(params, said):
+    began, pattern = said.truth.T.astype(np.int64)
+    assert began[0] == 0 and (np.diff(began) >= 0).all()
+    assert (np.diff(pattern)[1:] != 0).all() and set(pattern) == {0, 1, 2}
+    [change] = told.changes(params, said)
+    # A phase ends with its last batch, of 131,072 accesses at 25 ns, and what kdamond took.
+    assert 0.4 <= change < 0.42 and 0.8 <= said.ended / 1e9 < 0.84
+    starts = masim.starts(configuration(params))
+    assert said.regions.tolist() == [[starts["a"], 4_000_000], [starts["b"], 2_000_000]]
+
+
+def test_the_truth_by_what_it_says_is_that_of_the_pages(params, said):
+    """All of a region is touched in 25 us, so in each interval in which the program is at it."""
+    mine = told.observed(params, said, params.access_ns, params.check_ns, told.MODEL_AHEAD)
+    both = mine.merge(workload.observe(params), on="seconds", suffixes=("", "_pages"))
+    assert len(both) == len(mine) >= 4
+    for name in ("regions", "checks", "wss", "outside"):
+        assert (both[name] == both[f"{name}_pages"]).all()
+    [change] = told.changes(params, said)
+    late = both[both["seconds"] - both["took"] > change]
+    assert len(late) >= 2
+    for name in ("true_wss", "hot", "misplaced"):
+        assert (late[name] == late[f"{name}_pages"]).all()
+    assert np.allclose(late["error"], late["error_pages"])
+
+
+def test_a_truth_that_is_moved_shows(params, said):
+    right = told.observed(params, said, params.access_ns, params.check_ns, told.MODEL_AHEAD)
+    truth = said.truth.copy()
+    truth[1:, 0] += 200_000_000
+    wrong = told.observed(params, said._replace(truth=truth), params.access_ns, params.check_ns, 0)
+    assert wrong["error"].mean() > right["error"].mean() + 0.005
+
+
+@given(st.integers(0, 10**12), st.integers(0, 10**8), st.integers(0, 10_000))
+def test_a_sleep_ends_at_a_tick(now, ns, tick_us):
+    pages = new_pages(*masim.program(masim.builtin("whole")), tick_us=tick_us)
+    pages.info["now"] = now
+    took = int(slept(pages.info[0], U(ns)))
+    assert ns <= took < ns + max(tick_us * 1000, 1)
+    assert tick_us == 0 or (now + took) % (tick_us * 1000) == 0
