@@ -69,6 +69,7 @@ def side_by_side(cells: pd.DataFrame, title: str, see: str) -> alt.FacetChart:
         As `lorelab.damon.views.heats` gives it; one panel for each `what`.
     """
     tenths = [round(tenth / 10, 1) for tenth in range(1, 11)]
+    panels = cells["what"].unique().tolist()
     return (
         alt.Chart(cells)
         .mark_rect(aria=False)
@@ -83,8 +84,10 @@ def side_by_side(cells: pd.DataFrame, title: str, see: str) -> alt.FacetChart:
                 scale=alt.Scale(domain=tenths, scheme="viridis"),
             ),
         )
-        .properties(width=300, height=200, view=alt.ViewConfig(fill="#f2f2f2"))
-        .facet(column=alt.Column("what:N", title=None, sort=cells["what"].unique().tolist()))
+        .properties(
+            width=min(300, 600 // len(panels)), height=200, view=alt.ViewConfig(fill="#f2f2f2")
+        )
+        .facet(column=alt.Column("what:N", title=None, sort=panels))
         .properties(title=_title(title, see))
     )
 
