@@ -1,6 +1,7 @@
 """The small programs and the exact chances that the answers rest on."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lorelab.damon import hotspot, masim, studies
@@ -41,3 +42,11 @@ def test_a_region_that_reaches_past_the_range_is_not_inside():
     assert found[["size", "nr_accesses", "age"]].drop_duplicates().to_numpy().tolist() == [
         [8, 3, 4]
     ]
+
+
+def test_the_error_of_a_settled_window_is_of_bytes():
+    truth = pd.DataFrame({"begin": [0, 5], "end": [5, 9], "low": [0, 8], "high": [8, 16]})
+    said = pd.DataFrame({"begin": [1, 1, 4], "end": [2, 2, 6], "low": [0, 12, 0]})
+    said = said.assign(high=[12, 16, 16], nr_accesses=[20, 5, 3])
+    # 4 of 12 bytes are said to be hot and are not; 4 more are hot a quarter of the time.
+    assert studies.settled(said, truth, 20).to_dict() == {2: (4 + 4 / 4) / 16}

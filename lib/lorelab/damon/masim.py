@@ -98,6 +98,12 @@ BUILTIN = {
     "even": "a, 100000000\n\nat random\n12000\na, 1, 64, 1\n",
     "burst": "a, 100000000\nb, 100000000\n\n"
     + "".join(f"on {n}\n3\na, 0, 4096, 1\n\noff {n}\n97\nb, 0, 4096, 1\n\n" for n in range(300)),
+} | {
+    f"halves-{ms}ms": "a, 100000000\nb, 100000000\n\n"
+    + "".join(
+        f"{n} {name}\n{ms}\n{name}, 0, 4096, 1\n\n" for n in range(20_000 // ms) for name in "ab"
+    )
+    for ms in (100, 200, 400, 2000, 4000)
 }
 """masim's own zigzag and stairs (its configs/), and patterns of ours."""
 

@@ -83,3 +83,32 @@ def inside(windows: list[np.ndarray], low: int, high: int) -> pd.DataFrame:
         part = {"size": size, "nr_accesses": mine["nr_accesses"], "age": mine["age"]}
         parts.append(pd.DataFrame(part).astype({"nr_accesses": int}).assign(window=number))
     return pd.concat(parts, ignore_index=True)
+
+
+def settled(said: pd.DataFrame, truth: pd.DataFrame, samples: int) -> pd.Series:
+    """Error of the rates reported, a mean over bytes, in windows of one range accessed.
+
+    Parameters
+    ----------
+    said, truth : DataFrame
+        As `lorelab.damon.follow.reports()` and `accesses()` give them.
+    samples : int
+        Of a window: the count of what is accessed all the time.
+
+    Returns
+    -------
+    Series
+        By the window's end (s), without the windows in which another range came in use.
+    """
+    found = {}
+    for (begin, end), rows in said.groupby(["begin", "end"]):
+        within = truth[(truth["begin"] <= begin) & (truth["end"] >= end)]
+        if len(within):
+            low, high = int(within["low"].iloc[0]), int(within["high"].iloc[0])
+            start, stop = (
+                (rows[name].astype(np.int64) - low).clip(0, high - low) for name in ("low", "high")
+            )
+            size, hot = (rows["high"] - rows["low"]).astype(float), (stop - start).astype(float)
+            rate = rows["nr_accesses"] / samples
+            found[end] = (hot * (1 - rate) + (size - hot) * rate).sum() / size.sum()
+    return pd.Series(found)
