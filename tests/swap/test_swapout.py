@@ -170,8 +170,8 @@ def test_one_repeat_says_nothing_of_a_range():
     assert not compared["flushes"] and compared.drop("flushes").all()
 
 
-def test_switches_that_nobody_turned_cost_next_to_nothing():
-    """Patched against unmodified: known to a tenth of a per cent, and no more than that."""
+def test_switches_that_nobody_turned_can_not_be_measured():
+    """Patched against unmodified: no cost, known to 0.15 %."""
     found = experiment("swap/instructions")
     off = [params for params in COUNTED if not params.series]
     assert {params.folio_order for params in off} == {0, 4}
@@ -183,8 +183,8 @@ def test_switches_that_nobody_turned_cost_next_to_nothing():
             plain, with_series = (
                 r.counters.loc[r.counters["counter"] == counter, "value"].tolist() for r in records_
             )
-            low, estimate, high = agreement.quotient(plain, with_series)
-            assert high - low < 0.0015 and abs(estimate - 1) < 0.001
+            low, _, high = agreement.quotient(plain, with_series)
+            assert 0.9985 < low <= 1 <= high < 1.0015
 
 
 def test_repeats_of_several_boots_follow_one_another():
