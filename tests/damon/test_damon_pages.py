@@ -8,17 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorelab.damon import masim
-from lorelab.damon.pages import (
-    ALWAYS,
-    CHANGE,
-    DRAW,
-    PATTERN,
-    PHASE,
-    damon_va_young,
-    new_pages,
-    pages_prepare,
-    play,
-)
+from lorelab.damon.accessed import damon_va_young, pages_prepare
+from lorelab.damon.pages import ALWAYS, CHANGE, DRAW, PATTERN, PHASE, new_pages
+from lorelab.damon.program import play
 from lorelab.damon.state import U
 from lorelab.errors import BadInput
 

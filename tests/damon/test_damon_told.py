@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorelab.damon import masim, told, workload
-from lorelab.damon.pages import new_pages, slept
+from lorelab.damon.pages import new_pages
 from lorelab.damon.params import Masim
+from lorelab.damon.program import slept
 from lorelab.damon.setting import configuration
 from lorelab.damon.state import U
 

@@ -18,15 +18,8 @@ back at the next touch; khugepaged has this program alone to look at, and takes 
 there for young.
 """
 
-from lorelab.damon.pages import (
-    ADVISED,
-    HUGE,
-    PAGE_SIZE,
-    PMD_SIZE,
-    RESIDENT,
-    SWAPPED,
-    touched,
-)
+from lorelab.damon.accessed import touched
+from lorelab.damon.pages import ADVISED, HUGE, PAGE_SIZE, PMD_SIZE, RESIDENT, SWAPPED
 from lorelab.damon.state import ONE, TWO, ZERO, U, njit
 
 PAGEOUT, HUGEPAGE, NOHUGEPAGE, STAT = U(2), U(3), U(4), U(9)

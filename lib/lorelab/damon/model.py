@@ -2,8 +2,9 @@
 
 Read this file for the algorithm; every function is one of mm/damon/core.c or mm/damon/vaddr.c
 under its own name. `lorelab.damon.state` has the state and the lists, `lorelab.damon.mappings`
-where regions come from, `lorelab.damon.schemes` what is done to them (DAMOS), and
-`lorelab.damon.pages` the memory that is being watched.
+where regions come from, `lorelab.damon.schemes` what is done to them (DAMOS),
+`lorelab.damon.pages` the memory that is being watched, `lorelab.damon.program` who uses it, and
+`lorelab.damon.accessed` what is seen of that.
 
 A sample is three steps: `kdamond_prepare()`, the sleep, in which the watched program runs, and
 `kdamond_check()`. A random number is drawn at the same places and in the same order as in the
@@ -13,9 +14,10 @@ Locks, allocation failures and hugetlb are left out, and the 32-bit `unsigned in
 ages wraps as it does there.
 """
 
+from lorelab.damon.accessed import damon_va_young, pages_prepare
 from lorelab.damon.actions import fault_in, khugepaged
 from lorelab.damon.mappings import damon_va_init_regions, damon_va_update
-from lorelab.damon.pages import account_truth, damon_va_young, pages_prepare, play, slept, work
+from lorelab.damon.program import account_truth, play, slept, work
 from lorelab.damon.schemes import (
     damon_feed_loop_next_input,
     damon_split_region_at,

@@ -12,9 +12,11 @@ import pandas as pd
 
 from lorelab import counters
 from lorelab.damon import masim as language
+from lorelab.damon.accessed import pages_prepare, seen
 from lorelab.damon.model import kdamond_window
-from lorelab.damon.pages import PAGE_SIZE, account_truth, pages_prepare, play, rand, seen
+from lorelab.damon.pages import PAGE_SIZE, rand
 from lorelab.damon.params import Accuracy, Masim, Variant
+from lorelab.damon.program import account_truth, play
 from lorelab.damon.setting import configuration, context, memory
 from lorelab.damon.state import ONE, SNAPSHOT, ZERO, U, njit
 from lorelab.params import label
