@@ -11,8 +11,7 @@ from importlib import import_module
 
 import pandas as pd
 
-from lorelab.errors import BadInput
-from lorelab.experiments import DESIGNS
+from lorelab.experiments import designs
 from lorelab.progress import track
 
 COLUMNS = ["design", "id", "statement", "place", "check", "verdict", "why", "evidence"]
@@ -69,10 +68,11 @@ class Claim:
 
 def claims(design: str | None = None) -> list[Claim]:
     """All claims of a design, or of every design in the order of the book."""
-    if design is not None and design not in DESIGNS:
-        raise BadInput(f"unknown design {design}: takes one of {', '.join(DESIGNS)}")
-    chosen = DESIGNS if design is None else (design,)
-    return [claim for name in chosen for claim in import_module(f"lorelab.{name}.claims").CLAIMS]
+    return [
+        claim
+        for name in designs(design)
+        for claim in import_module(f"lorelab.{name}.claims").CLAIMS
+    ]
 
 
 def ledger(chosen: list[Claim]) -> pd.DataFrame:

@@ -209,10 +209,12 @@ def claims(design: str | None) -> None:
 
 
 @lab.command("record")
-def record_all() -> None:
+@click.argument("design", required=False)
+def record_all(design: str | None) -> None:
     """Measure every recorded run again; a run that says something new is kept beside the old."""
     wanted = [
-        (found, records.recorded(found.name, found.Params)) for found in experiments().values()
+        (found, records.recorded(found.name, found.Params))
+        for found in experiments(design).values()
     ]
     for _, given, measured in _measured(wanted):
         _keep(measured, given)
@@ -228,8 +230,9 @@ def recordings() -> None:
 
 
 @lab.command()
+@click.argument("design", required=False)
 @click.option("--seed", default=1, show_default=True, help="Chooses among the runs of one kind.")
-def verify(seed: int) -> None:
+def verify(design: str | None, seed: int) -> None:
     """Measure a sample of the recorded runs again; fails when one says something else.
 
     The sample has one run of each kind: those that set the same parameters to other than their
@@ -238,7 +241,7 @@ def verify(seed: int) -> None:
     differ = []
     wanted = [
         (found, _sample(records.recorded(found.name, found.Params), random.Random(seed)))
-        for found in experiments().values()
+        for found in experiments(design).values()
         if found.repeats
     ]
     for found, given, measured in _measured(wanted):

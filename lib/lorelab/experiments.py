@@ -80,11 +80,18 @@ def _load(target: str) -> Callable[[Params], pd.DataFrame]:
     return getattr(import_module(module), function)
 
 
-def experiments() -> dict[str, Experiment]:
-    """All experiments by name, in the order of the book."""
+def designs(design: str | None = None) -> tuple[str, ...]:
+    """The design called so, alone, or all of them in the order of the book."""
+    if design is not None and design not in DESIGNS:
+        raise BadInput(f"unknown design {design}: takes one of {', '.join(DESIGNS)}")
+    return DESIGNS if design is None else (design,)
+
+
+def experiments(design: str | None = None) -> dict[str, Experiment]:
+    """Experiments by name, of one design or of all in the order of the book."""
     found = {}
-    for design in DESIGNS:
-        for experiment in import_module(f"lorelab.{design}").EXPERIMENTS:
+    for name in designs(design):
+        for experiment in import_module(f"lorelab.{name}").EXPERIMENTS:
             found[experiment.name] = experiment
     return found
 

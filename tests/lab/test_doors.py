@@ -55,7 +55,7 @@ class Fake:
 def fake(monkeypatch, tmp_path):
     one = Fake()
     monkeypatch.setattr(records, "FOLDER", tmp_path)
-    monkeypatch.setattr(cli, "experiments", lambda: {NAME: one})
+    monkeypatch.setattr(cli, "experiments", lambda design=None: {NAME: one})
     monkeypatch.setattr(cli, "experiment", lambda name: one)
     return one
 
@@ -223,7 +223,7 @@ def test_record_leaves_no_cpu_idle_and_begins_with_what_cannot_be_parted(
     folder.mkdir()
     runs = {"many": 8, "few": 1, "none": 0, "one": 1}
     meeting = {name: Meeting(name=name, folder=folder) for name in runs}
-    monkeypatch.setattr(cli, "experiments", lambda: meeting)
+    monkeypatch.setattr(cli, "experiments", lambda design=None: meeting)
     monkeypatch.setattr(
         records, "recorded", lambda name, _: [Some(seed=n) for n in range(runs[name])]
     )
@@ -245,7 +245,7 @@ class Dying(Fake):
 
 def test_a_guest_that_dies_takes_no_other_with_it(fake, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
-    monkeypatch.setattr(cli, "experiments", lambda: {NAME: Dying()})
+    monkeypatch.setattr(cli, "experiments", lambda design=None: {NAME: Dying()})
     for seed in range(8):
         records.save(record(Some(seed=seed), [0, 0], later=-60), Some(seed=seed))
     with pytest.raises(GuestFailed, match="panicked") as failed:
@@ -264,6 +264,22 @@ def test_verify_fails_when_the_kernel_says_something_else(fake):
     fake.adds = 1
     with pytest.raises(RunFailed, match="no longer says what was recorded"):
         run("lab", "verify")
+
+
+@pytest.mark.parametrize("door", ["record", "verify"])
+def test_the_runs_of_one_design(fake, monkeypatch, door):
+    run("kernel", NAME, "--record")
+    fake.booted.clear()
+    own = NAME.partition("/")[0]
+    everyone = {own: {NAME: fake}, "another": {}, None: {NAME: fake}}
+    monkeypatch.setattr(cli, "experiments", everyone.__getitem__)
+    run("lab", door, "another")
+    assert not fake.booted
+    run("lab", door, own)
+    assert len(fake.booted) == 1
+    monkeypatch.undo()
+    with pytest.raises(BadInput, match=r"unknown design swop: takes one of swap, damon"):
+        run("lab", door, "swop")
 
 
 def test_verify_leaves_out_a_kernel_that_draws_random_numbers(fake):
