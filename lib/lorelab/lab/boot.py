@@ -228,8 +228,12 @@ def _emulation(machine: Machine, accelerator: str) -> list[str]:
         qemu = ["-accel", "kvm", "-cpu", "host"]
     else:
         # QEMU 7.2 emulates cmpxchg16b so that 6.12 crashes in it.
-        threads = "single" if machine.icount else "multi"
-        qemu = ["-accel", f"tcg,thread={threads}", "-cpu", "max,-cx16"]
+        threads, cpu = "multi", "max,-cx16,-erms,-fsrm"
+        if machine.icount:
+            # Costs are counted on a CPU with fast string instructions. Emulated, each byte of one
+            # is a turn of a loop; where they are not counted, kernel and libc move words.
+            threads, cpu = "single", "max,-cx16"
+        qemu = ["-accel", f"tcg,thread={threads}", "-cpu", cpu]
     if machine.icount:
         qemu += ["-icount", "shift=0"]
     # By default a virtio-serial device has 64 queues, and QEMU's main loop polls a file for each
