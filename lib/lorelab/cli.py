@@ -1,8 +1,10 @@
 """The command line: data on stdout, progress on stderr, exit status 2 for bad input."""
 
+import ctypes
 import errno
 import os
 import random
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -311,7 +313,7 @@ def _measured(
     # Processes, so that Ctrl-C reaches each, and its QEMU ends with it; no part waits in the pool,
     # where it would start after that.
     left, running, failed = iter(parts), {}, None
-    with ProcessPoolExecutor(cpus, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(cpus, get_context("spawn"), _end_with_parent) as pool:
         while True:
             for found, part in islice(left, cpus - len(running)):
                 running[pool.submit(found.measure, part)] = found, part
@@ -322,12 +324,19 @@ def _measured(
                 try:
                     results = done.result()
                 except RunFailed as failure:
+                    print(f"{found.name}: failed; the others go on", file=sys.stderr)
                     failed = failed or failure
                     continue
                 for given, measured in zip(part, results, strict=True):
                     yield found, given, measured
     if failed is not None:
         raise failed
+
+
+def _end_with_parent() -> None:
+    """Let the kernel kill this process when lorelab is killed, as its QEMU is then too."""
+    pr_set_pdeathsig = 1  # include/uapi/linux/prctl.h
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def _sample(recorded: list[params.Params], chance: random.Random) -> list[params.Params]:

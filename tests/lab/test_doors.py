@@ -2,6 +2,8 @@
 
 import errno
 import os
+import subprocess
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -256,6 +258,37 @@ def test_a_guest_that_dies_takes_no_other_with_it(fake, monkeypatch):
     # The other part is kept whole, whichever came first.
     assert sum(values == [0, 0] for values in kept) == 4
     assert all(values in ([0, 0], [seed, 1]) for seed, values in enumerate(kept))
+
+
+@dataclass
+class Waiting(Fake):
+    """Says which process it is in, and comes to no end."""
+
+    folder: Path = Path()
+
+    def measure(self, wanted, image=None):
+        (self.folder / str(os.getpid())).touch()
+        time.sleep(600)
+
+
+def test_no_guest_goes_on_when_lorelab_is_killed(tmp_path):
+    program = (
+        "import os, sys; from pathlib import Path; "
+        "from tests.lab.test_doors import Some, Waiting; from lorelab import cli; "
+        "os.sched_getaffinity = lambda pid: {0, 1}; "
+        f"waiting = Waiting(folder=Path({str(tmp_path)!r})); "
+        "list(cli._measured([(waiting, [Some(seed=n) for n in range(8)])]))"
+    )
+    child = subprocess.Popen([sys.executable, "-c", program])
+    while len(begun := list(tmp_path.iterdir())) < 2:
+        assert child.poll() is None
+        time.sleep(0.1)
+    child.terminate()
+    child.wait()
+    deadline = time.monotonic() + 30
+    while any(Path(f"/proc/{pid.name}/exe").exists() for pid in begun):
+        assert time.monotonic() < deadline, "it goes on alone"
+        time.sleep(0.1)
 
 
 def test_verify_fails_when_the_kernel_says_something_else(fake):
