@@ -64,10 +64,10 @@ def test_sequential_accesses_set_the_bits_a_walk_would(size, stride, shift, tlb,
             if every and now >= switch:
                 machine.cached.clear()
                 switch += every
-            offset += stride
-            if offset > size:
-                offset = 0
             machine.access(BASE + shift + offset)
+            offset += stride
+            if offset >= size:
+                offset = 0
             now += 1
         for page in range(BASE // PAGE - 1, (BASE + shift + size) // PAGE + 3):
             fields = (pages.info[0], pages.patterns, pages.own, pages.flags, pages.recorded)

@@ -11,8 +11,9 @@ A configuration is paragraphs; lines that begin with # are comments:
     a, 0, 4096, 50                    and its patterns: region, random (0 or 1), stride in bytes,
                                       weight, and optionally ro, wo or rw
 
-In a phase masim draws a pattern by weight, makes 131,072 accesses with it (the next place each
-time, `stride` bytes on, back to 0 past the end; or random places), looks at the clock, and so on.
+In a phase masim draws a pattern by weight, makes 131,072 accesses with it (from 0 on in steps of
+`stride` bytes, and from 0 anew where a step leaves the region; or random places), looks at the
+clock, and so on: lib/kernel/guest/masim.c, which the model repeats.
 """
 
 from dataclasses import dataclass

@@ -201,7 +201,7 @@ def new_pages(
     info = np.zeros(1, INFO)
     base = min((int(p["start"]) for p in patterns), default=0) & ~((2 << 20) - 1)
     end = max((int(p["start"] + p["sz"]) for p in patterns), default=0)
-    nr = -(-(end + 1 - base) // (2 << 20)) * 512
+    nr = -(-(end - base) // (2 << 20)) * 512
     switch_ns = switch_us * 1000
     # A phase lasts as long as its batches, the last of which may begin at its very end.
     batches = int(sum(phases["time_ns"] // (int(BATCH) * access_ns) + 2)) + 1
@@ -224,9 +224,11 @@ def new_pages(
     }.items():
         info[name] = value
     patterns = patterns.copy()
-    patterns["around"] = patterns["sz"] // np.maximum(patterns["stride"], 1) + 1
+    stride = np.maximum(patterns["stride"], 1)
+    patterns["around"] = (patterns["sz"] + stride - 1) // stride
+    patterns["at"] = patterns["around"] - 1
     patterns["last"] = patterns["start"] + np.where(
-        patterns["random"] > 0, patterns["sz"], (patterns["around"] - 1) * patterns["stride"]
+        patterns["random"] > 0, patterns["sz"] - 1, patterns["at"] * patterns["stride"]
     )
     return Pages(
         info,

@@ -13,7 +13,7 @@ from lorelab.damon.state import ONE, ZERO, U, njit
 def tlb_pages(p):
     """Count the pages that a pattern goes round."""
     if p.random or p.stride <= PAGE_SIZE:
-        return p.sz // PAGE_SIZE + ONE
+        return p.last // PAGE_SIZE - p.start // PAGE_SIZE + ONE
     return p.around
 
 
