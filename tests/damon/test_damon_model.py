@@ -104,6 +104,27 @@ def test_follows_the_kernel_region_for_region(data, attrs, targets, seed, nr_sch
         assert ctx.schemes[k]["esz"] == s.esz
 
 
+def test_what_a_filter_leaves_out_is_cut_into_pieces_of_the_quota():
+    """damos_apply_scheme() cuts to the quota, then asks the filters, and charges for neither."""
+    low, high = 10 * PAGE, 2010 * PAGE
+    spaces = [[[(low, high), (9000 * PAGE, 9100 * PAGE), (20000 * PAGE, 20100 * PAGE)]]]
+    scheme = Scheme(
+        sz=(0, ULONG_MAX),
+        nr_accesses=(0, UINT_MAX),
+        age=(0, UINT_MAX),
+        reset_ms=20,
+        quota_sz=4 * PAGE,
+        filters=[("addr", True, low, high)],
+    )
+    history, world, _ = oracle_run(spaces, (5000, 50_000, 10**9, 3, 10), 30, 7, [scheme])
+    ctx, pages = model_of(spaces, (5000, 50_000, 10**9, 3, 10), world, [scheme])
+    for regions, aggregated in history:
+        assert step(ctx, pages) == aggregated
+        assert regions_of(ctx) == regions
+    assert max(len(regions) for regions, _ in history) > 2000 // 4 > 4 * 10
+    assert ctx.info["enomem"] == 0
+
+
 @RUNS
 @given(st.data(), attributes(), st.integers(0, 2**32))
 def test_regions_stay_sorted_whole_and_bounded(data, attrs, seed):

@@ -27,6 +27,7 @@ DAMON_MIN_REGION = U(4096)
 BP = U(10000)
 U32 = U(0xFFFFFFFF)
 ULONG_MAX = U(2**64 - 1)
+PIECES = 1 << 17  # room for what a quota cuts off a range that a filter leaves out
 
 REGION = np.dtype(
     [
@@ -201,8 +202,12 @@ def damon_new_ctx(
     if not 0 < sample_us <= aggr_us:
         raise ValueError("takes 0 < sample_us <= aggr_us")
     # A split ends at or below max_regions. Pieces left by a quota or a filter, two a scheme and
-    # region at most, and filled holes, may come on top until the next merge.
+    # region at most, and filled holes, may come on top until the next merge. What a filter leaves
+    # out is cut to what is left of a quota, too, and not charged, so the next cut follows, without
+    # a bound but its pages (damos_apply_scheme()).
     capacity = 4 * max_regions + targets * (min_regions + 8)
+    if filters is not None and len(filters):
+        capacity += PIECES
     regions = np.zeros(capacity + targets, REGION)
     regions["next"][:capacity] = np.arange(1, capacity + 1)
     regions["prev"][capacity:] = regions["next"][capacity:] = np.arange(
