@@ -162,7 +162,7 @@ def test_truth_by_window_from_what_the_program_said():
         [],
         np.array(log, kernel.EVENT),
     )
-    seen = told.observed(params, kernel.told(run), 10.0, 0.0, told.KERNEL_AHEAD)
+    seen = told.observed(params, kernel.told(run), 10.0, 0.0)
     assert len(seen) == 19  # without the one in which it began
     assert seen["true_wss"].tolist() == [0x10000] * 19
     assert seen["misplaced"].tolist() == [0] * 9 + [0x20000] + [0] * 9

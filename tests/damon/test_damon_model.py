@@ -196,6 +196,22 @@ def test_the_same_seed_gives_the_same_run():
     assert run(1) != run(2)
 
 
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_half_of_the_work_is_done_before_the_sleep(cpus):
+    """Between clearing and looking the program touches pages in the sleep, and as bits are cleared
+    where it has a CPU of its own."""
+    config = masim.parse("a, 400000000\n\nall\n1000\na, 0, 4096, 1\n", "wide")
+    patterns, phases, vmas = masim.program(config)
+    pages = new_pages(patterns, phases, vmas, access_ns=1000, cpus=cpus, truth=True)
+    ctx = model.damon_new_ctx(vmas, sample_us=5000, aggr_us=5000)
+    model.kdamond_start(ctx, pages)
+    model.kdamond_window(ctx, pages, U(100_000))
+    busy = int(ctx.info["checks"][0]) * 100_000
+    assert busy > 0 and pages.info["now"] == 5_000_000 + busy
+    seen_us = 5000 + (busy // 2000 if cpus == 2 else 0)
+    assert np.cumsum(pages.truth).sum() == seen_us  # a page a us
+
+
 def test_a_region_above_4_gib_is_sampled_in_its_first_bytes_only():
     start, size = 1 << 40, (6 << 30)
     ctx = model.damon_new_ctx([(0, start, start + size)], seed=3)

@@ -42,7 +42,7 @@ def test_the_program_says_all_that_it_does_in_order(params, said):
 
 def test_the_truth_by_what_it_says_is_that_of_the_pages(params, said):
     """All of a region is touched in 25 us, so in each interval in which the program is at it."""
-    mine = told.observed(params, said, params.access_ns, params.check_ns, told.MODEL_AHEAD)
+    mine = told.observed(params, said, params.access_ns, params.check_ns)
     both = mine.merge(workload.observe(params), on="seconds", suffixes=("", "_pages"))
     assert len(both) == len(mine) >= 4
     for name in ("regions", "checks", "wss", "outside"):
@@ -56,10 +56,10 @@ def test_the_truth_by_what_it_says_is_that_of_the_pages(params, said):
 
 
 def test_a_truth_that_is_moved_shows(params, said):
-    right = told.observed(params, said, params.access_ns, params.check_ns, told.MODEL_AHEAD)
+    right = told.observed(params, said, params.access_ns, params.check_ns)
     truth = said.truth.copy()
     truth[1:, 0] += 200_000_000
-    wrong = told.observed(params, said._replace(truth=truth), params.access_ns, params.check_ns, 0)
+    wrong = told.observed(params, said._replace(truth=truth), params.access_ns, params.check_ns)
     assert wrong["error"].mean() > right["error"].mean() + 0.005
 
 

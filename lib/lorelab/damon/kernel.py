@@ -25,7 +25,7 @@ from lorelab.damon.overhead import program as overhead_program
 from lorelab.damon.pages import BATCH
 from lorelab.damon.params import Accuracy, Masim, Monitoring, Overhead, Schemes, Variant
 from lorelab.damon.state import SNAPSHOT
-from lorelab.damon.told import KERNEL_AHEAD, Told, changes, observed, spans
+from lorelab.damon.told import Told, changes, observed, spans
 from lorelab.damon.workload import accuracy_counters, figures, masim_counters
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
@@ -73,7 +73,7 @@ def masim(wanted: list[Masim], image: Path | None = None) -> list[Record]:
     found = []
     for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
         access, check, sleep = speeds(params, run)
-        seen = observed(params, told(run), access, check, KERNEL_AHEAD)
+        seen = observed(params, told(run), access, check)
         counters = masim_counters(seen, params, "kernel", access, check, sleep)
         found.append(record("damon/masim", params, counters, measured, number))
     return found
@@ -92,7 +92,7 @@ def accuracy(wanted: list[Accuracy], image: Path | None = None) -> list[Record]:
         said = []
         for run in runs[at : at + params.runs]:
             access, check, sleep = speeds(params, run)
-            seen = observed(params, told(run), access, check, KERNEL_AHEAD)
+            seen = observed(params, told(run), access, check)
             late = changes(params, told(run))
             said.append(figures(seen, late, params, access, check, sleep))
         counters = accuracy_counters(said, params, "kernel")

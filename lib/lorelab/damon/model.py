@@ -73,8 +73,8 @@ def damon_region_sz_limit(ctx):
 def damon_va_prepare_access_checks(ctx):
     """Pick the page that stands for each region during the coming interval.
 
-    The kernel also clears its accessed bit here, and sets it idle; in `lorelab.damon.pages` the
-    interval starts with every bit clear.
+    The kernel also clears its accessed bit here, and sets it idle; in
+    `lorelab.damon.accessed` the interval starts with every bit clear.
     """
     for t in range(U(len(ctx.nr_regions))):
         head = head_of(ctx, t)
@@ -378,10 +378,13 @@ def kdamond_window(ctx, pages, check_ns):
     ctx : Damon
     pages : Pages
     check_ns : uint64
-        kdamond's work for one region and sample, in nanoseconds; with a CPU to itself the program
-        runs on meanwhile, unseen. The real sampling interval is longer by that much
-        (mm/damon/core.c sleeps `sample_interval` between preparing and checking, whatever those
-        took).
+        kdamond's work for one region and sample, in nanoseconds: half of it before the sleep, to
+        draw a page and clear its bit, half after, to look at it. The real sampling interval is
+        longer by that much (mm/damon/core.c sleeps `sample_interval` between preparing and
+        checking, whatever those took). With a CPU to itself the program runs on meanwhile. The
+        kernel goes from region to region, so there a region's interval is the sleep and as much of
+        the work as lies between its two turns; here all bits are cleared as preparing begins, and
+        looked at as checking begins.
 
     Returns
     -------
@@ -397,6 +400,7 @@ def kdamond_window(ctx, pages, check_ns):
             info.now += wait
             continue
         busy = ctx.nr_regions.sum() * check_ns
+        work(pages, busy // TWO)
         play(pages, slept(pages.info[0], info.sample_interval * U(1000)))
         account_truth(pages)
         fault_in(pages)
@@ -406,6 +410,6 @@ def kdamond_window(ctx, pages, check_ns):
         acted = pages.info[0].acted_ns - before
         info.now += acted // U(1000)
         info.work_ns += busy + acted
-        work(pages, busy + acted)
+        work(pages, busy - busy // TWO + acted)
         khugepaged(pages)
     return aggregated

@@ -1,7 +1,7 @@
 """DAMON-based operation schemes (DAMOS) of Linux 6.12.117: match, quota, priority, watermarks.
 
 Functions of mm/damon/core.c and mm/damon/ops-common.c under their own names. What an action does
-to memory is in `lorelab.damon.pages`; a quota in time counts what that module says an action
+to memory is in `lorelab.damon.actions`; a quota in time counts what that module says an action
 takes. Filters are the two that the core handles (address range, target): the others are for
 physical memory alone.
 """

@@ -21,11 +21,9 @@ from lorelab.damon.workload import OBSERVED, figures, outside, weigh
 from lorelab.errors import BadInput
 
 PAGE = int(PAGE_SIZE)
-KERNEL_AHEAD = 0.5
-"""Drawing and clearing come before the sleep, looking after it: 1.9 and 1.7 ms a sample on stairs
-with each number and check logged."""
-MODEL_AHEAD = 0.0
-"""kdamond_window() puts all of the work after the sleep."""
+AHEAD = 0.5
+"""Share of kdamond's work that comes before the sleep, as in kdamond_window(): drawing and clearing
+take 1.9 ms a sample of the kernel, looking 1.7, on stairs with each number and check logged."""
 
 
 class Told(NamedTuple):
@@ -50,9 +48,7 @@ def spans(params: Masim) -> language.Config:
     return config
 
 
-def observed(
-    params: Masim, said: Told, access_ns: float, check_ns: float, ahead: float
-) -> pd.DataFrame:
+def observed(params: Masim, said: Told, access_ns: float, check_ns: float) -> pd.DataFrame:
     """Hold each window against what the program did in it.
 
     A page is in use in a sampling interval with the chance that the program gets to it while
@@ -64,8 +60,6 @@ def observed(
     ----------
     access_ns, check_ns : float
         What an access of the program and a check of kdamond took.
-    ahead : float
-        Share of kdamond's work that comes before it sleeps; the rest comes after.
 
     Returns
     -------
@@ -92,7 +86,7 @@ def observed(
             continue
         worked = checks * check_ns / samples
         slept = max((end - start) / samples - worked, 0)
-        begins = np.linspace(start, end, samples, endpoint=False) + worked * ahead
+        begins = np.linspace(start, end, samples, endpoint=False) + worked * AHEAD
         for region in range(len(names)):
             mine = of[said.truth[:, 1]] == region
             first, last = np.searchsorted(until[mine], start), np.searchsorted(began[mine], end)
@@ -124,14 +118,17 @@ def changes(params: Masim, said: Told) -> list[float]:
 def modelled(params: Masim) -> pd.DataFrame:
     """Run a program to its end on the model, and hold it against what it says; see `observed()`."""
     said = simulated(params)
-    return observed(params, said, params.access_ns, params.check_ns, MODEL_AHEAD)
+    return observed(params, said, params.access_ns, params.check_ns)
 
 
 def model_figures(params: Accuracy) -> dict[str, tuple[str, float]]:
     """Figures of `damon/accuracy` for one run of the model, by what its program says."""
     said = simulated(params)
-    seen = observed(params, said, params.access_ns, params.check_ns, MODEL_AHEAD)
-    speeds = params.access_ns, params.check_ns, params.sample_us + params.tick_us / 2
+    seen = observed(params, said, params.access_ns, params.check_ns)
+    worked_us = seen["checks"].sum() * params.check_ns / 1e3
+    samples = len(seen) * (params.aggr_us // params.sample_us)
+    sleep_us = (seen["took"].sum() * 1e6 - worked_us) / samples
+    speeds = params.access_ns, params.check_ns, sleep_us
     return figures(seen, changes(params, said), params, *speeds)
 
 
