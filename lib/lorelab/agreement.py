@@ -1,6 +1,7 @@
 """How far apart a model run and a kernel run of the same experiment are."""
 
 from functools import cache
+from itertools import accumulate
 
 import numpy as np
 import pandas as pd
@@ -129,8 +130,8 @@ def quotient(before: list[float], after: list[float]) -> tuple[float, float, flo
     low, estimate, high : float
     """
     quotients = sorted(b / a for a in before for b in after)
-    ways = [_ways(len(before), len(after), u) for u in range(len(quotients) + 1)]
-    below = np.cumsum(ways) / sum(ways)
+    ways = _ways(len(before), len(after))
+    below = np.array(list(accumulate(ways)), float) / sum(ways)
     place = int(np.searchsorted(below, 0.025, side="right"))
     if place == 0:
         raise ValueError("too few repeats for an interval of 95 %: take 4 on either side")
@@ -138,12 +139,18 @@ def quotient(before: list[float], after: list[float]) -> tuple[float, float, flo
 
 
 @cache
-def _ways(n: int, m: int, u: int) -> int:
-    """Orders of n and m values in which u pairs have the one of the n after that of the m."""
-    if u < 0 or n == 0 or m == 0:
-        return int(u == 0)
-    # The last of all values is one of the n, with all m before it, or one of the m.
-    return _ways(n - 1, m, u - m) + _ways(n, m - 1, u)
+def _ways(n: int, m: int) -> list[int]:
+    """By u, orders of n and m values in which u pairs have the one of the n after that of the m.
+
+    The coefficients of Gauss' binomial, the product of (1 - q**(m + i)) / (1 - q**i) for i to n.
+    """
+    ways = [1] + [0] * (n * m)
+    for i in range(1, n + 1):
+        for u in range(n * m, m + i - 1, -1):
+            ways[u] -= ways[u - m - i]
+        for u in range(i, n * m + 1):
+            ways[u] += ways[u - i]
+    return ways
 
 
 def _rates(counters: pd.DataFrame, per: str) -> pd.DataFrame:
