@@ -81,11 +81,10 @@ def test_what_waits_is_not_paged_out():
     assert (pte[:31] < task.SMALL).all() and (pte[31:40] >= task.SMALL).all()
 
 
-def test_moves_are_drawn_anew_for_each_repeat_and_go_elsewhere(monkeypatch):
-    params = Cpus(cpus=4)
-    monkeypatch.setattr(cpus, "MIGRATION", 1e-4)
-    drawn = [cpus.moves(params, repeat) for repeat in range(2)]
-    assert drawn[0].tolist() == cpus.moves(params, 0).tolist() != drawn[1].tolist()
+def test_moves_are_drawn_anew_for_each_repeat_and_go_elsewhere():
+    params = Cpus(cpus=4, moves=200)
+    drawn = [cpus.moves(params, repeat, 1_000_000) for repeat in range(2)]
+    assert drawn[0].tolist() == cpus.moves(params, 0, 1_000_000).tolist() != drawn[1].tolist()
     for moves in drawn:
         assert 100 < len(moves) < 400
         assert (np.diff(moves[:, 0].astype(int)) > 0).all()
@@ -128,4 +127,4 @@ def test_the_model_is_in_the_range_of_the_repeats(params):
     found = experiment(cpus.NAME)
     counted = found.recorded(params).counters
     assert set(counted["step"]) == set(range(1, 1 + cpus.REPEATS))
-    assert agreement.intervals(found.simulate(params), counted, found.per)["agrees"].all()
+    assert found.weigh(params, found.recorded(params))["agrees"].all()

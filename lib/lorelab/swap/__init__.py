@@ -31,7 +31,8 @@ EXPERIMENTS = [
         Params=Cpus,
         model="lorelab.swap.cpus:cpus",
         kernel="lorelab.swap.kernel_cpus:cpus",
-        per="folios",
+        weighs="lorelab.swap.kernel_cpus:weigh",
+        repeats=False,
     ),
     Experiment(
         name="swap/probed",

@@ -13,27 +13,30 @@ import pandas as pd
 from lorelab.counters import table
 from lorelab.params import label
 from lorelab.swap.params import AllocatorTest, Cpus, Variant
-from lorelab.swap.task import MOVED, start
+from lorelab.swap.task import EVENTS, MOVED, start
 from lorelab.swap.workload import path_totals, run
 
 NAME = "swap/cpus"
 
 REPEATS = 6
 """Of model and kernel: six span the median with 97 % (`lorelab.agreement.intervals`)."""
-MIGRATION = 1e-5
-"""Chance that the task moves before a swap-in, a drop or a swap-out: about twice in 20 iterations,
-as the scheduler did in the recorded runs."""
-MOST_EVENTS = 2_000_000
-"""More swap-ins, drops and swap-outs than a run has: some 1.1 million."""
 
 
 def without_moves(params: Cpus) -> AllocatorTest:
     """One repeat, without its moves."""
-    return AllocatorTest(large_swapin=False, **params.model_dump())
+    return AllocatorTest(large_swapin=False, **params.model_dump(exclude={"moves"}))
 
 
-def moves(params: Cpus, repeat: int) -> np.ndarray:
+def moves(params: Cpus, repeat: int, events: int) -> np.ndarray:
     """Draw when the task moves, and to which of the other CPUs.
+
+    Parameters
+    ----------
+    repeat : int
+        Number of the repeat, each of which has moves of its own.
+    events : int
+        Swap-ins, drops and swap-outs of a repeat. Before each of them the task moves with the same
+        chance.
 
     Returns
     -------
@@ -41,7 +44,7 @@ def moves(params: Cpus, repeat: int) -> np.ndarray:
         As `Task.moves` of `lorelab.swap.task`.
     """
     chance = np.random.default_rng([params.seed, params.cpus, repeat])
-    when = np.flatnonzero(chance.random(MOST_EVENTS) < MIGRATION)
+    when = np.flatnonzero(chance.random(events) < params.moves / events)
     further = chance.integers(1, params.cpus, len(when))
     return np.column_stack([when, np.cumsum(further) % params.cpus]).astype(np.uint64)
 
@@ -92,9 +95,12 @@ def cpus(params: Cpus) -> pd.DataFrame:
         One step a repeat: `folios` of 64 KiB to swap out in all iterations, `swpout` and
         `swpout_fallback` of them, `migrations` of the task, and the counters of `swap/paths`.
     """
+    stays = start(params.cpus)
+    run(without_moves(params), NAME, stays)
+    events = int(stays.place[EVENTS])
     found = []
     for repeat in range(REPEATS):
-        task = start(params.cpus, moves=moves(params, repeat))
+        task = start(params.cpus, moves=moves(params, repeat, events))
         si, iterations, _ = run(without_moves(params), NAME, task)
         found.append(totals(iterations, int(task.place[MOVED]), path_totals(si)))
     return in_steps("model", found)

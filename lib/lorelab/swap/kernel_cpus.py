@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
+from lorelab import agreement
 from lorelab.lab.records import Record
 from lorelab.swap import kernel
 from lorelab.swap.cpus import NAME, REPEATS, in_steps, totals, without_moves
+from lorelab.swap.cpus import cpus as simulate
 from lorelab.swap.params import Cpus
 
 
@@ -51,3 +54,21 @@ def _cpus(params: Cpus, image: Path | None) -> Record:
         repeats.append(totals(np.array(iterations), migrations, found))
     counters = in_steps("kernel", repeats)
     return Record(counters, measured.provenance(NAME, params.model_dump(mode="json")))
+
+
+def weigh(params: Cpus, measured: Record) -> pd.DataFrame:
+    """Hold a kernel's repeats against as many of the model's, which move as often as they did.
+
+    How often is between scheduler and host: 2 moves in a repeat on a busy host, fewer than 1 on an
+    idle one.
+
+    Returns
+    -------
+    DataFrame
+        As `lorelab.agreement.intervals`.
+    """
+    counted = measured.counters
+    moves = counted.loc[counted["counter"] == "migrations", "value"].mean()
+    return agreement.intervals(
+        simulate(params.model_copy(update={"moves": float(moves)})), counted, "folios"
+    )

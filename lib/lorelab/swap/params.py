@@ -181,6 +181,9 @@ class Cpus(ShortTest):
     """`swap/cpus`: that test, page by page, on several CPUs that the scheduler moves it between."""
 
     cpus: int = param(2, "CPUs of the machine", "CPUs", ge=2, le=64)
+    moves: float = param(
+        2, "moves in a repeat, in the mean", "moves", only_model=True, ge=0, le=100_000
+    )
 
 
 LARGEST_PAGES = 65536
