@@ -43,11 +43,26 @@ class Logged(Kdamond):
             self.note(kernel.AGGREGATED, start, end, nr_accesses, age)
         super().split()
 
-    def run(self, samples):
-        """What the guest says of so many samples, of a program that runs for five seconds."""
+    def run(self, samples, marks=None):
+        """What the guest says of so many samples, of a program that runs for five seconds.
+
+        With `marks`, high, mid and low of the one scheme, free memory goes up and down.
+        """
         young = self.young
         self.young = lambda address: self.checked(address, young(address))
+        working, looks = True, 0
         for _ in range(samples):
+            while marks:
+                looks += 1
+                free = 500 + abs(looks * 7 % 400 - 200)
+                if not marks[2] <= free <= marks[0]:
+                    working = False
+                elif free < marks[1]:
+                    working = True
+                self.note(kernel.FREE, free * 1000 + 999, 1_000_000, 0 if working else 500)
+                if working:
+                    break
+                self.now += 500_000
             self.one_sample()
         vmas = np.array(SPACE, np.uint64)
         return kernel.Run(
@@ -63,6 +78,7 @@ class Logged(Kdamond):
             log=np.array(self.log, kernel.EVENT),
             memory={"refaults": 7},
             bare=np.array([BARE]),
+            watermarks=[[*marks, 500_000]] if marks else [],
         )
 
     def checked(self, address, accessed):

@@ -181,3 +181,24 @@ def test_khugepaged_scans_at_the_first_mark_and_then_every_ten_seconds(tmp_path)
     grown = seen["collapses"].diff().fillna(seen["collapses"].iloc[0])
     assert grown[grown > 0].tolist() == [8, 8, 8]
     assert np.diff(grown.index[grown > 0]).tolist() == pytest.approx([100, 100], abs=2)
+
+
+def test_khugepaged_takes_its_time_and_pauses_from_the_end_of_a_scan(tmp_path):
+    """A second a huge page: what is marked as it comes to it counts, and 18 s lie between scans."""
+    file = tmp_path / "large.cfg"
+    file.write_text("a, 100000000\n\nall\n25000\na, 0, 4096, 1\n")
+    rules = "2M null 5 null null null hugepage"
+    seen = windows(workload=str(file), schemes=rules, collapse_ns=10**9)
+    grown = seen["collapses"].diff().fillna(seen["collapses"].iloc[0])
+    assert grown.max() == 1 and grown.sum() == 15
+    between = np.diff(grown.index[grown > 0])
+    assert between.tolist() == pytest.approx([10] * 7 + [110] + [10] * 6, abs=2)
+
+
+def test_monitoring_may_lead_the_program(small):
+    """Cold memory ages meanwhile, and its windows are not among those of the run."""
+    given = {"workload": small, "schemes": "4K null null 0 200ms null pageout"}
+    alone, led = windows(**given), windows(**given, lead_us=350_000)
+    assert abs(len(alone) - len(led)) <= 1
+    assert led["scheme0_nr_tried"].iloc[0] > alone["scheme0_nr_tried"].iloc[0] == 0
+    assert led["resident"].iloc[0] > 0

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lorelab.damon import masim
 from lorelab.damon.accessed import damon_va_young, pages_prepare
+from lorelab.damon.actions import damon_va_apply_scheme, fault_in, lru_add_drain
 from lorelab.damon.pages import ALWAYS, CHANGE, DRAW, PATTERN, PHASE, new_pages
 from lorelab.damon.program import play
 from lorelab.damon.state import U
@@ -157,3 +158,30 @@ def test_masims_own_configurations():
 def test_comments_modes_and_initial_data_are_read():
     text = "#regions\n# name, bytes\na, 256, none\n\n# one\nfirst\n10\n# what\na, 1, 64, 80, wo\n"
     assert masim.parse(text, "default").phases[0].accesses == (masim.Access("a", True, 64, 80),)
+
+
+@pytest.mark.parametrize(("touched", "waiting"), [(30, 30), (31, 0), (40, 9)])
+@pytest.mark.parametrize("drain", ["nothing", "pageout elsewhere", "scan"])
+def test_damon_sees_no_page_that_waits_for_its_lru_list(touched, waiting, drain):
+    """The first 31 go on together; then a page out of any range sends on what waits."""
+    patterns = np.zeros(1, PATTERN)
+    patterns["start"], patterns["sz"] = BASE, touched * PAGE - 1
+    patterns["stride"], patterns["probability"] = PAGE, 1
+    phases = np.zeros(1, PHASE)
+    phases["end"], phases["time_ns"], phases["total_probability"] = 1, 10**15, 1
+    pages = new_pages(patterns, phases, [], access_ns=1000, memory=True)
+
+    def seen():
+        pages_prepare(pages)
+        play(pages, U(2 * touched * 1000))
+        fault_in(pages)
+        fields = (pages.info[0], pages.patterns, pages.own, pages.flags, pages.recorded)
+        return [bool(damon_va_young(*fields, U(BASE + page * PAGE))) for page in range(touched)]
+
+    seen()
+    if drain == "pageout elsewhere":
+        damon_va_apply_scheme(pages, U(BASE - PAGE), U(BASE), U(2))
+    elif drain == "scan":
+        lru_add_drain(pages)
+    hidden = waiting if drain == "nothing" else 0
+    assert seen() == [True] * (touched - hidden) + [False] * hidden

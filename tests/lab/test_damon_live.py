@@ -2,8 +2,8 @@
 
 import pytest
 
-from lorelab.damon import agree, follow, kernel, masim
-from lorelab.damon.params import Masim
+from lorelab.damon import agree, follow, follow_schemes, kernel, kernel_schemes, masim
+from lorelab.damon.params import FollowedSchemes, Masim, Schemes
 from lorelab.damon.setting import configuration
 
 PROGRAM = """a, 6000000
@@ -63,3 +63,27 @@ def test_a_live_run_says_what_damon_saw_and_what_it_took(switched, params):
     # Seven instructions and more an access, at 32 ns; a check is some thousands.
     assert 7 * 32 <= found["mean"]["access"] < 9 * 32
     assert 1_000 * 32 < found["mean"]["check"] < 10_000 * 32
+
+
+def test_a_live_page_out_is_counted_and_comes_back_only_if_touched(switched, params):
+    rules = "4K null null 5 300ms null pageout"
+    given = Schemes(workload=params.workload, schemes=rules, runs=1)
+    [record] = kernel_schemes.schemes([given])
+    found = record.counters.set_index("counter")["value"]
+    # Region a is left alone for 1.5 s; what else goes out are pages of the process' own.
+    own = found["own"] / 4096
+    assert found["paged_out"] - found["refaults"] >= 6_000_000 // 4096 - 1
+    assert found["paged_out"] <= 6_000_000 // 4096 + 2 + own + found["refaults"]
+    assert found["swapped"] / 4096 == found["paged_out"] - found["refaults"]
+    assert found["scheme0_nr_applied"] > 0 and found["page"] > found["check"] > 2_000 * 8
+    assert agree.schemes(given, record).set_index("counter").loc["paged_out", "agrees"]
+
+
+def test_live_watermarks_and_a_quota_goal_are_followed(switched, params):
+    rules = "4K null null 5 300ms null pageout"
+    marks = {"wmark_high": 1, "wmark_mid": 2, "goal_percent": 1, "quota_ms": 50}
+    given = FollowedSchemes(workload=params.workload, schemes=rules, **marks)
+    [record] = follow_schemes.measured([given])
+    assert follow_schemes.weigh(given, record)["agrees"].all()
+    looks = follow_schemes.unpack(record.counters, given).looks
+    assert {rests for window in looks for _, rests in window} == {True, False}

@@ -4,6 +4,8 @@ An entry is EVENT, little-endian:
 
     x, y, checks, n, age, kind, us
 
+    kind 0  a look at the watermarks found x pages of y free, and has schemes rest for n jiffies, or
+            work (n = 0)
     kind 1  damon_rand(x, y) returned x + n
     kind 2  a check of the page at x found it accessed (n = 1) or not (n = 0)
     kind 3  damon:damon_aggregated said region x..y has count n and this age
@@ -95,6 +97,34 @@ TRACEPOINT_PROBE(damon, damos_before_apply)
 """
 
 
+LOOK = """
+/* What damos_get_wmark_metric_value() reads; NR_FREE_PAGES is the first of a zone's counters. */
+static inline void look(u32 rest)
+{
+	u64 free = 0, total = 0;
+
+	bpf_probe_read_kernel(&free, sizeof(free), (void *)ADDRESS(vm_zone_stat));
+	bpf_probe_read_kernel(&total, sizeof(total), (void *)ADDRESS(_totalram_pages));
+	note(0, free, total, rest, 0);
+}
+
+/* Behind kdamond_wait_activation(). */
+KFUNC_PROBE(damon_va_prepare_access_checks, void *context)
+{
+	look(0);
+	return 0;
+}
+
+KFUNC_PROBE(schedule_timeout_idle, long timeout)
+{
+	char name[16];
+
+	bpf_get_current_comm(name, sizeof(name));
+	if (name[0] == 'k' && name[1] == 'd' && name[2] == 'a' && name[3] == 'm')
+		look(timeout);
+	return 0;
+}
+"""
 APPLY = """
 BPF_ARRAY(applying, u64, 2);
 
@@ -123,10 +153,12 @@ KRETFUNC_PROBE(damon_va_apply_scheme, void *context)
 class Log:
     """A log that goes on until it is closed.
 
-    `numbers` adds kinds 1, 2, 4 and so on; without them `schemes` adds the time that actions take.
+    `numbers` adds kinds 0, 1, 2, 4 and so on; without them `schemes` adds the time that actions
+    take.
     """
 
     def __init__(self, numbers, schemes):
+        import probe
         from bcc import BPF
 
         tracing = Path("/sys/kernel/tracing")
@@ -135,7 +167,13 @@ class Log:
         text = HEAD.replace("CAPACITY", str(CAPACITY)) + (NUMBERS if numbers else COUNT)
         self.schemes = schemes and not numbers
         text += APPLY if self.schemes else ""
-        self.bpf = BPF(text=text)
+        addresses = []
+        if schemes and numbers:
+            text += LOOK
+            kernel = probe.Kernel()
+            kernel.check("damon_log", text)
+            addresses = ["-DADDRESS(symbol)=ADDRESS_##symbol", *kernel.definitions(text)]
+        self.bpf = BPF(text=text, cflags=addresses)
         table = self.bpf["events"]
         self.memory = mmap.mmap(table.map_fd, CAPACITY * EVENT, prot=mmap.PROT_READ)
 

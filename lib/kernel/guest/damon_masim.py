@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,19 +79,22 @@ def one(wanted, log):
     """Play one program from beginning to end, monitored all the time."""
     with started(wanted["masim"]) as (program, said):
         yield {"regions": said["region"], "own": said["own"], **mappings(program.pid)}
-        damon_sysfs.configure(program.pid, wanted["attrs"], wanted["schemes"])
+        schemes = [marked(scheme) for scheme in wanted["schemes"]]
+        damon_sysfs.configure(program.pid, wanted["attrs"], schemes)
         if log:
             log.start_anew()
         damon_sysfs.turn("on")
+        watched = time.monotonic_ns()
         kdamond = damon_sysfs.kdamond()
         before = work(kdamond)
         watch = None
         if wanted["schemes"]:
-            # The program is always ready to run; with CPUs of their own kdamond would not wait for
-            # the end of its time slice, in each sample up to two ticks, nor khugepaged, whose nice
-            # of 19 leaves it 15 of 1,039 parts of this one, for 1.4 s a huge page.
-            real_time(kdamond, 2)
-            real_time(damon_memory.khugepaged(), 1)
+            # The program is always ready to run. On its CPU kdamond would wait for the end of its
+            # time slice, in each sample up to two ticks; on the other one every flush of a TLB
+            # entry would wait for an interrupt there. khugepaged, at nice 19, has the other one.
+            for task in (program.pid, kdamond):
+                os.sched_setaffinity(task, {0})
+            os.sched_setscheduler(kdamond, os.SCHED_FIFO, os.sched_param(1))
             watch = damon_memory.Watch(program.pid)
         program.send_signal(BEGIN)
         truth = []
@@ -107,10 +111,12 @@ def one(wanted, log):
         stats = damon_sysfs.scheme_stats() if wanted["schemes"] else []
         damon_sysfs.turn("off")
         yield {
+            "watched": watched,
             "truth": truth,
             "work": [b - a for a, b in zip(before, after, strict=True)],
             "applying": applying,
             "schemes": stats,
+            "watermarks": [rule["watermarks"] for rule in schemes if "watermarks" in rule],
             "memory": memory,
         }
         if log:
@@ -119,8 +125,13 @@ def one(wanted, log):
                 yield {"log": packed[at : at + PART]}
 
 
-def real_time(pid, priority):
-    os.sched_setscheduler(pid, os.SCHED_FIFO, os.sched_param(priority))
+def marked(scheme):
+    """A scheme whose watermarks, in thousandths less than is free now, are what is free."""
+    if "watermarks" not in scheme:
+        return scheme
+    *less, interval = scheme["watermarks"]
+    now = damon_memory.free()
+    return scheme | {"watermarks": [max(now - one, 0) for one in less] + [interval]}
 
 
 def mappings(pid):

@@ -85,6 +85,12 @@ def khugepaged_ns():
     return int(Path(f"/proc/{khugepaged()}/schedstat").read_text().split()[0])
 
 
+def free():
+    """Thousandths of memory that are free, as damos_get_wmark_metric_value() has it."""
+    info = Path("/proc/meminfo")
+    return kib(info, "MemFree") * 1000 // kib(info, "MemTotal")
+
+
 def kib(file, name):
     """A size from one of /proc's files."""
     return int(re.search(rf"^{name}:\s*(\d+) kB", file.read_text(), re.MULTILINE)[1])

@@ -47,8 +47,12 @@ def _configure(kdamond, context, pid, attrs, schemes):
         scheme(context / "schemes" / str(number), **wanted)
 
 
-def scheme(folder, action, sz, nr_accesses, age, quota_bytes, quota_ms):
-    """Set up a scheme; `sz`, `nr_accesses` and `age` are pairs, lowest and highest."""
+def scheme(folder, action, sz, nr_accesses, age, quota_bytes, quota_ms, goal=None, watermarks=None):
+    """Set up a scheme; `sz`, `nr_accesses` and `age` are pairs, lowest and highest.
+
+    A `goal` is what the user's measure should be, and what it is; `watermarks` are high, mid and
+    low in thousandths of memory, and the us between two looks.
+    """
     write(folder / "action", action)
     for name, (low, high) in {"sz": sz, "nr_accesses": nr_accesses, "age": age}.items():
         write(folder / "access_pattern" / name / "min", low)
@@ -57,6 +61,14 @@ def scheme(folder, action, sz, nr_accesses, age, quota_bytes, quota_ms):
     write(folder / "quotas" / "reset_interval_ms", quota_ms)
     for name in ("sz", "nr_accesses", "age"):
         write(folder / "quotas" / "weights" / f"{name}_permil", int(name != "sz"))
+    if goal:
+        write(folder / "quotas" / "goals" / "nr_goals", 1)
+        for name, value in zip(("target_value", "current_value"), goal, strict=True):
+            write(folder / "quotas" / "goals" / "0" / name, value)
+    if watermarks:
+        write(folder / "watermarks" / "metric", "free_mem_rate")
+        for name, value in zip(("high", "mid", "low", "interval_us"), watermarks, strict=True):
+            write(folder / "watermarks" / name, value)
 
 
 def turn(state, number=0):

@@ -1,6 +1,6 @@
 """DAMON: access monitoring by sampling one page a region."""
 
-from lorelab.damon.params import Accuracy, Hotspot, Masim, Overhead, Schemes
+from lorelab.damon.params import Accuracy, FollowedSchemes, Hotspot, Masim, Overhead, Schemes
 from lorelab.experiments import Experiment
 
 EXPERIMENTS = [
@@ -51,7 +51,7 @@ EXPERIMENTS = [
     Experiment(
         name="damon/schemes-followed",
         question="Given the same numbers, checks and clock, are schemes tried on the same regions?",
-        Params=Schemes,
+        Params=FollowedSchemes,
         kernel="lorelab.damon.follow_schemes:measured",
         repeats=False,
         weighs="lorelab.damon.follow_schemes:weigh",

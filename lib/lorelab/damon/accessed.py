@@ -5,6 +5,7 @@ The memory, and how a place on a pattern's arc stands for accesses, are in `lore
 """
 
 from lorelab.damon.pages import (
+    BATCHED,
     CHANGE,
     DRAW,
     HUGE,
@@ -108,8 +109,9 @@ def own_seen(info, own, start, end):
 def damon_va_young(info, patterns, own, flags, recorded, addr):
     """Answer whether the page at `addr` shows an access (mm/damon/vaddr.c).
 
-    A page that is not mapped has no accessed bit to show. The arguments are fields of `Pages`;
-    passing all of it would cost more than the answer.
+    A page that is not mapped has no accessed bit to show, and damon_get_folio() wants one that is
+    on an LRU list. The arguments are fields of `Pages`; passing all of it would cost more than the
+    answer.
     """
     if len(recorded):
         if info.next_check >= U(len(recorded)):
@@ -122,7 +124,9 @@ def damon_va_young(info, patterns, own, flags, recorded, addr):
         return own_seen(info, own, start, start + PAGE_SIZE)
     if len(flags):
         page = (start - info.base) // PAGE_SIZE
-        if start < info.base or page >= U(len(flags)) or not flags[page] & RESIDENT:
+        if start < info.base or page >= U(len(flags)):
+            return False
+        if flags[page] & (RESIDENT | BATCHED) != RESIDENT:
             return False
         if flags[page] & HUGE:
             start = addr & ~(PMD_SIZE - ONE)

@@ -13,13 +13,16 @@ something that a scheme's user sees:
   page as it is (hugepage_madvise()); but where marked and unmarked meet two mappings meet, and a
   border inside a huge page splits its PMD (vma_adjust_trans_huge()). Its pages stay.
 
+- A page that a fault brings in waits in a batch of its CPU until that has 31; MADV_PAGEOUT and
+  khugepaged's scans send on what waits (lru_add_drain(), mm/swap.c).
+
 Simplifications: swap and free memory never run out; a page out means a page compressed on zram,
-back at the next touch; khugepaged has this program alone to look at, and takes every page that is
-there for young.
+back at the next touch; khugepaged has this program alone to look at and a CPU to itself, takes
+every page that is there for young, and makes a huge page as it begins with it.
 """
 
 from lorelab.damon.accessed import touched
-from lorelab.damon.pages import ADVISED, HUGE, PAGE_SIZE, PMD_SIZE, RESIDENT, SWAPPED
+from lorelab.damon.pages import ADVISED, BATCHED, HUGE, PAGE_SIZE, PMD_SIZE, RESIDENT, SWAPPED
 from lorelab.damon.state import ONE, TWO, ZERO, U, njit
 
 PAGEOUT, HUGEPAGE, NOHUGEPAGE, STAT = U(2), U(3), U(4), U(9)
@@ -29,6 +32,26 @@ KHUGEPAGED_NS = U(10_000_000_000)  # scan_sleep_millisecs
 NEVER = U(2**64 - 1)
 MAX_PTES_SWAP = 64
 HALF = 256
+
+
+@njit
+def lru_add_drain(pages):
+    """Send the pages of the batch to their LRU lists."""
+    info = pages.info[0]
+    for k in range(info.batched):
+        pages.flags[pages.lru_add[k]] &= ~BATCHED
+    info.batched = ZERO
+
+
+@njit
+def folio_add_lru(pages, page):
+    """Put a new page in the batch, and send all of it on once it is full."""
+    info = pages.info[0]
+    pages.flags[page] |= BATCHED
+    pages.lru_add[info.batched] = page
+    info.batched += ONE
+    if info.batched == U(len(pages.lru_add)):
+        lru_add_drain(pages)
 
 
 @njit
@@ -43,6 +66,7 @@ def fault_in(pages):
             continue
         if pages.todo[block] == PMD_PAGES and _all_advised(pages, block):
             _map_huge(pages, block)
+            lru_add_drain(pages)  # a large folio does not wait
             info.faults += ONE
             info.huge_faults += ONE
             continue
@@ -56,6 +80,7 @@ def fault_in(pages):
                 else:
                     info.faults += ONE
                 pages.flags[page] = (pages.flags[page] & ~SWAPPED) | RESIDENT
+                folio_add_lru(pages, page)
                 pages.todo[block] -= ONE
 
 
@@ -79,35 +104,43 @@ def _map_huge(pages, block):
 def khugepaged(pages):
     """Scan when it is time to, and sleep from the end of that on (khugepaged_wait_work())."""
     info = pages.info[0]
-    if len(pages.todo) == 0 or info.now < info.next_khugepaged:
+    if len(pages.todo) == 0:
         return
-    before = info.collapses
-    khugepaged_do_scan(pages)
-    took = (info.collapses - before) * info.collapse_ns
-    info.next_khugepaged = info.now + took + KHUGEPAGED_NS
-    if info.cpus == ONE:
-        info.taken += took
+    while info.now >= info.next_khugepaged:
+        ended = khugepaged_do_scan(pages)
+        info.next_khugepaged += KHUGEPAGED_NS if ended else info.collapse_ns
 
 
 @njit
 def khugepaged_do_scan(pages):
-    """Look at 4096 pages, and no mapping twice unless the first pass began in its middle."""
+    """Look at 4096 pages, and no mapping twice unless the first pass began in its middle.
+
+    Returns
+    -------
+    bool
+        Whether that is done; if not, a huge page is being made, and the scan goes on after it.
+    """
     info = pages.info[0]
-    progress = pass_through_head = ZERO
-    while progress < PAGES_TO_SCAN:
+    before = info.collapses
+    if info.progress == ZERO:
+        lru_add_drain(pages)
+    while info.progress < PAGES_TO_SCAN:
         if info.khugepaged_at == ZERO:
-            pass_through_head += ONE
-        if pass_through_head == TWO:
+            info.pass_through_head += ONE
+        if info.pass_through_head == TWO:
             break
-        progress += khugepaged_scan_mm_slot(pages, PAGES_TO_SCAN - progress)
+        info.progress += khugepaged_scan_mm_slot(pages, PAGES_TO_SCAN - info.progress)
+        if info.collapses > before:
+            return False
+    info.progress = info.pass_through_head = ZERO
+    return True
 
 
 @njit
 def khugepaged_scan_mm_slot(pages, nr):
-    """Look at 2 MiB after 2 MiB of what is marked, from where the last scan ended.
+    """Look at 2 MiB after 2 MiB of what is marked, from where the last one ended, up to a collapse.
 
-    The kernel counts each mapping that it leaves out as one page more. No collapse lets go of the
-    memory here, so that one call does what several do in the kernel.
+    The kernel counts each mapping that it leaves out as one page more.
 
     Returns
     -------
@@ -115,14 +148,14 @@ def khugepaged_scan_mm_slot(pages, nr):
         Pages looked at.
     """
     info = pages.info[0]
-    progress = ONE
+    progress, before = ONE, info.collapses
     for block in range(info.khugepaged_at, U(len(pages.todo))):
         if not _thp_vma_allowable(pages, block):
             continue
         hpage_collapse_scan_pmd(pages, block)
         progress += PMD_PAGES
         info.khugepaged_at = block + ONE
-        if progress >= nr:
+        if progress >= nr or info.collapses > before:
             return progress
     info.khugepaged_at = ZERO
     return progress
@@ -189,6 +222,8 @@ def damon_va_apply_scheme(pages, start, end, action):
     info = pages.info[0]
     if action == STAT:
         return ZERO, ZERO
+    if action == PAGEOUT:
+        lru_add_drain(pages)
     if action == HUGEPAGE and info.next_khugepaged == NEVER:
         info.next_khugepaged = info.now
     nr = U(len(pages.flags))

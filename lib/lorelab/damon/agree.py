@@ -29,7 +29,7 @@ TICK_US = 1000
 """CONFIG_HZ of lib/kernel/config/lab.config. The program is always ready to run, so kdamond waits
 for a tick, and a sample takes a whole number of them: of the recorded windows, 8 ms up to 32 checks
 a sample, 9 from 34 and 10 from 46, for sleeps of `sample_us` and checks of 0.09 ms."""
-SPEEDS = ("access", "check", "sleep", "page", "collapse")
+SPEEDS = ("access", "check", "sleep", "page", "collapse", "lead")
 NOT_COMPARED = (*SPEEDS, "end")
 """What the model is told, and when windows ended."""
 
@@ -140,14 +140,15 @@ def schemes(params: Schemes, measured: Record) -> pd.DataFrame:
     """Totals of the kernel's runs against those of the model's.
 
     They agree where the ranges of the runs meet, or the means are within 5 %: the kernel's count
-    some pages of the process' own, the model's do not.
+    some pages of the process' own, the model's do not. Where a record does not say how long
+    monitoring led the program, the model begins with it.
     """
     took = measured.counters.groupby("counter")["value"].mean()
     if "collapse" not in took:
         raise BadInput("the recorded run does not say what things took; measure again: --live")
     names = {"access_ns": "access", "check_ns": "check", "page_ns": "page"}
-    names["collapse_ns"] = "collapse"
-    update = {name: round(took[of]) for name, of in names.items()}
+    names |= {"collapse_ns": "collapse", "lead_us": "lead"}
+    update = {name: round(took[of]) for name, of in names.items() if of in took}
     alike = params.model_copy(update=update | {"cpus": 1, "runs": RUNS})
     found = _intervals(operations.schemes(alike), measured.counters, "runs")
     return found.assign(agrees=found["agrees"] | ((found["ratio"] - 1).abs() <= WITHIN))

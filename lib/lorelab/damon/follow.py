@@ -144,7 +144,7 @@ def sampled(params: Masim, run: kernel.Run, given: Given) -> tuple[int, int]:
     return samples, equal
 
 
-def begin(params: Masim, given: Given, schemes=None, mapped=()):
+def begin(params: Masim, given: Given, schemes=None, mapped=(), goals=None):
     """Model and memory as monitoring begins; `mapped` as new_pages() takes mappings."""
     ctx = model.damon_new_ctx(
         [(0, *mapping) for mapping in given.mappings],
@@ -152,6 +152,7 @@ def begin(params: Masim, given: Given, schemes=None, mapped=()):
         numbers=given.numbers,
         static=np.array([given.last_nr_regions], np.uint64),
         schemes=schemes,
+        goals=goals,
     )
     pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), mapped, recorded=given.checks)
     model.kdamond_start(ctx, pages)

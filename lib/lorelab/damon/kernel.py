@@ -4,7 +4,7 @@ The guest's clock is its instruction count (QEMU's -icount), so a run does not d
 or how busy the host is. An instruction takes 32 ns, which makes a slow CPU of the guest, for an
 emulator needs far longer than a nanosecond for one; a record says what an access and a check took.
 Where cost is measured an instruction takes 1 ns, and kdamond's time is its instructions. There is
-one CPU.
+one CPU, where schemes are applied a second one.
 
 `tlb=0` turns the series' switch that flushes a TLB entry with its accessed bit; any other `tlb`
 leaves the kernel as it is, in front of QEMU's own TLB: 256 entries and a victim cache of 8 until
@@ -38,7 +38,7 @@ EVENT = np.dtype(
     + [(name, "<u4") for name in ("n", "age", "kind", "us")]
 )
 """An entry of the guest's log (lib/kernel/guest/damon_log.py)."""
-RAND, CHECK, AGGREGATED, TRIED = 1, 2, 3, 4
+FREE, RAND, CHECK, AGGREGATED, TRIED = 0, 1, 2, 3, 4
 FOLLOWED = (Variant.DAMON, Variant.SETTINGS_2020)
 PAGE = 4096
 LARGEST_MIB = 1024
@@ -65,6 +65,8 @@ class Run(NamedTuple):
     memory: dict[str, float] | None = None  # of the process, where schemes were applied
     bare: np.ndarray | None = None  # (n, 2) u8: mappings without pages of their own
     applying_ns: int = 0  # of work_ns: in the actions of schemes
+    watched: int = 0  # ns when monitoring began
+    watermarks: list[list[int]] | None = None  # a scheme each: high, mid, low, us between looks
 
 
 def masim(wanted: list[Masim], image: Path | None = None) -> list[Record]:
@@ -263,6 +265,7 @@ def boot(
     log: str,
     image: Path | None,
     shift: int = 3,
+    cpus: int = 1,
 ) -> tuple[list[Run], Measured]:
     """Play `configs` in one boot, each monitored as its `wanted` says, from beginning to end.
 
@@ -274,6 +277,8 @@ def boot(
         "regions", "numbers" (with every random number and check), or "" for no probe at all.
     shift : int
         An instruction of the guest takes 2**shift ns.
+    cpus : int
+        CPUs of the guest, of which one executes at a time.
     """
     runs = [
         {
@@ -288,7 +293,7 @@ def boot(
     longest = BOOT_SECONDS + SLOWER * seconds * 8 / 2**shift
     job = Job("damon_masim", {"log": log, "runs": runs}, longest)
     patched = log == "numbers" or any(run["switches"] for run in runs)
-    machine = Machine(cpus=1, memory_mib=2048, icount=True, qemu=("-icount", f"shift={shift}"))
+    machine = Machine(cpus=cpus, memory_mib=2048, icount=True, qemu=("-icount", f"shift={shift}"))
     measured = measure(machine, job, image, patched=patched)
     return [read(measured.rows, number) for number in range(len(wanted))], measured
 
@@ -314,6 +319,8 @@ def read(rows: list[dict[str, Any]], number: int) -> Run:
         said["memory"],
         np.array(said["bare"], np.uint64).reshape(-1, 2),
         said["applying"],
+        said["watched"],
+        said["watermarks"],
     )
 
 

@@ -1,12 +1,12 @@
 """`damon/schemes` on a real kernel: DAMOS through sysfs, zram to swap to, and huge pages to get.
 
-The guest is that of `lorelab.damon.kernel`, an instruction taking 8 ns. Every run begins with a
-process of its own, nothing swapped, and khugepaged asleep until a process registers. kdamond and
-khugepaged are real-time tasks, in that order: the program never sleeps, and on the only CPU would
-keep them from what they would do on another.
+The guest is that of `lorelab.damon.kernel`, an instruction taking 8 ns, with a second CPU. Every
+run begins with a process of its own, nothing swapped, and khugepaged asleep until a process
+registers. The program never sleeps; kdamond shares its CPU, as a real-time task, and khugepaged has
+the other one. QEMU lets one CPU execute at a time, so that the program is slower meanwhile.
 
-A record says what an access, a check, a sleep, a page out and a huge page took on that machine, for
-the model to be told (`lorelab.damon.agree`).
+A record says what an access, a check, a sleep, a page out and a huge page took on that machine, and
+how long before the program monitoring began, for the model to be told (`lorelab.damon.agree`).
 """
 
 from pathlib import Path
@@ -38,8 +38,17 @@ UNITS = {
 }
 """What lib/kernel/guest/damon_memory.py says of a run. `own` is there before the program's regions
 are: data, stack and heap, which the other counts contain; the model has the regions alone."""
-SPEEDS = {"access": "ns", "check": "ns", "sleep": "us", "page": "ns", "collapse": "ns"}
-"""What it took: an access, a check, a sleep of kdamond, a page out, a huge page of khugepaged's."""
+SPEEDS = {
+    "access": "ns",
+    "check": "ns",
+    "sleep": "us",
+    "page": "ns",
+    "collapse": "ns",
+    "lead": "us",
+}
+"""What it took: an access, a check, a sleep of kdamond, a page out, a huge page of khugepaged's;
+and from the begin of monitoring to the program's."""
+CPUS = 2
 
 
 def schemes(wanted: list[Schemes], image: Path | None = None) -> list[Record]:
@@ -49,7 +58,7 @@ def schemes(wanted: list[Schemes], image: Path | None = None) -> list[Record]:
     -------
     list of Record
         Counters as `lorelab.damon.operations.schemes()` gives them, but for the pages that
-        collapses filled; huge pages split, as a kernel could; and speeds (ns, a sleep in us).
+        collapses filled; huge pages split, as a kernel could; and `SPEEDS`.
     """
     for params in wanted:
         possible(params)
@@ -59,7 +68,12 @@ def schemes(wanted: list[Schemes], image: Path | None = None) -> list[Record]:
         for n in range(params.runs)
     ]
     runs, measured = boot(
-        each, [configuration(one) for one in each], [rules(one) for one in each], "regions", image
+        each,
+        [configuration(one) for one in each],
+        [rules(one) for one in each],
+        "regions",
+        image,
+        cpus=CPUS,
     )
     found = []
     for params in wanted:
@@ -119,10 +133,11 @@ def _regions(run: Run) -> list[int]:
     return [len(rows) for end, _, rows in windows(run) if begun < end <= run.ended]
 
 
-def _costs(run: Run) -> tuple[float, float]:
-    # Of a page out, and of a huge page that khugepaged made.
+def _costs(run: Run) -> tuple[float, float, float]:
+    # Of a page out, and of a huge page that khugepaged made; and the lead.
     out, made = run.memory["paged_out"], run.memory["collapses"]
     return (
         run.applying_ns / out if out else 0.0,
         run.memory["khugepaged_ns"] / made if made else 0.0,
+        (int(run.truth[0, 0]) - run.watched) / 1000,
     )

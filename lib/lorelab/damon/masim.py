@@ -30,6 +30,7 @@ MALLOC_HEADER = 16
 # without address space randomisation. Regions are mapped below the vDSO.
 PROGRAM = (0x40_0000, 0x53_0000)
 VDSO = (0x7FFF_F7FF_9000, 0x7FFF_F7FF_F000)
+VVAR = (0x7FFF_F7FF_9000, 0x7FFF_F7FF_D000)  # the part of it without pages of its own
 STACK = (0x7FFF_FFFD_E000, 0x7FFF_FFFF_F000)
 OWN = [
     (0x49_6000, 0x49_7000, ALWAYS),  # code

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from lorelab import counters
-from lorelab.damon import masim as language
+from lorelab.damon.masim import VVAR
 from lorelab.damon.model import kdamond_window
 from lorelab.damon.pages import HUGE, RESIDENT, SWAPPED, Pages
 from lorelab.damon.params import Schemes
@@ -163,15 +163,25 @@ def history(params: Schemes) -> pd.DataFrame:
 
 
 def _windows(params: Schemes) -> Iterator[tuple[Damon, Pages, int]]:
-    # Context and memory after each window of one run, and the regions that it reported.
-    config = configuration(params)
-    took = {"page_ns": params.page_ns, "collapse_ns": params.collapse_ns}
-    pages = memory(params, config, memory=True, **took)
-    ctx = context(params, pages, schemes=parse(BUILTIN.get(params.schemes, params.schemes), params))
-    for tenth in track(range(int(language.seconds(config) * 10)), "monitoring"):
-        while pages.info["now"][0] <= tenth * 100_000_000:
+    # Context and memory after each window that ended while the program ran, and the regions that it
+    # reported.
+    took = {name: getattr(params, name) for name in ("page_ns", "collapse_ns", "lead_us")}
+    pages = memory(params, configuration(params), memory=True, **took)
+    table = parse(BUILTIN.get(params.schemes, params.schemes), params)
+    ctx = context(params, pages, schemes=table)
+    if (table["action"] == Action.PAGEOUT).any():
+        # madvise() fails there (-EINVAL, can_madv_lru_vma()), as it does where nothing is mapped.
+        below, above = pages.vmas.copy(), pages.vmas.copy()
+        below[:, 2] = np.minimum(below[:, 2], VVAR[0])
+        above[:, 1] = np.maximum(above[:, 1], VVAR[1])
+        parts = np.concatenate([below, above])
+        pages = pages._replace(vmas=parts[parts[:, 1] < parts[:, 2]])
+    phases, info = len(pages.phases), pages.info
+    for phase in track(range(phases), "monitoring"):
+        while info["phase"][0] <= phase:
             n = kdamond_window(ctx, pages, U(params.check_ns))
-            yield ctx, pages, n
+            if info["begins"][0] < info["now"][0] and info["phase"][0] < phases:
+                yield ctx, pages, n
 
 
 def _bytes(pages: Pages, flag: np.uint8) -> float:

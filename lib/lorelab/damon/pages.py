@@ -39,6 +39,8 @@ PMD_SIZE = U(2 << 20)
 BATCH = U(131_072)  # accesses masim makes before it looks at the clock (do_access())
 # Page flags of `Pages.flags`.
 RESIDENT, SWAPPED, ADVISED, HUGE = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
+BATCHED = np.uint8(16)  # not on an LRU list yet
+PAGEVEC_SIZE = 31
 
 PATTERN = np.dtype(
     [
@@ -76,6 +78,7 @@ INFO = np.dtype(
             "phase",
             "lowest",  # patterns of this interval: lowest..highest - 1
             "highest",
+            "begins",  # nanoseconds after monitoring
             "phase_began",
             "now",  # nanoseconds of the program
             "owed",  # nanoseconds that did not make an access yet
@@ -101,10 +104,12 @@ INFO = np.dtype(
             "rest_out",
             "next_khugepaged",
             "khugepaged_at",
+            "progress",  # of its scan: pages looked at
+            "pass_through_head",
             "page_ns",  # time an action takes a page
             "acted_ns",  # by actions so far
             "collapse_ns",  # time khugepaged takes for a huge page
-            "taken",  # of which the program still has to stand still
+            "batched",  # of `Pages.lru_add`
             "refaults",
             "faults",
             "huge_faults",
@@ -128,6 +133,7 @@ class Pages(NamedTuple):
     recorded: np.ndarray  # (n,) u1: access checks to answer with; empty: by the program
     flags: np.ndarray  # (pages,) u1: resident, swapped, ...; empty: everything is resident
     todo: np.ndarray  # (pages / 512,) u4: pages of 2 MiB that are not resident
+    lru_add: np.ndarray  # (31,) u8: the CPU's batch of pages on their way to an LRU list
     truth: np.ndarray  # (pages + 1,) f8: differences of the intervals a page was touched in
     told: np.ndarray  # (n, 2) u8: ns and pattern, as each other one than before begins
 
@@ -159,6 +165,7 @@ def new_pages(
     collapse_ns=0,
     cpus=2,
     tick_us=0,
+    lead_us=0,
 ):
     """Make the memory of a program that is about to start.
 
@@ -192,6 +199,8 @@ def new_pages(
         1 or 2: whether the program stands still while kdamond works.
     tick_us : int
         Time between the ticks at which kdamond gets a CPU, in microseconds; 0 for at once.
+    lead_us : int
+        Time from the begin of monitoring to the program's, in microseconds.
 
     Returns
     -------
@@ -211,6 +220,8 @@ def new_pages(
         "switch_ns": switch_ns,
         "cpus": cpus,
         "tick_ns": tick_us * 1000,
+        "begins": lead_us * 1000,
+        "phase_began": lead_us * 1000,
         "next_switch": switch_ns,
         "random": seed,
         "base": base,
@@ -239,6 +250,7 @@ def new_pages(
         np.array(recorded, np.uint8),
         np.zeros(nr if memory else 0, np.uint8),
         np.full(nr // 512 if memory else 0, 512, np.uint32),
+        np.zeros(PAGEVEC_SIZE, U),
         np.zeros(nr + 1 if truth else 0, np.float64),
         np.zeros((batches if told else 0, 2), np.uint64),
     )

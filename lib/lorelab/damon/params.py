@@ -153,4 +153,33 @@ class Schemes(Masim):
     collapse_ns: int = param(
         0, "time that khugepaged takes a huge page", "ns", only_model=True, ge=0, le=10**9
     )
+    lead_us: int = param(
+        0, "time that monitoring begins before the program", "us", only_model=True, ge=0, le=10**9
+    )
     runs: int = param(6, "runs, with seeds from `seed` on", "runs", ge=1, le=100)
+
+
+class FollowedSchemes(Schemes):
+    """`damon/schemes-followed`: the same, and what only a kernel's own figures can drive."""
+
+    goal_percent: int = param(
+        0, "of its goal, what a quota is told that it reaches; 0: no goal", "%", ge=0, le=1000
+    )
+    wmark_high: int = param(
+        0,
+        "thousandths of memory by which less has to be free than as monitoring begins, or schemes "
+        "rest; 0: no watermarks",
+        ge=0,
+        le=1000,
+    )
+    wmark_mid: int = param(0, "the same, for schemes at rest to begin", ge=0, le=1000)
+    wmark_low: int = param(1000, "thousandths less from which on schemes rest, too", ge=0, le=1000)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.wmark_high <= self.wmark_mid <= self.wmark_low:
+            raise ValueError(
+                f"wmark_high={self.wmark_high} wmark_mid={self.wmark_mid} "
+                f"wmark_low={self.wmark_low}: takes the high one, at which more is free, first"
+            )
+        return self

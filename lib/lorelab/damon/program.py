@@ -75,13 +75,10 @@ def _next_batch(pages, now):
 
 @njit
 def play(pages, ns):
-    """Let the program run for `ns` nanoseconds, less what khugepaged takes of them."""
+    """Let the program run for `ns` nanoseconds, but not before it begins."""
     info = pages.info[0]
     end = info.now + ns
-    taken = min(ns, info.taken)
-    info.taken -= taken
-    ns -= taken
-    info.owed += ns
+    info.owed += end - min(end, max(info.now, info.begins))
     while info.owed >= info.access_ns and info.phase < U(len(pages.phases)):
         now = end - info.owed
         if info.batch_left == ZERO:

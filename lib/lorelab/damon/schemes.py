@@ -207,6 +207,8 @@ def damos_apply_scheme(ctx, pages, t, i, scheme):
         within_quota = sz != ZERO
         if within_quota:
             damon_split_region_at(ctx, t, i, sz)
+        else:
+            s.nr_refused += ONE
     if within_quota:
         if damos_filter_out(ctx, t, i, scheme):
             return

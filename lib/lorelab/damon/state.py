@@ -119,6 +119,7 @@ SCHEME = np.dtype(
             "nr_applied",
             "sz_applied",
             "qt_exceeds",
+            "nr_refused",  # of nr_tried: the quota had less than a page left
         )
     ]
 )

@@ -158,14 +158,16 @@ def load(
 def recorded(experiment: str, model: type[Params], folder: Path | None = None) -> list[Params]:
     """Parameters of every recorded run of an experiment, each once, in the order of the files.
 
-    Only of runs on the laboratory's own kernels, which can be run again anywhere.
+    Only of runs on the laboratory's own kernels, which can be run again anywhere. Parameters that a
+    kernel does not take make no difference.
     """
+    left_out = only_model(model)
     found: dict[str, Params] = {}
     for _, sealed in _all(_home(experiment, folder)):
         if _own(sealed.provenance.kernel):
             continue
         params = model.model_validate(sealed.provenance.params)
-        found.setdefault(params.model_dump_json(), params)
+        found.setdefault(params.model_dump_json(exclude=left_out), params)
     return list(found.values())
 
 
