@@ -166,15 +166,9 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
         [measured] = found.measure([given], image)
     _say_which(measured)
     if found.weighs:
-        table = found.weigh(given, measured)
-        same = bool(table["agrees"].all())
+        same, table = _judged(found, found.weigh(given, measured))
     else:
         same, table = _agree(found, found.simulate(given), measured.counters)
-    if found.timing:
-        table["judged"] = agreement.judged(table, found.timing)
-        same = bool(table.loc[table["judged"], "agrees"].all())
-        if shown := ", ".join(table.loc[~table["judged"], "counter"]):
-            print(f"not judged, for timing alone decides: {shown}", file=sys.stderr)
     table.to_csv(sys.stdout, index=False)
     if not same:
         raise RunFailed(f"{name}: model and kernel differ")
@@ -267,10 +261,19 @@ def _agree(
 ) -> tuple[bool, pd.DataFrame]:
     """Whether the two are as near as the experiment can be, and how near, counter by counter."""
     if found.per:
-        table = agreement.intervals(expected, measured, found.per)
-        return bool(table["agrees"].all()), table
+        return _judged(found, agreement.intervals(expected, measured, found.per))
     joined = agreement.compare(expected, measured)
     return agreement.exact(joined), agreement.summary(joined)
+
+
+def _judged(found: Experiment, table: pd.DataFrame) -> tuple[bool, pd.DataFrame]:
+    """Whether all counters agree, but for those that timing alone decides."""
+    if not found.timing:
+        return bool(table["agrees"].all()), table
+    table["judged"] = agreement.judged(table, found.timing)
+    if shown := ", ".join(table.loc[~table["judged"], "counter"]):
+        print(f"not judged, for timing alone decides: {shown}", file=sys.stderr)
+    return bool(table.loc[table["judged"], "agrees"].all()), table
 
 
 def _keep(measured: records.Record, given: params.Params) -> None:

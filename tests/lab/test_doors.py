@@ -315,6 +315,19 @@ def test_the_runs_of_one_design(fake, monkeypatch, door):
         run("lab", door, "swop")
 
 
+def test_what_timing_alone_decides_is_judged_nowhere():
+    def counted(flushes, slots):
+        found = {"folios": [1] * 6, "flushes": flushes, "slots": [slots] * 6}
+        return table(NAME, "v", "kernel", {name: ("1", values) for name, values in found.items()})
+
+    before, after = counted([1, 2] * 3, 1), counted([5, 6] * 3, 1)
+    assert cli._agree(Fake(per="folios", timing=("flushes",)), before, after)[0]
+    assert not cli._agree(Fake(per="folios"), before, after)[0]
+    assert not cli._agree(Fake(per="folios", timing=("flushes",)), before, counted([1, 2] * 3, 2))[
+        0
+    ]
+
+
 def test_verify_leaves_out_a_kernel_that_draws_random_numbers(fake):
     run("kernel", NAME, "--record")
     fake.repeats, fake.adds = False, 1
