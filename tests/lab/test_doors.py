@@ -320,12 +320,14 @@ def test_what_timing_alone_decides_is_judged_nowhere():
         found = {"folios": [1] * 6, "flushes": flushes, "slots": [slots] * 6}
         return table(NAME, "v", "kernel", {name: ("1", values) for name, values in found.items()})
 
-    before, after = counted([1, 2] * 3, 1), counted([5, 6] * 3, 1)
-    assert cli._agree(Fake(per="folios", timing=("flushes",)), before, after)[0]
-    assert not cli._agree(Fake(per="folios"), before, after)[0]
-    assert not cli._agree(Fake(per="folios", timing=("flushes",)), before, counted([1, 2] * 3, 2))[
-        0
-    ]
+    def agrees(found, after):
+        same, _ = cli._agree(found, counted([1, 2] * 3, 1), after)
+        return same
+
+    shown = Fake(per="folios", timing=("flushes",))
+    assert agrees(shown, counted([5, 6] * 3, 1))
+    assert not agrees(Fake(per="folios"), counted([5, 6] * 3, 1))
+    assert not agrees(shown, counted([1, 2] * 3, 2))
 
 
 def test_verify_leaves_out_a_kernel_that_draws_random_numbers(fake):

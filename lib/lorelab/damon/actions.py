@@ -12,7 +12,6 @@ something that a scheme's user sees:
   each scan (khugepaged_wait_work()). MADV_NOHUGEPAGE takes the mark away, and leaves every huge
   page as it is (hugepage_madvise()); but where marked and unmarked meet two mappings meet, and a
   border inside a huge page splits its PMD (vma_adjust_trans_huge()). Its pages stay.
-
 - A page that a fault brings in waits in a batch of its CPU until that has 31; MADV_PAGEOUT and
   khugepaged's scans send on what waits (lru_add_drain(), mm/swap.c).
 
