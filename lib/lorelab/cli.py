@@ -1,17 +1,9 @@
 """The command line: data on stdout, progress on stderr, exit status 2 for bad input."""
 
-import ctypes
 import errno
-import os
 import random
-import signal
 import sys
 import tempfile
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from itertools import islice
-from multiprocessing import get_context
-from operator import itemgetter
 from pathlib import Path
 
 import click
@@ -24,7 +16,7 @@ from lorelab import claims as ledger
 from lorelab.damon.doors import damon
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import Experiment, experiment, experiments
-from lorelab.lab import build, probes, records
+from lorelab.lab import build, pool, probes, records
 from lorelab.lab import run as run_
 from lorelab.lab.boot import GuestFailed
 from lorelab.lab.doors import doctor, lab
@@ -212,7 +204,7 @@ def record_all(design: str | None) -> None:
         (found, records.recorded(found.name, found.Params))
         for found in experiments(design).values()
     ]
-    for _, given, measured in _measured(wanted):
+    for _, given, measured in pool.measured(wanted):
         _keep(measured, given)
 
 
@@ -240,7 +232,7 @@ def verify(design: str | None, seed: int) -> None:
         for found in experiments(design).values()
         if found.repeats
     ]
-    for found, given, measured in _measured(wanted):
+    for found, given, measured in pool.measured(wanted):
         said = f"{found.name} {params.words(given)}"
         same, table = _agree(found, found.recorded(given).counters, measured.counters)
         print(f"{said}: {'as recorded' if same else 'DIFFERS'}", file=sys.stderr)
@@ -293,53 +285,6 @@ def _keep_part(failed: GuestFailed, file: Path | None) -> None:
     if len(part):
         _write(part, kept)
         print(f"partial: {len(part)} results before the failure are in {kept}", file=sys.stderr)
-
-
-def _measured(
-    wanted: list[tuple[Experiment, list[params.Params]]],
-) -> Iterator[tuple[Experiment, params.Params, records.Record]]:
-    """Measure on as many guests at once as there are CPUs; one is booted for no fewer than 4.
-
-    An experiment's runs are one part, or several of 4 and more; the next part starts as a guest
-    is through with one, whichever experiment it is of. What can't be parted comes first, so that
-    it is not what all wait for at the end. One that fails is raised when the others are done.
-    """
-    cpus = len(os.sched_getaffinity(0))
-    shared = [(max(1, min(cpus, len(runs) // 4)), found, runs) for found, runs in wanted if runs]
-    shared.sort(key=itemgetter(0))
-    parts = [(found, runs[n::guests]) for guests, found, runs in shared for n in range(guests)]
-    if len(parts) == 1 or cpus == 1:
-        for found, part in parts:
-            for given, measured in zip(part, found.measure(part), strict=True):
-                yield found, given, measured
-        return
-    # Processes, so that Ctrl-C reaches each, and its QEMU ends with it; no part waits in the pool,
-    # where it would start after that.
-    left, running, failed = iter(parts), {}, None
-    with ProcessPoolExecutor(cpus, get_context("spawn"), _end_with_parent) as pool:
-        while True:
-            for found, part in islice(left, cpus - len(running)):
-                running[pool.submit(found.measure, part)] = found, part
-            if not running:
-                break
-            for done in wait(running, return_when=FIRST_COMPLETED).done:
-                found, part = running.pop(done)
-                try:
-                    results = done.result()
-                except RunFailed as failure:
-                    print(f"{found.name}: failed; the others go on", file=sys.stderr)
-                    failed = failed or failure
-                    continue
-                for given, measured in zip(part, results, strict=True):
-                    yield found, given, measured
-    if failed is not None:
-        raise failed
-
-
-def _end_with_parent() -> None:
-    """Let the kernel kill this process when lorelab is killed, as its QEMU is then too."""
-    pr_set_pdeathsig = 1  # include/uapi/linux/prctl.h
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def _sample(recorded: list[params.Params], chance: random.Random) -> list[params.Params]:

@@ -274,10 +274,10 @@ class Waiting(Fake):
 def test_no_guest_goes_on_when_lorelab_is_killed(tmp_path):
     program = (
         "import os, sys; from pathlib import Path; "
-        "from tests.lab.test_doors import Some, Waiting; from lorelab import cli; "
+        "from tests.lab.test_doors import Some, Waiting; from lorelab.lab import pool; "
         "os.sched_getaffinity = lambda pid: {0, 1}; "
         f"waiting = Waiting(folder=Path({str(tmp_path)!r})); "
-        "list(cli._measured([(waiting, [Some(seed=n) for n in range(8)])]))"
+        "list(pool.measured([(waiting, [Some(seed=n) for n in range(8)])]))"
     )
     child = subprocess.Popen([sys.executable, "-c", program])
     while len(begun := list(tmp_path.iterdir())) < 2:

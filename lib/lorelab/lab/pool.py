@@ -1,0 +1,103 @@
+"""Many runs, on as many guests at once as the machine has CPUs for."""
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from itertools import groupby
+from multiprocessing import get_context
+from typing import NamedTuple
+
+from lorelab.errors import RunFailed
+from lorelab.experiments import Experiment
+from lorelab.lab.records import Record
+from lorelab.params import Params, only_model
+
+FEWEST = 4
+"""Runs that are worth a boot of their own."""
+
+
+class Part(NamedTuple):
+    """Runs that are measured one after the other."""
+
+    several: bool
+    """Their guests have several CPUs."""
+    of: int
+    """Parts that such runs of the experiment are dealt to."""
+    found: Experiment
+    runs: list[Params]
+
+
+def measured(
+    wanted: list[tuple[Experiment, list[Params]]],
+) -> Iterator[tuple[Experiment, Params, Record]]:
+    """Measure all of `wanted`, part by part (see `parts`); how long each took goes to stderr.
+
+    The next part starts when one is through, whichever experiment it is of, but guests of several
+    CPUs never at the same time. One that fails is raised when the others are done.
+    """
+    cpus = len(os.sched_getaffinity(0))
+    left = parts(wanted, cpus)
+    if len(left) == 1 or cpus == 1:
+        for part in left:
+            for given, record in zip(part.runs, part.found.measure(part.runs), strict=True):
+                yield part.found, given, record
+        return
+    running, failed = {}, None
+    # Processes, so that Ctrl-C reaches each, and its QEMU ends with it; no part waits in the pool,
+    # where it would start after that.
+    with ProcessPoolExecutor(cpus, get_context("spawn"), _end_with_parent) as pool:
+        while left or running:
+            while len(running) < cpus and (part := _next(left, running.values())):
+                left.remove(part)
+                running[pool.submit(part.found.measure, part.runs)] = part, time.monotonic()
+            for done in wait(running, return_when=FIRST_COMPLETED).done:
+                part, began = running.pop(done)
+                try:
+                    records = done.result()
+                except RunFailed as failure:
+                    print(f"{part.found.name}: failed; the others go on", file=sys.stderr)
+                    failed = failed or failure
+                    continue
+                took = f"{len(records)} runs in {time.monotonic() - began:.0f} s"
+                print(f"{part.found.name}: {took}", file=sys.stderr)
+                for given, record in zip(part.runs, records, strict=True):
+                    yield part.found, given, record
+    if failed is not None:
+        raise failed
+
+
+def parts(wanted: list[tuple[Experiment, list[Params]]], cpus: int) -> list[Part]:
+    """What is measured at once on a machine of `cpus` CPUs, in the order to begin with.
+
+    Runs of one CPU are dealt to as many guests as there are CPUs, four at least to each. Those of
+    several come first, and then what can't be parted, so that neither is what all wait for at the
+    end.
+    """
+    found = []
+    for experiment, runs in wanted:
+        for several, group in groupby(sorted(runs, key=_several), key=_several):
+            alike = list(group)
+            of = 1 if several else max(1, min(cpus, len(alike) // FEWEST))
+            found += [Part(several, of, experiment, alike[n::of]) for n in range(of)]
+    return sorted(found, key=lambda part: (not part.several, part.of))
+
+
+def _several(params: Params) -> bool:
+    return "cpus" not in only_model(type(params)) and getattr(params, "cpus", 1) > 1
+
+
+def _next(left: list[Part], running: Iterable[tuple[Part, float]]) -> Part | None:
+    # A CPU of a guest waits for another of its own in a loop, and where that one is not running,
+    # its turn is lost. One such guest has at least a CPU of this machine to turn to.
+    busy = any(part.several for part, _ in running)
+    return next((part for part in left if not (part.several and busy)), None)
+
+
+def _end_with_parent() -> None:
+    """Let the kernel kill this process when lorelab is killed, as its QEMU is then too."""
+    pr_set_pdeathsig = 1  # include/uapi/linux/prctl.h
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)

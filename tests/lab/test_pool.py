@@ -1,0 +1,86 @@
+"""Which runs are measured at once, and in what order."""
+
+import os
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.lab.test_doors import Fake, record
+
+from lorelab.lab import pool
+from lorelab.lab.pool import parts
+from lorelab.params import Params, param
+
+
+class Wide(Params):
+    cpus: int = param(1, "CPUs", "CPUs")
+    seed: int = param(1, "seed")
+
+
+class Imagined(Params):
+    cpus: int = param(2, "CPUs of the model", "CPUs", only_model=True)
+
+
+def runs(*cpus):
+    return [Wide(cpus=taken, seed=n) for n, taken in enumerate(cpus)]
+
+
+@given(
+    st.lists(st.lists(st.integers(1, 5), max_size=12), max_size=4),
+    st.integers(1, 4),
+)
+def test_every_run_is_in_one_part(wanted, cpus):
+    asked = [(Fake(name=f"f/{n}"), runs(*taken)) for n, taken in enumerate(wanted)]
+    found = parts(asked, cpus)
+    for fake, given_ in asked:
+        mine = [run for part in found if part.found is fake for run in part.runs]
+        assert sorted(mine, key=lambda run: run.seed) == given_
+    for part in found:
+        assert {run.cpus > 1 for run in part.runs} == {part.several}
+
+
+def test_runs_of_one_cpu_are_dealt_and_come_after_what_cannot_be_parted():
+    many, few = Fake(name="f/many"), Fake(name="f/few")
+    found = parts([(many, runs(*[1] * 9, 4, 2)), (few, runs(1, 1))], 2)
+    assert [(part.found.name, len(part.runs)) for part in found] == [
+        ("f/many", 2),
+        ("f/few", 2),
+        ("f/many", 5),
+        ("f/many", 4),
+    ]
+
+
+def test_cpus_that_only_the_model_has_take_none():
+    [part] = parts([(Fake(), [Imagined(), Imagined()])], 2)
+    assert not part.several
+
+
+@dataclass
+class Timed(Fake):
+    """Leaves when a part began and ended."""
+
+    folder: Path = Path()
+
+    def measure(self, wanted, image=None):
+        began = time.monotonic_ns()
+        time.sleep(0.2)
+        several = wanted[0].cpus > 1
+        (self.folder / f"{several:d}.{began}.{time.monotonic_ns()}").touch()
+        return [record(params, [1, 1]) for params in wanted]
+
+
+def test_two_guests_of_several_cpus_never_run_at_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(3)))
+    wanted = [(Timed(name=f"f/{n}", folder=tmp_path), runs(*[1] * 8, 2, 4)) for n in range(3)]
+    assert len(list(pool.measured(wanted))) == 30
+    spans = [[int(word) for word in file.name.split(".")] for file in tmp_path.iterdir()]
+    several = sorted((began, ended) for many, began, ended in spans if many)
+    assert len(several) == 3 and len(spans) == 9
+    for (_, ended), (began, _) in pairwise(several):
+        assert ended < began
+    # The others do not wait for it.
+    assert min(began for many, began, _ in spans if not many) < several[0][1]
+    assert capsys.readouterr().err.count(" runs in ") == len(spans)
