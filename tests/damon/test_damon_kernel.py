@@ -38,6 +38,9 @@ def test_a_record_says_what_its_log_says_but_for_the_pages_sampled(logged):
     assert follow.followed(PARAMS, again).windows["equal"].all()
     table = follow.pack(PARAMS, logged)
     assert follow.accesses(table)[["begin", "end"]].to_numpy().tolist() == [[0, 3], [3, 5]]
+    checks = int((logged.log["kind"] == kernel.CHECK).sum())
+    took = (5 * 10**9 - 1) / 131_072, 1 / checks, 5 * 10**6
+    assert follow.took(table) == pytest.approx(took, abs=0.06)
     said = follow.reports(table)
     assert len(said) == sum(map(len, given.windows))
     assert said["end"].iloc[-1] == 5.0

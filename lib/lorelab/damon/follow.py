@@ -7,7 +7,8 @@ regions with the same counts and ages, window after window.
 
 A record is a table with a row a window. Before those come rows of window 0: the mappings, with
 what the run before in the same boot left in last_nr_regions as `sampled`; and the ranges that the
-program accessed, each from `us` on, nothing when it was done.
+program accessed, each from `us` on, nothing when it was done. There `checks` has what an access of
+the program and a check (ns) and a sleep (us) of kdamond took, with the log's own time.
 
     window    number, from 1
     us        when it ended, from the program's begin
@@ -27,10 +28,11 @@ import numpy as np
 import pandas as pd
 
 from lorelab.damon import kernel, model, views
-from lorelab.damon.pages import PATTERN, PHASE, new_pages
+from lorelab.damon.pages import BATCH, PATTERN, PHASE, new_pages
 from lorelab.damon.params import Masim
 from lorelab.damon.setting import configuration
 from lorelab.damon.state import SNAPSHOT
+from lorelab.errors import BadInput
 from lorelab.lab.records import Record, load
 
 NAME = "damon/follow"
@@ -241,6 +243,21 @@ def accesses(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"begin": begin[:-1], "end": begin[1:], "low": low, "high": high})
 
 
+def took(table: pd.DataFrame) -> tuple[float, float, float]:
+    """What an access and a check (ns), and a sleep (us), took in a record.
+
+    Raises
+    ------
+    BadInput
+        The record is older than that.
+    """
+    said = str(table[table["window"] == 0]["checks"].iloc[-1]).split()
+    if not said:
+        raise BadInput("the recorded run does not say what things took; measure again")
+    access, check, sleep = map(float, said)
+    return access, check, sleep
+
+
 def reports(table: pd.DataFrame) -> pd.DataFrame:
     """What DAMON said in a record: `begin`, `end`, `low`, `high`, and `nr_accesses`."""
     rows = table[table["window"] > 0]
@@ -321,7 +338,21 @@ def _accessed(params: Masim, run: kernel.Run) -> list[tuple]:
     for at, pattern in run.truth.tolist():
         low, size = run.regions[of_pattern[pattern]].tolist()
         rows.append((0, (at - begun) // 1000, 0, "", "", spans([(low, low + size)])))
-    return [*rows, (0, (run.ended - begun) // 1000, 0, "", "", "")]
+    took = " ".join(f"{value:.1f}" for value in _speeds(run))
+    return [*rows, (0, (run.ended - begun) // 1000, 0, took, "", "")]
+
+
+def _speeds(run: kernel.Run) -> tuple[float, float, float]:
+    # As kernel.speeds(); the log has each check, and its microseconds wrap.
+    log, ended = run.log[run.log["kind"] == kernel.CHECK], run.ended // 1000
+    before = (ended - log["us"].astype(np.int64)) % 2**32
+    checks = int((before <= (run.ended - int(run.truth[0, 0])) // 1000).sum())
+    played = run.ended - int(run.truth[0, 0]) - run.work_ns
+    return (
+        played / (run.draws * int(BATCH)),
+        run.work_ns / max(checks, 1),
+        played / run.sleeps / 1000,
+    )
 
 
 def _packed(window: np.ndarray) -> str:

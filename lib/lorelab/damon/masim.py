@@ -103,9 +103,11 @@ BUILTIN = {
 } | {
     f"halves-{ms}ms": "a, 100000000\nb, 100000000\n\n"
     + "".join(
-        f"{n} {name}\n{ms}\n{name}, 0, 4096, 1\n\n" for n in range(20_000 // ms) for name in "ab"
+        f"{n} {name}\n{ms}\n{name}, 0, 4096, 1\n\n"
+        for n in range(20_000 // max(ms, 40))
+        for name in "ab"
     )
-    for ms in (100, 200, 400, 2000, 4000)
+    for ms in (20, 100, 200, 400, 2000, 4000)
 }
 """masim's own zigzag and stairs (its configs/), and patterns of ours."""
 
