@@ -11,7 +11,8 @@
  *		region, random (0 or 1), stride, weight
  *
  * With there=1 the memory that it is going to access is there from the start; with 0 it comes with
- * the first accesses, as masim's does, for which an emulator takes as long as for a phase or two.
+ * the first accesses, as masim's does, for which an emulator takes as long as for a phase or two;
+ * with 2 it comes so, too, and what waits for an LRU list as playing begins goes there first.
  *
  * Standard output: `region NUMBER ADDRESS BYTES` for each; `own NAME ADDRESS BYTES` for what
  * playing touches besides, which DAMON sees too: code all the time, stack and data (the patterns)
@@ -25,7 +26,8 @@
  * (folio_add_lru(), mm/swap.c), and DAMON does not see a page that is on none (damon_get_folio(),
  * mm/damon/ops-common.c). On this CPU that would be for all of the time: its code, read from the
  * file as playing begins, and the end of its memory. With there=1 it touches code and log, too, and
- * a munmap() sends all of them to the list before `ready`.
+ * a munmap() sends all of them to the list before `ready`. With there=2 the munmap() comes first of
+ * all in playing, so that what waits is the end of what comes then.
  *
  * With flush_us a second process wakes up that often on the same CPU, so that the switch to it
  * and back flushes the TLB as another program's turn would. It wakes up at multiples of flush_us:
@@ -125,15 +127,27 @@ static void interrupt_every(unsigned long us)
 	}
 }
 
-/* vms_clear_ptes() (mm/vma.c), below munmap(), does lru_add_drain(). */
-static void drain_batches(void)
+/* A page that nobody needs, for drain_batches(). */
+static void *map_spare(void)
 {
 	void *page = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (page == MAP_FAILED || munmap(page, PAGE)) {
+	if (page == MAP_FAILED) {
 		perror("masim");
 		exit(1);
 	}
+	return page;
+}
+
+/* vms_clear_ptes() (mm/vma.c), below munmap(), does lru_add_drain(). */
+INLINE void drain_batches(void *spare)
+{
+	long result;
+
+	asm volatile("syscall"
+		     : "=a"(result)
+		     : "a"(SYS_munmap), "D"(spare), "S"(PAGE)
+		     : "rcx", "r11", "memory");
 }
 
 INLINE void access_memory(volatile char *region, size_t size, struct pattern *p, uint64_t *state)
@@ -183,7 +197,7 @@ static void own(const char *name, void *start, void *end)
 }
 
 static PLAY void play(struct phase *phases, unsigned long nr_phases, struct pattern *patterns,
-		      uint64_t state)
+		      uint64_t state, void *spare)
 {
 	unsigned long nr_changes = 0, draws = 0;
 	struct pattern *last = NULL;
@@ -200,6 +214,8 @@ static PLAY void play(struct phase *phases, unsigned long nr_phases, struct patt
 	sigaddset(&begin, SIGUSR1);
 	sigwait(&begin, &signal);
 
+	if (spare)
+		drain_batches(spare);
 	end = now();
 	for (unsigned long i = 0; i < nr_phases; i++) {
 		uint64_t at = end;
@@ -281,22 +297,22 @@ int main(void)
 	for (unsigned long k = 0; k < nr_patterns; k++) {
 		patterns[k].size = sizes[patterns[k].region];
 		patterns[k].start = regions[patterns[k].region];
-		for (size_t at = 0; there && at < patterns[k].size; at += PAGE)
+		for (size_t at = 0; there == 1 && at < patterns[k].size; at += PAGE)
 			*(volatile char *)(patterns[k].start + at) = 1;
-		if (there)
+		if (there == 1)
 			patterns[k].start[patterns[k].size - 1] = 1;
 	}
-	if (there) {
+	if (there == 1) {
 		(void)*(volatile char *)__start_playing;
 		for (size_t i = 0; i < CHANGES; i += PAGE / sizeof(*changes))
 			*(volatile uint64_t *)&changes[i].at = 0;
-		drain_batches();
+		drain_batches(map_spare());
 	}
 	own("code", __start_playing, __stop_playing);
 	own("data", patterns, patterns + nr_patterns);
 	own("log", changes, changes + CHANGES);
 	own("rseq", rseq, rseq + __rseq_size);
-	play(phases, nr_phases, patterns, state);
+	play(phases, nr_phases, patterns, state, there == 2 ? map_spare() : NULL);
 	pause();
 	return 0;
 }

@@ -109,9 +109,9 @@ def own_seen(info, own, start, end):
 def damon_va_young(info, patterns, own, flags, recorded, addr):
     """Answer whether the page at `addr` shows an access (mm/damon/vaddr.c).
 
-    A page that is not mapped has no accessed bit to show, and damon_get_folio() wants one that is
-    on an LRU list. The arguments are fields of `Pages`; passing all of it would cost more than the
-    answer.
+    A page that is not mapped has no accessed bit to show, and of one that is on no LRU list
+    damon_get_folio() (mm/damon/ops-common.c) finds no folio. The arguments are fields of `Pages`;
+    passing all of it would cost more than the answer.
     """
     if len(recorded):
         if info.next_check >= U(len(recorded)):
@@ -122,6 +122,8 @@ def damon_va_young(info, patterns, own, flags, recorded, addr):
     start = addr & ~(PAGE_SIZE - ONE)
     if start < info.base or start >= info.top:
         return own_seen(info, own, start, start + PAGE_SIZE)
+    if info.waits_from <= start and start < info.waits_to:
+        return False
     if len(flags):
         page = (start - info.base) // PAGE_SIZE
         if start < info.base or page >= U(len(flags)):

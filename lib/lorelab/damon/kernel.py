@@ -233,7 +233,7 @@ def program(config: language.Config, params: Monitoring) -> str:
     """Standard input of lib/kernel/guest/masim.c."""
     names = list(config.regions)
     # Schemes are about pages that are not there yet, too.
-    there = int(not isinstance(params, Schemes))
+    there = 0 if isinstance(params, Schemes) else 2 if getattr(params, "fresh", False) else 1
     lines = [f"{params.switch_us} {params.seed} {there}", str(len(names))]
     lines += [str(size) for size in config.regions.values()]
     lines.append(str(len(config.phases)))

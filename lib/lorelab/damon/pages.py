@@ -40,7 +40,7 @@ BATCH = U(131_072)  # accesses masim makes before it looks at the clock (do_acce
 # Page flags of `Pages.flags`.
 RESIDENT, SWAPPED, ADVISED, HUGE = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
 BATCHED = np.uint8(16)  # not on an LRU list yet
-PAGEVEC_SIZE = 31
+PAGEVEC_SIZE = 31  # new pages that go on an LRU list together (folio_add_lru())
 
 PATTERN = np.dtype(
     [
@@ -96,6 +96,8 @@ INFO = np.dtype(
             "starved",
             "base",  # address of flags[0]
             "top",  # of the patterns' memory
+            "waits_from",  # addresses whose pages are not on an LRU list
+            "waits_to",
             "ran",  # in this interval the loop was at it, and seen to be
             "drew",
             "changes",  # of pattern so far, and before this interval
@@ -166,6 +168,7 @@ def new_pages(
     cpus=2,
     tick_us=0,
     lead_us=0,
+    fresh=False,
 ):
     """Make the memory of a program that is about to start.
 
@@ -201,6 +204,10 @@ def new_pages(
         Time between the ticks at which kdamond gets a CPU, in microseconds; 0 for at once.
     lead_us : int
         Time from the begin of monitoring to the program's, in microseconds.
+    fresh : bool
+        Memory comes as a program of one pattern, a page a place, goes round it for the first time,
+        after the log's first page; but for the page that it begins in, which malloc() writes to.
+        The last of these pages wait for an LRU list.
 
     Returns
     -------
@@ -241,6 +248,10 @@ def new_pages(
     patterns["last"] = patterns["start"] + np.where(
         patterns["random"] > 0, patterns["sz"] - 1, patterns["at"] * patterns["stride"]
     )
+    if fresh:
+        end = (patterns["last"][0] & ~(PAGE_SIZE - U(1))) + PAGE_SIZE
+        info["waits_from"] = end - patterns["around"][0] % U(PAGEVEC_SIZE) * PAGE_SIZE
+        info["waits_to"] = end
     return Pages(
         info,
         patterns,

@@ -100,6 +100,9 @@ class Masim(Monitoring):
     mib: int = param(
         0, "size of all of the program's regions together; 0: as configured", "MiB", ge=0, le=2**14
     )
+    fresh: bool = param(
+        False, "its memory comes as it is first accessed, and the last of it waits for an LRU list"
+    )
 
 
 class Accuracy(Masim):
@@ -157,6 +160,12 @@ class Schemes(Masim):
         0, "time that monitoring begins before the program", "us", only_model=True, ge=0, le=10**9
     )
     runs: int = param(6, "runs, with seeds from `seed` on", "runs", ge=1, le=100)
+
+    @model_validator(mode="after")
+    def _listed(self) -> Self:
+        if self.fresh:
+            raise ValueError("fresh=true: takes false, for with schemes memory comes so, too")
+        return self
 
 
 class FollowedSchemes(Schemes):

@@ -10,10 +10,21 @@ from lorelab.damon.state import Damon, damon_new_ctx
 from lorelab.errors import BadInput
 from lorelab.params import label
 
+PAGE = 4096
+
 
 def configuration(params: Masim) -> masim.Config:
-    """The program of `params`: its configuration, at its size."""
+    """The program of `params`: its configuration, at its size.
+
+    Raises
+    ------
+    BadInput
+        No such program, or one of which more waits for an LRU list than `fresh` can tell.
+    """
     config = masim.builtin(params.workload)
+    accesses = [access for phase in config.phases for access in phase.accesses]
+    if params.fresh and (len(accesses) > 1 or accesses[0].random or accesses[0].stride != PAGE):
+        raise BadInput("fresh=true: takes a workload that goes round one region page by page")
     return masim.scaled(config, params.mib) if params.mib else config
 
 
@@ -34,6 +45,7 @@ def memory(params: Monitoring, config: masim.Config, own: bool = True, **more: A
         seed=params.seed,
         cpus=params.cpus,
         tick_us=params.tick_us,
+        fresh=isinstance(params, Masim) and params.fresh,
         **more,
     )
 
