@@ -112,9 +112,9 @@ def hotspot(params: Hotspot, measured: Record) -> pd.DataFrame:
         must all be cut as the last count of all kdamonds says, and pages out of reach of 32 bits
         drawn with `rand64` only.
     """
-    alike = at_speed(params, measured).model_copy(update={"runs": 2 * params.runs})
+    like = at_speed(params, measured).model_copy(update={"runs": 2 * params.runs})
     kernel = measured.counters.groupby("counter")["value"]
-    model = search.hotspot(alike).groupby("counter")["value"]
+    model = search.hotspot(like).groupby("counter")["value"]
     rows = []
     for counter, unit in (("wait", "windows"), ("nr_regions", "regions")):
         runs, simulated = (list(side.get_group(counter)) for side in (kernel, model))
@@ -132,8 +132,19 @@ def hotspot(params: Hotspot, measured: Record) -> pd.DataFrame:
 
 
 def at_speed(params: Hotspot, measured: Record) -> Hotspot:
-    """The same with an access, a check and a sleep as long as the kernel's."""
-    return _alike(params, measured.counters)
+    """The same on the machine of a kernel's runs.
+
+    There another kdamond works while the first one sleeps, which makes that sleep longer, and an
+    access by as much.
+    """
+    like = alike(params, measured.counters)
+    if params.kdamonds == 1:
+        return like
+    sleeps = measured.counters.loc[measured.counters["counter"] == "sleep", "value"]
+    # A tick too long at most, and half of one in the mean.
+    sample_us = round(sleeps.mean()) - TICK_US // 2
+    aggr_us = sample_us * (params.aggr_us // params.sample_us)
+    return like.model_copy(update={"sample_us": sample_us, "aggr_us": aggr_us})
 
 
 def schemes(params: Schemes, measured: Record) -> pd.DataFrame:
@@ -183,20 +194,13 @@ def _seeded(params: Monitoring, seed: int) -> Monitoring:
     return params.model_copy(update={"seed": seed})
 
 
-def alike(params: Masim, kernel: pd.DataFrame) -> Masim:
+def alike(params: Monitoring, kernel: pd.DataFrame) -> Monitoring:
     """`params` on the machine of a kernel's runs, of which `kernel` has the counters."""
-    # The tick makes a sleep as long as it is.
-    intervals = {"sample_us": params.sample_us, "aggr_us": params.aggr_us, "tick_us": TICK_US}
-    return _alike(params, kernel).model_copy(update=intervals)
-
-
-def _alike(params: Monitoring, kernel: pd.DataFrame) -> Monitoring:
     took = kernel.groupby("counter")["value"].mean()
-    names = {"access_ns": "access", "check_ns": "check", "sample_us": "sleep"}
+    names = {"access_ns": "access", "check_ns": "check"}
     update = {name: round(took[of]) for name, of in names.items()}
-    update["cpus"] = 1
-    update["aggr_us"] = update["sample_us"] * (params.aggr_us // params.sample_us)
-    return params.model_copy(update=update)
+    # The tick makes a sleep as long as it is.
+    return params.model_copy(update=update | {"cpus": 1, "tick_us": TICK_US})
 
 
 def _intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFrame:
