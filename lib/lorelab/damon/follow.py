@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 
 from lorelab.damon import kernel, model, views
-from lorelab.damon.pages import BATCH, PATTERN, PHASE, new_pages
+from lorelab.damon.pages import PATTERN, PHASE, new_pages
 from lorelab.damon.params import Masim
 from lorelab.damon.setting import configuration
 from lorelab.damon.state import SNAPSHOT
@@ -338,21 +338,15 @@ def _accessed(params: Masim, run: kernel.Run) -> list[tuple]:
     for at, pattern in run.truth.tolist():
         low, size = run.regions[of_pattern[pattern]].tolist()
         rows.append((0, (at - begun) // 1000, 0, "", "", spans([(low, low + size)])))
-    took = " ".join(f"{value:.1f}" for value in _speeds(run))
+    took = " ".join(f"{value:.1f}" for value in kernel.took(run, _checks(run)))
     return [*rows, (0, (run.ended - begun) // 1000, 0, took, "", "")]
 
 
-def _speeds(run: kernel.Run) -> tuple[float, float, float]:
-    # As kernel.speeds(); the log has each check, and its microseconds wrap.
+def _checks(run: kernel.Run) -> int:
+    # While the program played; the log's microseconds wrap.
     log, ended = run.log[run.log["kind"] == kernel.CHECK], run.ended // 1000
     before = (ended - log["us"].astype(np.int64)) % 2**32
-    checks = int((before <= (run.ended - int(run.truth[0, 0])) // 1000).sum())
-    played = run.ended - int(run.truth[0, 0]) - run.work_ns
-    return (
-        played / (run.draws * int(BATCH)),
-        run.work_ns / max(checks, 1),
-        played / run.sleeps / 1000,
-    )
+    return int((before <= (run.ended - int(run.truth[0, 0])) // 1000).sum())
 
 
 def _packed(window: np.ndarray) -> str:

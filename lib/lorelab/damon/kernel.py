@@ -21,6 +21,7 @@ import pandas as pd
 
 from lorelab.counters import table
 from lorelab.damon import masim as language
+from lorelab.damon import setting
 from lorelab.damon.overhead import program as overhead_program
 from lorelab.damon.pages import BATCH
 from lorelab.damon.params import Accuracy, Masim, Monitoring, Overhead, Schemes, Variant
@@ -217,9 +218,14 @@ def speeds(params: Masim, run: Run) -> tuple[float, float, float]:
     begun, samples = int(run.truth[0, 0]), params.aggr_us // params.sample_us
     checks = [number for end, number, _ in windows(run) if begun < end <= run.ended]
     each = sum(checks) / len(checks) / samples
-    played = run.ended - begun - run.work_ns
+    return took(run, run.sleeps * each)
+
+
+def took(run: Run, checks: float) -> tuple[float, float, float]:
+    """As `speeds()`, for a run in which kdamond made so many checks while the program played."""
+    played = run.ended - int(run.truth[0, 0]) - run.work_ns
     checking = run.work_ns - run.applying_ns
-    access, check = played / (run.draws * int(BATCH)), checking / run.sleeps / each
+    access, check = played / (run.draws * int(BATCH)), checking / max(checks, 1)
     return access, check, played / run.sleeps / 1000
 
 
@@ -233,7 +239,7 @@ def program(config: language.Config, params: Monitoring) -> str:
     """Standard input of lib/kernel/guest/masim.c."""
     names = list(config.regions)
     # Schemes are about pages that are not there yet, too.
-    there = 0 if isinstance(params, Schemes) else 2 if getattr(params, "fresh", False) else 1
+    there = 0 if isinstance(params, Schemes) else 2 if setting.fresh(params) else 1
     lines = [f"{params.switch_us} {params.seed} {there}", str(len(names))]
     lines += [str(size) for size in config.regions.values()]
     lines.append(str(len(config.phases)))

@@ -10,8 +10,6 @@ from lorelab.damon.state import Damon, damon_new_ctx
 from lorelab.errors import BadInput
 from lorelab.params import label
 
-PAGE = 4096
-
 
 def configuration(params: Masim) -> masim.Config:
     """The program of `params`: its configuration, at its size.
@@ -23,9 +21,16 @@ def configuration(params: Masim) -> masim.Config:
     """
     config = masim.builtin(params.workload)
     accesses = [access for phase in config.phases for access in phase.accesses]
-    if params.fresh and (len(accesses) > 1 or accesses[0].random or accesses[0].stride != PAGE):
+    if params.fresh and (
+        len(accesses) > 1 or accesses[0].random or accesses[0].stride != masim.PAGE
+    ):
         raise BadInput("fresh=true: takes a workload that goes round one region page by page")
     return masim.scaled(config, params.mib) if params.mib else config
+
+
+def fresh(params: Monitoring) -> bool:
+    """Whether the program's memory comes as it is first accessed, and is not all on an LRU list."""
+    return isinstance(params, Masim) and params.fresh
 
 
 def memory(params: Monitoring, config: masim.Config, own: bool = True, **more: Any) -> Pages:
@@ -45,7 +50,7 @@ def memory(params: Monitoring, config: masim.Config, own: bool = True, **more: A
         seed=params.seed,
         cpus=params.cpus,
         tick_us=params.tick_us,
-        fresh=isinstance(params, Masim) and params.fresh,
+        fresh=fresh(params),
         **more,
     )
 

@@ -34,10 +34,11 @@ class Part(NamedTuple):
 def measured(
     wanted: list[tuple[Experiment, list[Params]]],
 ) -> Iterator[tuple[Experiment, Params, Record]]:
-    """Measure all of `wanted`, part by part (see `parts`); how long each took goes to stderr.
+    """Measure all of `wanted`, part by part (see `parts`).
 
     The next part starts when one is through, whichever experiment it is of, but guests of several
-    CPUs never at the same time. One that fails is raised when the others are done.
+    CPUs never at the same time; stderr says how long each took. One that fails is raised when the
+    others are done.
     """
     cpus = len(os.sched_getaffinity(0))
     left = parts(wanted, cpus)
