@@ -16,7 +16,7 @@ from lorelab.experiments import Experiment
 from lorelab.lab.records import Record
 from lorelab.params import Params, only_model
 
-FEWEST = 4
+FEWEST = 8
 """Runs that are worth a boot of their own."""
 
 
@@ -74,7 +74,7 @@ def measured(
 def parts(wanted: list[tuple[Experiment, list[Params]]], cpus: int) -> list[Part]:
     """What is measured at once on a machine of `cpus` CPUs, in the order to begin with.
 
-    Runs of one CPU are dealt to as many guests as there are CPUs, four at least to each. Those of
+    Runs of one CPU are dealt to as many guests as there are CPUs, eight at least to each. Those of
     several come first, and then what can't be parted, so that neither is what all wait for at the
     end.
     """
