@@ -14,7 +14,7 @@ RECORDED = records.recorded(kernel.PROBED, AllocatorTest)
 
 
 def test_there_are_records():
-    assert AllocatorTest(options="-s", large_swapin=False) in BOTH
+    assert AllocatorTest(options="-s", large_swapin=False, iterations=20) in BOTH
 
 
 @pytest.mark.parametrize("params", RECORDED, ids=str)

@@ -169,7 +169,7 @@ class ShortTest(Params):
 class Switches(ShortTest):
     """`swap/switches`: that test under one setting of the switches after the other, in turns."""
 
-    turns: int = param(3, "times that each setting runs in the one boot", "turns", ge=1, le=100)
+    turns: int = param(2, "times that each setting runs in the one boot", "turns", ge=1, le=100)
     large_swapin: bool = param(False, "in all settings: swap in a whole mTHP, as booted")
     cpus: int = param(1, "CPUs of the machine; the test starts on the first", "CPUs", ge=1, le=64)
     move_every: int = param(
