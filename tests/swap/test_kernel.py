@@ -82,7 +82,7 @@ def test_the_model_of_7_2_equals_that_kernel():
 
 def test_live_equals_the_record(laboratory):
     """Boots the kernel, runs the kernel's own tool, and finds what was found before."""
-    wanted = [AllocatorTest(options="-a -s"), AllocatorTest(seed=2, iterations=20)]
+    wanted = [AllocatorTest(options="-a -s"), AllocatorTest(seed=2, iterations=10)]
     for params, live in zip(wanted, kernel.allocator_test(wanted), strict=True):
         kept = records.load(kernel.NAME, params)
         assert live.counters.equals(kept.counters)
