@@ -17,7 +17,7 @@ from tests.lab.test_records import NAME, Some, record
 from lorelab import cli
 from lorelab.counters import table
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import build, needs, records
+from lorelab.lab import build, needs, pool, records
 from lorelab.lab import run as run_
 from lorelab.lab.boot import GuestFailed, Job, Machine
 
@@ -189,17 +189,18 @@ def test_record_measures_every_recorded_run_again(fake, tmp_path):
 @pytest.mark.parametrize("cpus", [1, 3])
 def test_record_boots_a_guest_for_each_cpu(fake, tmp_path, monkeypatch, cpus):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cpus)))
-    for seed in range(9):
+    seeds = range(2 * pool.FEWEST + 1)
+    for seed in seeds:
         older = record(Some(seed=seed), [seed, seed], digest="older", later=-60)
         records.save(older, Some(seed=seed))
     run("lab", "record")
-    # Of nine runs no guest gets fewer than four; what others measured is not in this process.
-    assert len(fake.booted) == (9 if cpus == 1 else 0)
-    for seed in range(9):
+    # Two guests get no fewer than a boot is worth; what others measured is not in this process.
+    assert len(fake.booted) == (len(seeds) if cpus == 1 else 0)
+    for seed in seeds:
         newest = records.load(NAME, Some(seed=seed))
         assert newest.counters["value"].tolist() == [seed, seed]
         assert newest.provenance.kernel.digest == "d"
-    assert len(list((tmp_path / NAME).glob("*.json"))) == 18
+    assert len(list((tmp_path / NAME).glob("*.json"))) == 2 * len(seeds)
 
 
 @dataclass
@@ -223,7 +224,7 @@ def test_record_leaves_no_cpu_idle_and_begins_with_what_cannot_be_parted(
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
     folder = tmp_path / "begun"
     folder.mkdir()
-    runs = {"many": 8, "few": 1, "none": 0, "one": 1}
+    runs = {"many": 2 * pool.FEWEST, "few": 1, "none": 0, "one": 1}
     meeting = {name: Meeting(name=name, folder=folder) for name in runs}
     monkeypatch.setattr(cli, "experiments", lambda design=None: meeting)
     monkeypatch.setattr(
@@ -248,15 +249,16 @@ class Dying(Fake):
 def test_a_guest_that_dies_takes_no_other_with_it(fake, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
     monkeypatch.setattr(cli, "experiments", lambda design=None: {NAME: Dying()})
-    for seed in range(8):
+    runs = range(2 * pool.FEWEST)
+    for seed in runs:
         records.save(record(Some(seed=seed), [0, 0], later=-60), Some(seed=seed))
     with pytest.raises(GuestFailed, match="panicked") as failed:
         run("lab", "record")
     assert failed.value.rows == [{"run": 0}]
-    kept = [records.load(NAME, Some(seed=n)).counters["value"].tolist() for n in range(8)]
+    kept = [records.load(NAME, Some(seed=n)).counters["value"].tolist() for n in runs]
     assert kept[1] == [0, 0]
     # The other part is kept whole, whichever came first.
-    assert sum(values == [0, 0] for values in kept) == 4
+    assert sum(values == [0, 0] for values in kept) == pool.FEWEST
     assert all(values in ([0, 0], [seed, 1]) for seed, values in enumerate(kept))
 
 
@@ -277,11 +279,12 @@ def test_no_guest_goes_on_when_lorelab_is_killed(tmp_path):
         "from tests.lab.test_doors import Some, Waiting; from lorelab.lab import pool; "
         "os.sched_getaffinity = lambda pid: {0, 1}; "
         f"waiting = Waiting(folder=Path({str(tmp_path)!r})); "
-        "list(pool.measured([(waiting, [Some(seed=n) for n in range(8)])]))"
+        "list(pool.measured([(waiting, [Some(seed=n) for n in range(2 * pool.FEWEST)])]))"
     )
     child = subprocess.Popen([sys.executable, "-c", program])
+    deadline = time.monotonic() + 120
     while len(begun := list(tmp_path.iterdir())) < 2:
-        assert child.poll() is None
+        assert child.poll() is None and time.monotonic() < deadline
         time.sleep(0.1)
     child.terminate()
     child.wait()
