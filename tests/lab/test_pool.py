@@ -29,11 +29,17 @@ def runs(*cpus):
 
 
 @given(
-    st.lists(st.lists(st.integers(1, 5), max_size=12), max_size=4),
+    st.lists(
+        st.tuples(st.integers(0, 5 * pool.FEWEST), st.lists(st.integers(2, 5), max_size=3)),
+        max_size=4,
+    ),
     st.integers(1, 4),
 )
 def test_every_run_is_in_one_part(wanted, cpus):
-    asked = [(Fake(name=f"f/{n}"), runs(*taken)) for n, taken in enumerate(wanted)]
+    asked = [
+        (Fake(name=f"f/{n}"), runs(*several, *[1] * alone))
+        for n, (alone, several) in enumerate(wanted)
+    ]
     found = parts(asked, cpus)
     for fake, given_ in asked:
         mine = [run for part in found if part.found is fake for run in part.runs]
@@ -71,6 +77,7 @@ class Timed(Fake):
         while several and not list(self.folder.glob("0.*")):
             assert time.monotonic_ns() < began + 60 * 10**9, "the others wait for it"
             time.sleep(0.01)
+        time.sleep(0.2)
         (self.folder / f"{several:d}.{began}.{time.monotonic_ns()}").touch()
         return [record(params, [1, 1]) for params in wanted]
 
