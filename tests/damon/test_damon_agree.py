@@ -8,6 +8,7 @@ from lorelab.counters import table
 from lorelab.damon import agree, operations, told, workload
 from lorelab.damon.params import Accuracy, Masim, Overhead, Schemes
 from lorelab.errors import BadInput
+from lorelab.lab import records
 from lorelab.lab.records import Record
 
 SHORT = "a, 4000000\nb, 4000000\n\none\n400\na, 0, 4096, 1\n\ntwo\n400\nb, 0, 4096, 1\n"
@@ -69,6 +70,13 @@ def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch):
     }
     assert speeds == {(55, 20_001, 5_000, 100_000, 1_000)}  # the tick makes it 5,400
     assert [one.seed for one in asked] == list(range(1, 1 + agree.RUNS))
+
+
+@pytest.mark.parametrize("params", records.recorded("damon/overhead", Overhead), ids=str)
+def test_the_cost_is_the_kernels(params):
+    """Within 0.5 %: the tick and who has the CPU at it follow from the scheduler."""
+    found = agree.overhead(params, records.load("damon/overhead", params))
+    assert found["agrees"].all() and ((found["ratio"] - 1).abs() < 0.005).all()
 
 
 def test_a_cost_that_differs_shows():

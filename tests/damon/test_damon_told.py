@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from eevdf_oracle import Queue
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from lorelab.damon import masim, told, workload
 from lorelab.damon.pages import new_pages
 from lorelab.damon.params import Masim
-from lorelab.damon.program import slept
+from lorelab.damon.program import slept, work
 from lorelab.damon.setting import configuration
 from lorelab.damon.state import U
 
@@ -63,10 +64,51 @@ def test_a_truth_that_is_moved_shows(params, said):
     assert wrong["error"].mean() > right["error"].mean() + 0.005
 
 
-@given(st.integers(0, 10**12), st.integers(0, 10**8), st.integers(0, 10_000))
-def test_a_sleep_ends_at_a_tick(now, ns, tick_us):
-    pages = new_pages(*masim.program(masim.builtin("whole")), tick_us=tick_us)
-    pages.info["now"] = now
-    took = int(slept(pages.info[0], U(ns)))
-    assert ns <= took < ns + max(tick_us * 1000, 1)
-    assert tick_us == 0 or (now + took) % (tick_us * 1000) == 0
+def test_with_a_cpu_of_its_own_kdamond_sleeps_as_long_as_it_asks():
+    info = new_pages(*masim.program(masim.builtin("whole"))).info[0]
+    for now in (0, 700_000, 10**12 + 1):
+        info["now"] = now
+        assert slept(info, U(5_000_001)) == 5_000_001
+
+
+@pytest.mark.parametrize(
+    ("now", "ms", "wakes"),
+    [
+        # Up to 20 ms by a timer of its own; then the wheel's, which is a jiffy late at least.
+        (0, 20, 20),
+        (0, 21, 22),
+        (0, 62, 63),
+        (0, 63, 64),
+        (1, 63, 72),
+        (0, 100, 104),
+        (3, 100, 104),
+        (4, 100, 112),
+        (0, 503, 504),
+        (0, 504, 512),
+        (8, 504, 576),
+    ],
+)
+def test_a_long_sleep_ends_where_the_timer_wheel_has_a_bucket(now, ms, wakes):
+    """At a tick, when the program has a new slice: kdamond has the CPU at the next one."""
+    info = new_pages(*masim.program(masim.builtin("whole")), tick_us=1000, cpus=1).info[0]
+    info["now"] = now * 1_000_000 + (300_000 if ms > 20 else 0)
+    turn = wakes + 1
+    assert info["now"] + slept(info, U(ms * 1_000_000)) == turn * 1_000_000
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(20_000, 9_000_000), min_size=20), st.integers(2_000_000, 20_000_000))
+@example([215_774] * 100, 5_000_000)
+@example([2_145_413] * 100, 5_000_000)
+@example([607_998] * 100, 19_784_004)
+def test_kdamond_gets_the_cpu_back_as_the_scheduler_says(worked, asleep):
+    queue = Queue(1_000_000)
+    pages = new_pages(*masim.program(masim.builtin("whole")), tick_us=1000, cpus=1)
+    info = pages.info[0]
+    for ns in worked:
+        assume(ns != asleep)  # to the nanosecond, where deadlines of before decide
+        took = int(slept(info, U(asleep)))
+        assert took == queue.sleep(asleep)
+        info["now"] += took
+        work(pages, U(ns))
+        queue.work(ns)

@@ -26,9 +26,13 @@ WITHIN = 0.05
 """Share by which the mean of runs may differ from a single run."""
 NAME = "damon/masim"
 TICK_US = 1000
-"""CONFIG_HZ of lib/kernel/config/lab.config. The program is always ready to run, so kdamond waits
-for a tick, and a sample takes a whole number of them: of the recorded windows, 8 ms up to 32 checks
-a sample, 9 from 34 and 10 from 46, for sleeps of `sample_us` and checks of 0.09 ms."""
+"""CONFIG_HZ of lib/kernel/config/lab.config."""
+ON_ONE_CPU = {"cpus": 1, "tick_us": TICK_US}
+"""The kernel's machine. The program is always ready to run there, so kdamond waits for a tick, most
+often, and a sample takes a whole number of them: of the recorded windows, 8 ms up to 32 checks a
+sample, 9 from 34 and 10 from 46, for sleeps of `sample_us` and checks of 0.09 ms. Where a sample
+takes less of the CPU than the wait was, kdamond has some next ones at once
+(`lorelab.damon.program.slept`)."""
 SPEEDS = ("access", "check", "sleep", "page", "collapse", "lead")
 NOT_COMPARED = (*SPEEDS, "end")
 """What the model is told, and when windows ended."""
@@ -92,7 +96,8 @@ def overhead(params: Overhead, measured: Record) -> pd.DataFrame:
     kernel = measured.counters.set_index("counter")["value"]
     if "instructions_per_check" not in kernel:
         raise BadInput("the recorded run does not say what a check costs; measure again: --live")
-    like = params.model_copy(update={"check_ns": round(kernel["instructions_per_check"])})
+    took = {"check_ns": round(kernel["instructions_per_check"])}
+    like = params.model_copy(update=took | ON_ONE_CPU)
     models = [cost.overhead(_seeded(like, like.seed + n)) for n in range(RUNS)]
     mean = pd.concat(models).groupby(["counter", "unit"], sort=False)["value"].mean()
     table = mean.rename("model").reset_index()
@@ -199,8 +204,7 @@ def alike(params: Monitoring, kernel: pd.DataFrame) -> Monitoring:
     took = kernel.groupby("counter")["value"].mean()
     names = {"access_ns": "access", "check_ns": "check"}
     update = {name: round(took[of]) for name, of in names.items()}
-    # The tick makes a sleep as long as it is.
-    return params.model_copy(update=update | {"cpus": 1, "tick_us": TICK_US})
+    return params.model_copy(update=update | ON_ONE_CPU)
 
 
 def _intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFrame:

@@ -397,19 +397,19 @@ def kdamond_window(ctx, pages, check_ns):
         wait = kdamond_prepare(ctx, pages)
         if wait:
             play(pages, wait * U(1000))
-            info.now += wait
+            info.now = pages.info[0].now // U(1000)
             continue
         busy = ctx.nr_regions.sum() * check_ns
         work(pages, busy // TWO)
         play(pages, slept(pages.info[0], info.sample_interval * U(1000)))
         account_truth(pages)
         fault_in(pages)
-        info.now += info.sample_interval + busy // U(1000)
+        info.now = pages.info[0].now // U(1000)
         before = pages.info[0].acted_ns
         aggregated = kdamond_check(ctx, pages)
         acted = pages.info[0].acted_ns - before
-        info.now += acted // U(1000)
         info.work_ns += busy + acted
         work(pages, busy - busy // TWO + acted)
+        info.now = pages.info[0].now // U(1000)
         khugepaged(pages)
     return aggregated

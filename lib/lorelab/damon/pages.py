@@ -84,6 +84,9 @@ INFO = np.dtype(
             "owed",  # nanoseconds that did not make an access yet
             "cpus",
             "tick_ns",
+            "behind",  # ns of the CPU that kdamond has had less than the program, or more
+            "ahead",
+            "slice_left",  # of the program, ns
             "pattern",
             "batch_left",
             "access_ns",
@@ -201,7 +204,7 @@ def new_pages(
     cpus : int
         1 or 2: whether the program stands still while kdamond works.
     tick_us : int
-        Time between the ticks at which kdamond gets a CPU, in microseconds; 0 for at once.
+        Time between the ticks of the CPU that kdamond waits for, in microseconds; 0 for no wait.
     lead_us : int
         Time from the begin of monitoring to the program's, in microseconds.
     fresh : bool

@@ -69,7 +69,7 @@ class Monitoring(Params):
     )
     tick_us: int = param(
         0,
-        "kdamond gets the CPU back at a tick, each so long; 0: at once",
+        "between two ticks of a CPU that kdamond shares with the program; 0: it has one of its own",
         "us",
         only_model=True,
         ge=0,
