@@ -133,8 +133,6 @@ def overhead(wanted: list[Overhead], image: Path | None = None) -> list[Record]:
         of = int(seen.truth[0, 0])
         regions = [len(rows) for end, _, rows in windows(seen) if of < end <= seen.ended]
         sampled = [number for end, number, _ in windows(seen) if of < end <= seen.ended]
-        if not regions:
-            raise BadInput(f"seconds={params.seconds}: no window ended meanwhile; takes more")
         samples = params.aggr_us // params.sample_us
         each = sum(sampled) / len(sampled) / samples
         checks = run.sleeps * each / took
@@ -285,6 +283,11 @@ def boot(
         An instruction of the guest takes 2**shift ns.
     cpus : int
         CPUs of the guest, of which one executes at a time.
+
+    Raises
+    ------
+    BadInput
+        No window that is logged ended while the program played.
     """
     runs = [
         {
@@ -301,7 +304,23 @@ def boot(
     patched = log == "numbers" or any(run["switches"] for run in runs)
     machine = Machine(cpus=cpus, memory_mib=2048, icount=True, qemu=("-icount", f"shift={shift}"))
     measured = measure(machine, job, image, patched=patched)
-    return [read(measured.rows, number) for number in range(len(wanted))], measured
+    found = [read(measured.rows, number) for number in range(len(wanted))]
+    if log:
+        for params, run in zip(wanted, found, strict=True):
+            has_windows(params, run)
+    return found, measured
+
+
+def has_windows(params: Monitoring, run: Run) -> None:
+    """Raise BadInput where no window of a log ended while the program played."""
+    begun = int(run.truth[0, 0])
+    if any(begun < end <= run.ended for end, _, _ in windows(run)):
+        return
+    rested = ", or watermarks at which schemes do not rest all the time" if run.watermarks else ""
+    raise BadInput(
+        f"aggr_us={params.aggr_us}: no window ended in the {(run.ended - begun) / 1e9:.1f} s that "
+        f"the program played; takes a shorter one, a longer program{rested}"
+    )
 
 
 def read(rows: list[dict[str, Any]], number: int) -> Run:
