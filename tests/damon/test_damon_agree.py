@@ -72,6 +72,12 @@ def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch):
     assert [one.seed for one in asked] == list(range(1, 1 + agree.RUNS))
 
 
+def test_memory_that_waits_for_an_lru_list_is_the_kernels_page_by_page():
+    params = Masim(workload="whole", mib=1, min_regions=1000, fresh=True)
+    found = agree.masim(params, records.load("damon/masim", params))
+    assert len(found) == 9 and np.allclose(found["model"], found["mean"], rtol=1e-9)
+
+
 @pytest.mark.parametrize("params", records.recorded("damon/overhead", Overhead), ids=str)
 def test_the_cost_is_the_kernels(params):
     """Within 0.5 %: the tick and who has the CPU at it follow from the scheduler."""

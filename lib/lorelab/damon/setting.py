@@ -39,6 +39,11 @@ def memory(params: Monitoring, config: masim.Config, own: bool = True, **more: A
     Without `own` the program touches nothing but its regions, as no process can.
     """
     patterns, phases, vmas = masim.program(config)
+    if fresh(params):
+        # A page that the program unmaps as it begins (lib/kernel/guest/masim.c): kdamond, which
+        # begins before, has it until it looks at the mappings again, and here for good.
+        program, (target, lowest, highest), stack = vmas
+        vmas = [program, (target, lowest - masim.PAGE, highest), stack]
     return new_pages(
         patterns,
         phases,
