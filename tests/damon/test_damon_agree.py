@@ -55,6 +55,7 @@ def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch):
     params = Masim(workload=file)
     asked = []
     seen = pd.DataFrame(np.ones((3, len(workload.OBSERVED))), columns=workload.OBSERVED)
+    seen["checks"] = 20 * 38
     monkeypatch.setattr(told, "modelled", lambda one: asked.append(one) or seen)
     said = workload.masim_counters(
         seen,
@@ -65,10 +66,9 @@ def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch):
         5400,
     )
     assert agree.masim(params, as_kernel(said))["agrees"].all()
-    speeds = {
-        (one.access_ns, one.check_ns, one.sample_us, one.aggr_us, one.tick_us) for one in asked
-    }
-    assert speeds == {(55, 20_001, 5_000, 100_000, 1_000)}  # the tick makes it 5,400
+    speeds = {(one.access_ns, one.check_ns, one.sample_ns, one.sample_us) for one in asked}
+    assert speeds == {(55, 19_001, 38_002, 5_000)}  # 40 times 19,001 a sample of 38 checks
+    assert {(one.aggr_us, one.cpus, one.tick_us) for one in asked} == {(100_000, 1, 1_000)}
     assert [one.seed for one in asked] == list(range(1, 1 + agree.RUNS))
 
 
@@ -100,6 +100,28 @@ def test_a_cost_that_differs_shows():
     )
     found = agree.overhead(params, Record(counters, None)).set_index("counter")["agrees"]
     assert found["nr_regions_mean"] and not found["nr_regions_max"]
+
+
+def test_a_sample_costs_as_much_as_two_checks_beside_its_own():
+    runs = {n: Overhead(min_regions=n, max_regions=n, tlb=264, seconds=3) for n in (100, 1000)}
+    said = {
+        n: records.load("damon/overhead", params).counters.set_index("counter")["value"]
+        for n, params in runs.items()
+    }
+    few, many = (
+        said[n][["nr_regions_mean", "instructions_per_sample"]].to_numpy() for n in (100, 1000)
+    )
+    check = (many[1] - few[1]) / (many[0] - few[0])
+    none = few[1] - few[0] * check
+    assert 2_000 < check < 2_200 and 2 <= none / check < 3
+    # Of damon/accuracy, where a probe counts the checks and makes each longer.
+    for workload_, seed in (("zigzag-30secs", 1), ("zigzag-30secs", 25), ("stairs-30secs", 1)):
+        params = Accuracy(workload=workload_, runs=24, seed=seed)
+        record = records.load("damon/accuracy", params).counters
+        like = agree.alike(params, record)
+        assert 140_000 < like.sample_ns < 200_000
+        took = record.loc[record["counter"] == "check", "value"].mean()
+        assert 30 < like.sample_ns / (took - like.check_ns) < 45
 
 
 def test_totals_of_schemes_agree_within_five_per_cent_and_no_further(file):

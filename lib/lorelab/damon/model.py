@@ -379,7 +379,8 @@ def kdamond_window(ctx, pages, check_ns):
     pages : Pages
     check_ns : uint64
         kdamond's work for one region and sample, in nanoseconds: half of it before the sleep, to
-        draw a page and clear its bit, half after, to look at it. The real sampling interval is
+        draw a page and clear its bit, half after, to look at it; and so `pages.info.sample_ns`,
+        which is the same for any number of regions. The real sampling interval is
         longer by that much (mm/damon/core.c sleeps `sample_interval` between preparing and
         checking, whatever those took). With a CPU to itself the program runs on meanwhile. The
         kernel goes from region to region, so there a region's interval is the sleep and as much of
@@ -399,7 +400,7 @@ def kdamond_window(ctx, pages, check_ns):
             play(pages, wait * U(1000))
             info.now = pages.info[0].now // U(1000)
             continue
-        busy = ctx.nr_regions.sum() * check_ns
+        busy = ctx.nr_regions.sum() * check_ns + pages.info[0].sample_ns
         work(pages, busy // TWO)
         play(pages, slept(pages.info[0], info.sample_interval * U(1000)))
         account_truth(pages)

@@ -83,6 +83,7 @@ INFO = np.dtype(
             "now",  # nanoseconds of the program
             "owed",  # nanoseconds that did not make an access yet
             "cpus",
+            "sample_ns",
             "tick_ns",
             "behind",  # ns of the CPU that kdamond has had less than the program, or more
             "ahead",
@@ -169,6 +170,7 @@ def new_pages(
     page_ns=0,
     collapse_ns=0,
     cpus=2,
+    sample_ns=0,
     tick_us=0,
     lead_us=0,
     fresh=False,
@@ -203,6 +205,8 @@ def new_pages(
         Time that khugepaged takes to make a huge page, in nanoseconds.
     cpus : int
         1 or 2: whether the program stands still while kdamond works.
+    sample_ns : int
+        kdamond's work for a sample, whatever its regions, in nanoseconds.
     tick_us : int
         Time between the ticks of the CPU that kdamond waits for, in microseconds; 0 for no wait.
     lead_us : int
@@ -229,6 +233,7 @@ def new_pages(
         "tlb": tlb,
         "switch_ns": switch_ns,
         "cpus": cpus,
+        "sample_ns": sample_ns,
         "tick_ns": tick_us * 1000,
         "begins": lead_us * 1000,
         "phase_began": lead_us * 1000,

@@ -64,6 +64,9 @@ class Monitoring(Params):
         only_model=True,
         ge=0,
     )
+    sample_ns: int = param(
+        0, "kdamond's work for a sample, whatever its regions", "ns", only_model=True, ge=0
+    )
     cpus: int = param(
         2, "on 1 the program stands still while kdamond works", only_model=True, ge=1, le=2
     )

@@ -54,6 +54,7 @@ def memory(params: Monitoring, config: masim.Config, own: bool = True, **more: A
         switch_us=params.switch_us,
         seed=params.seed,
         cpus=params.cpus,
+        sample_ns=params.sample_ns,
         tick_us=params.tick_us,
         fresh=fresh(params),
         **more,
