@@ -24,9 +24,11 @@ def apart(*words: str, under: tuple[str, ...] = ()) -> dict[str, float]:
     """Run `python -m words` in a process of its own; gives the JSON object that it prints."""
     command = [*under, sys.executable, "-m", *words]
     done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise RunFailed(f"{' '.join(words)} failed: {done.stderr.splitlines()[-1]}")
-    return json.loads(done.stdout or "{}")
+    # perf's own status is 0 where what it counts was killed.
+    if done.returncode or not done.stdout:
+        said = done.stderr.splitlines() or ["it was killed"]
+        raise RunFailed(f"{' '.join(words)} failed: {said[-1]}")
+    return json.loads(done.stdout)
 
 
 def counted(*words: str) -> dict[str, float]:

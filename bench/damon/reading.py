@@ -2,8 +2,8 @@
 
     python -m bench.damon.reading json|perf FILE
 
-writes the recording to FILE if it is not there, reads it, and prints a JSON object: MB, seconds of
-processor time, regions read, and the peak resident set in MiB.
+writes the recording to FILE if it is not there, else reads it, and prints a JSON object: of what it
+read MB, seconds of processor time, regions, and the peak resident set in MiB.
 """
 
 import json
@@ -39,6 +39,7 @@ if __name__ == "__main__":
     kind, file = sys.argv[1], Path(sys.argv[2])
     if not file.exists():
         written(kind, file)
+        print("{}")
         sys.exit()
     start = process_time()
     regions = sum(len(one.low) for one in read(file))

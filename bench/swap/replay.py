@@ -24,11 +24,14 @@ from lorelab.swap.params import Mixed
 
 FOLIOS = 1_000_000
 """Swapped out while the log is written."""
+CALLS = 16
+"""Room in the log, a folio: each of its pages may be allocated and freed by itself."""
 
 
 @outline
 def _log(si, load, folios, log):
-    # `mixed.run`, with each call of the allocator written down before or after it is made.
+    # `mixed.run`, with each call of the allocator written down before or after it is made. How many
+    # there were is more than there is room for where the log is too short.
     n = 0
     for _ in range(folios):
         totals = load.totals[0]
@@ -38,7 +41,8 @@ def _log(si, load, folios, log):
             while entry:
                 random = tasks._random(load, entry, tasks.CPU)
                 cpu = load.cpu[tasks._below(random, U(len(load.cpu)))]
-                log[n] = ~np.int64(entry & U(15) | cpu << U(4) | entry >> U(4) << U(14))
+                if n < len(log):
+                    log[n] = ~np.int64(entry & U(15) | cpu << U(4) | entry >> U(4) << U(14))
                 entry = U(load.following[entry >> U(4)])
                 n += 1
         tasks._swap_in(si, load)
@@ -49,11 +53,13 @@ def _log(si, load, folios, log):
         order = ZERO
         while word >= load.odds[order]:
             order += ONE
-        log[n] = np.int64(order | cpu << U(4))
+        if n < len(log):
+            log[n] = np.int64(order | cpu << U(4))
         n += 1
         if load.fallback[1:].sum() != failed:  # split
             for _ in range(ONE << order):
-                log[n] = np.int64(cpu << U(4))
+                if n < len(log):
+                    log[n] = np.int64(cpu << U(4))
                 n += 1
     return n
 
@@ -93,13 +99,16 @@ def measured(variant: str, device_mib: int, control: list[str]) -> dict[str, flo
     Small devices take as many seeds as make up `FOLIOS`, so that all are measured at one age.
     """
     given = {"variant": variant, "device_mib": device_mib, "steps": 1, "turnovers": 1}
-    room = np.zeros(4 * FOLIOS, np.int64)
+    room = np.zeros(CALLS * FOLIOS, np.int64)
     folios = allocations = seed = 0
     seconds = 0.0
     while folios < FOLIOS:
         params = parse(Mixed, given | {"seed": seed})
         si, load, timed = _aged(params)
-        log = room[: _log(si, load, U(timed), room)]
+        calls = _log(si, load, U(timed), room)
+        if calls > len(room):
+            raise RunFailed(f"{timed} folios make {calls} calls; the log has room for {len(room)}")
+        log = room[:calls]
         expected = si.scanned.copy()
         del si, load
         si, load, _ = _aged(params)

@@ -4,6 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
+from bench.compare import apart
 from bench.swap import implementations, replay
 from bench.swap.events import churn
 from bench.swap.tables import same
@@ -45,3 +46,18 @@ def test_the_log_played_again_is_what_the_load_asked_for(monkeypatch):
     monkeypatch.setattr(replay, "_play", lambda si, log: played(si, log[: len(log) // 2]))
     with pytest.raises(RunFailed, match="reads other slots"):
         replay.measured("v6.12", 2, [])
+
+
+def test_a_log_that_is_too_short_ends_the_run(monkeypatch):
+    """Pages of folios that are split are calls of their own: more than one a folio."""
+    monkeypatch.setattr(replay, "FOLIOS", 100)
+    monkeypatch.setattr(replay, "CALLS", 1)
+    with pytest.raises(RunFailed, match=r"100 folios make \d+ calls; the log has room for 100"):
+        replay.measured("v6.10", 2, [])
+
+
+@pytest.mark.parametrize("under", [(), ("sh", "-c", '"$@"; exit 0', "sh")])
+def test_a_job_that_is_killed_ends_the_run(under):
+    kills_itself = ("timeit", "-n1", "-r1", "import os; os.kill(os.getpid(), 9)")
+    with pytest.raises(RunFailed, match="failed: "):
+        apart(*kills_itself, under=under)

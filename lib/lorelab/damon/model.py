@@ -397,7 +397,7 @@ def kdamond_window(ctx, pages, check_ns):
     while aggregated < 0:
         wait = kdamond_prepare(ctx, pages)
         if wait:
-            play(pages, wait * U(1000))
+            play(pages, slept(pages.info[0], wait * U(1000)))
             info.now = pages.info[0].now // U(1000)
             continue
         busy = ctx.nr_regions.sum() * check_ns + pages.info[0].sample_ns
