@@ -145,3 +145,4 @@ def test_a_recorded_kernel_draws_and_cuts_as_its_source_says(params):
     assert (total["out_of_reach"] > 0) == (params.rand64 and total["wide"] > 0)
     like = agree.alike(params, record.counters)
     assert like.tick_us and like.access_ns > params.access_ns
+    assert agree.hotspot(params, record)["agrees"].all()
