@@ -8,7 +8,7 @@ follows from them for the sleeper. PREEMPT_NONE: the sleeper's work is not broke
 from dataclasses import dataclass
 from fractions import Fraction
 
-SLICE = 750_000
+SLICE = 700_000
 
 
 @dataclass

@@ -76,7 +76,7 @@ def runs(params: Masim, measured: Record) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def accuracy(params: Accuracy, measured: Record) -> pd.DataFrame:
-    """Figures of the kernel's runs against those of twice as many of the model's.
+    """Figures of the kernel's runs against those of four times as many of the model's.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def accuracy(params: Accuracy, measured: Record) -> pd.DataFrame:
         the ranges meet, and nothing shows that the two are more than 5 % apart.
     """
     like = alike(params, measured.counters)
-    seeds = range(like.seed, like.seed + max(RUNS, 2 * params.runs))
+    seeds = range(like.seed, like.seed + max(RUNS, 4 * params.runs))
     found = [told.model_figures(_seeded(like, seed)) for seed in seeds]
     model = workload.accuracy_counters(found, like, "model")
     table = _intervals(model, measured.counters, "runs")

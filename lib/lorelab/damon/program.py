@@ -8,7 +8,7 @@ from lorelab.damon.accessed import share_of
 from lorelab.damon.pages import BATCH, PAGE_SIZE, rand
 from lorelab.damon.state import ONE, ZERO, U, njit
 
-BASE_SLICE = U(750_000)  # ns, on one CPU (sysctl_sched_base_slice)
+BASE_SLICE = U(700_000)  # ns, on one CPU (sysctl_sched_base_slice)
 LONGEST_USLEEP = U(20_000_000)  # ns
 LVL_START, LVL_CLK_SHIFT = U(63), U(3)  # jiffies of the second level, and by what it is coarser
 
