@@ -25,7 +25,7 @@ from lorelab.swap.params import Mixed
 FOLIOS = 1_000_000
 """Swapped out while the log is written."""
 CALLS = 16
-"""Room in the log, a folio: each of its pages may be allocated and freed by itself."""
+"""Room in the log, a folio in the mean: each page of one that is split is a call, and its free."""
 
 
 @outline

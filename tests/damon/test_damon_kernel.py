@@ -70,15 +70,15 @@ def test_a_log_that_ends_early_is_refused(logged):
 
 
 def test_a_run_without_a_window_is_bad_input(logged):
-    kernel.has_windows(PARAMS, logged)
+    kernel.check_windows(PARAMS, logged)
     none = logged._replace(log=logged.log[logged.log["kind"] != kernel.AGGREGATED])
     says = "aggr_us=100000: no window ended in the 5.0 s .* a longer program"
     with pytest.raises(BadInput, match=says + "$"):
-        kernel.has_windows(PARAMS, none)
+        kernel.check_windows(PARAMS, none)
     with pytest.raises(BadInput, match=says + ", or watermarks"):
-        kernel.has_windows(PARAMS, none._replace(watermarks=[[803, 802, 0, 500_000]]))
+        kernel.check_windows(PARAMS, none._replace(watermarks=[[803, 802, 0, 500_000]]))
     with pytest.raises(BadInput, match=r"ended in the 0.1 s"):
-        kernel.has_windows(PARAMS, logged._replace(ended=99_000_000))
+        kernel.check_windows(PARAMS, logged._replace(ended=99_000_000))
 
 
 def test_hundreds_of_windows_are_recorded():

@@ -307,11 +307,11 @@ def boot(
     found = [read(measured.rows, number) for number in range(len(wanted))]
     if log:
         for params, run in zip(wanted, found, strict=True):
-            has_windows(params, run)
+            check_windows(params, run)
     return found, measured
 
 
-def has_windows(params: Monitoring, run: Run) -> None:
+def check_windows(params: Monitoring, run: Run) -> None:
     """Raise BadInput where no window of a log ended while the program played."""
     begun = int(run.truth[0, 0])
     if any(begun < end <= run.ended for end, _, _ in windows(run)):
