@@ -107,9 +107,10 @@ def one(wanted, log):
             raise RuntimeError("masim ended before its program did")
         after = work(kdamond)
         applying = log.applying() if log else 0
-        memory = watch.end() if watch else {}
         stats = damon_sysfs.scheme_stats() if wanted["schemes"] else []
+        # Else pages go out between one counter of memory and the next.
         damon_sysfs.turn("off")
+        memory = watch.end() if watch else {}
         yield {
             "watched": watched,
             "truth": truth,
