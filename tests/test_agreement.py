@@ -1,11 +1,14 @@
 """How far apart repeats of two sides are: against what can be counted by hand, and by chance."""
 
+import math
 import random
 from itertools import permutations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from lorelab.agreement import _ways, quotient
+from lorelab.agreement import _ways, distance, quotient, ratio
 
 
 def test_ways_are_those_of_all_orders():
@@ -42,3 +45,43 @@ def test_three_repeats_are_too_few():
     with pytest.raises(ValueError, match="take 4 on either side"):
         quotient([1, 2, 3], [1, 2, 3])
     assert quotient([1, 2, 4, 8], [1, 2, 4, 8]) == (1 / 8, 1, 8)
+
+
+def test_the_ratio_of_means_is_between_its_bounds_as_often_as_it_says():
+    chance = random.Random(2)
+
+    def repeats(number, mean):
+        return [mean * chance.expovariate(1) for _ in range(number)]
+
+    found = [ratio(repeats(60, 2), repeats(120, 3)) for _ in range(400)]
+    assert 0.91 < sum(low <= 1.5 <= high for low, high in found) / len(found) < 0.98
+
+
+def test_bounds_of_a_ratio_are_those_of_the_delta_method():
+    """With many repeats: the variance of its logarithm is the sum of those of both means."""
+    chance = random.Random(3)
+    sides = [[chance.gauss(100, 10) for _ in range(n)] for n in (400, 900)]
+    means = [sum(one) / len(one) for one in sides]
+    square = sum(
+        sum((x - mean) ** 2 for x in one) / len(one) ** 2 / mean**2
+        for one, mean in zip(sides, means, strict=True)
+    )
+    exact = [means[1] / means[0] * math.exp(z * math.sqrt(square)) for z in (-1.96, 1.96)]
+    assert ratio(*sides) == pytest.approx(exact, abs=0.0005)
+
+
+def test_sides_that_do_not_vary_leave_one_ratio():
+    assert ratio([2.0] * 5, [3.0] * 4) == (1.5, 1.5)
+
+
+values = st.lists(st.integers(0, 6), min_size=1, max_size=30)
+
+
+@given(values, values)
+def test_a_distance_is_that_of_the_shares_up_to_any_value(a, b):
+    counted = [[side.count(value) for value in range(7)] for side in (a, b)]
+    shares = [
+        sum(x <= value for x in a) / len(a) - sum(x <= value for x in b) / len(b)
+        for value in range(7)
+    ]
+    assert distance(*counted) == pytest.approx(max(map(abs, shares)))

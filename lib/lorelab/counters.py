@@ -5,8 +5,7 @@ import pandas as pd
 COLUMNS = ["design", "experiment", "variant", "source", "step", "counter", "unit", "value"]
 """`source` is thread, model or kernel; `step` is the iteration from 1, 0 for a whole run.
 
-Of a histogram `step` is a bucket's lowest value: 0, 1, 2 (to 3), 4 (to 7), 8, ...; empty buckets
-are left out.
+Of a histogram `step` is a bucket's lowest value; empty buckets are left out.
 """
 
 
@@ -64,7 +63,8 @@ def histogram(
         As for `table`.
     counter, unit : str
     buckets : list of int
-        What is in bucket 0, the values 0, and in bucket n from 1, the values of n bits.
+        What is in bucket 0, the values 0, and in bucket n from 1, the values of n bits: 1, 2 and 3,
+        4 to 7, 8 to 15, ...
 
     Returns
     -------

@@ -6,7 +6,7 @@ import pytest
 
 from lorelab.counters import table
 from lorelab.damon import agree, operations, told, workload
-from lorelab.damon.params import Accuracy, Masim, Overhead, Schemes
+from lorelab.damon.params import Accuracy, Masim, Overhead, Schemes, Variant
 from lorelab.errors import BadInput
 from lorelab.lab import records
 from lorelab.lab.records import Record
@@ -39,16 +39,66 @@ def test_totals_are_sums_over_the_windows_of_each_run():
     }
 
 
-def test_the_model_agrees_with_itself_and_not_with_more_regions(file):
+@pytest.fixture(scope="module")
+def runs(file):
+    """Runs of the model, to be taken for a kernel's: parameters and counters."""
     params = Accuracy(workload=file, runs=6, seed=100, cpus=1, tick_us=agree.TICK_US)
-    runs = [told.model_figures(params.model_copy(update={"seed": 100 + n})) for n in range(6)]
-    said = workload.accuracy_counters(runs, params, "kernel")
-    mine = agree.accuracy(params, as_kernel(said))
-    assert mine["agrees"].all()
+    each = [params.model_copy(update={"seed": 100 + n}) for n in range(6)]
+    said = [told.simulated(one) for one in each]
+    found = [told.model_figures(*pair) for pair in zip(each, said, strict=True)]
+    spreads = told.spread_counters([told.spread(one) for one in said], params, "kernel")
+    return params, pd.concat([workload.accuracy_counters(found, params, "kernel"), spreads])
+
+
+def test_the_model_agrees_with_itself(runs):
+    params, said = runs
+    mine = agree.accuracy(params, as_kernel(said)).set_index("counter")
+    assert mine["agrees"].all() and set(told.SPREAD) < set(mine.index)
+    assert (mine.loc[[*told.SPREAD], "repeats"] == 6).all()
+    assert mine["distance"].notna().sum() == len(told.SPREAD)
+
+
+def test_more_regions_show(runs):
+    params, said = runs
     more = said["value"].where(said["counter"] != "regions_mean", said["value"] * 2)
     found = agree.accuracy(params, as_kernel(said.assign(value=more))).set_index("counter")
     assert not found.loc["regions_mean", "agrees"]
     assert found.loc["regions_mean", "ratio"] == pytest.approx(0.5, rel=0.2)
+
+
+@pytest.mark.parametrize("name", told.SPREAD)
+def test_regions_spread_otherwise_show(runs, name):
+    params, said = runs
+    mine = said["counter"] == name
+    # All of them have one value, above what any has.
+    step = said["step"].where(~mine, said.loc[mine, "step"].max() + 1)
+    found = agree.accuracy(params, as_kernel(said.assign(step=step))).set_index("counter")
+    assert not found.loc[name, "agrees"] and found.loc[name, "distance"] > 0.9
+
+
+def test_counters_of_before_have_no_spread(runs):
+    params, said = runs
+    before = said[~said["counter"].isin(told.SPREAD)]
+    assert not set(agree.accuracy(params, as_kernel(before))["counter"]) & set(told.SPREAD)
+
+
+def test_a_model_that_never_splits_in_three_shows():
+    params = Accuracy(workload="zigzag-30secs", runs=24)
+    record = records.load("damon/accuracy", params)
+    other = params.model_copy(update={"variant": Variant.SPLIT_2})
+    found = agree.accuracy(other, record).set_index("counter")
+    assert not found.loc["windows_by_regions", "agrees"]
+    sizes = found.loc[["regions_by_size", "regions_by_count"]]
+    assert (sizes["distance"] > 2 * sizes["chance"]).all()
+
+
+@pytest.mark.parametrize("name", ["zigzag-30secs", "stairs-30secs"])
+def test_distributions_are_the_kernels_to_within_five_per_cent(name):
+    params = Accuracy(workload=name, runs=24)
+    found = agree.accuracy(params, records.load("damon/accuracy", params)).set_index("counter")
+    assert found["repeats"].min() >= 144 and found["agrees"].all()
+    shown = ["regions_mean", "checks_per_second", "rate_error", "hot_seen", "lag_mean"]
+    assert found.loc[[*shown, *told.SPREAD], "within"].all()
 
 
 def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch):

@@ -153,19 +153,22 @@ def test_switches_follow_the_parameters():
     assert kernel.switches(Masim(tlb=64, rand64=True)) == {"damon/rand64": "on"}
 
 
-def test_truth_by_window_from_what_the_program_said():
+LOG_STARTS = 2**32 - 10  # us; the log's clock wraps
+
+
+@pytest.fixture
+def played():
     """Region a in the first second, b in the next; DAMON sees each a window late."""
-    params = Masim(workload="zigzag")
     second = 10**9
     log = []
-    at = 2**32 - 10  # the log's clock wraps
+    at = LOG_STARTS
     for window in range(20):
         hot = (window - 1) // 10
         for region in range(2):
             start = 0x10000 + region * 0x10000
             log.append((start, start + 0x10000, 20 * window, 20 * (region == hot), 0,
                         kernel.AGGREGATED, (at + (window + 1) * 100_000) % 2**32))  # fmt: skip
-    run = kernel.Run(
+    return kernel.Run(
         np.array([[0x10000, 0x10000], [0x20000, 0x10000]], np.uint64),
         np.zeros((0, 2), np.uint64),
         np.zeros((0, 2), np.uint64),
@@ -177,6 +180,10 @@ def test_truth_by_window_from_what_the_program_said():
         [],
         np.array(log, kernel.EVENT),
     )
+
+
+def test_truth_by_window_from_what_the_program_said(played):
+    params, run, at = Masim(workload="zigzag"), played, LOG_STARTS
     seen = told.observed(params, kernel.told(run), 10.0, 0.0)
     assert len(seen) == 19  # without the one in which it began
     assert seen["true_wss"].tolist() == [0x10000] * 19
@@ -192,3 +199,24 @@ def test_truth_by_window_from_what_the_program_said():
     assert access == (2_020_000_000 - 2_000_000) / (run.draws * 131_072)
     assert check == 2_000_000 / (400 * 19 / 20)
     assert sleep == (2_020_000_000 - 2_000_000) / 400 / 1000
+
+
+def test_accuracy_has_figures_of_each_run_and_how_regions_of_all_are_spread(played, monkeypatch):
+    class Booted:
+        def provenance(self, *of):
+            return of
+
+    params = Accuracy(workload="zigzag", runs=2)
+    monkeypatch.setattr(kernel, "watched", lambda wanted, image: ([played] * 2, Booted()))
+    [record] = kernel.accuracy([params])
+    said = record.counters.set_index("counter")
+    assert said.loc["runs", "step"].tolist() == [1, 2]
+    for name, one in told.spread(kernel.told(played)).items():
+        mine = said.loc[[name]]
+        assert dict(zip(mine["step"], mine["value"], strict=True)) == (2 * one).to_dict()
+    # 19 windows, of a region that is accessed in each sample and one that never is.
+    assert said.loc["windows_by_regions", ["step", "value"]].tolist() == [2, 38]
+    assert said.loc["regions_by_count", ["step", "value"]].to_numpy().tolist() == [
+        [0, 38],
+        [20, 38],
+    ]

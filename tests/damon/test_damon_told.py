@@ -1,5 +1,7 @@
 """One truth for model and kernel: what the program says, and what follows from it by page."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from eevdf_oracle import Queue
@@ -64,6 +66,26 @@ def test_a_truth_that_is_moved_shows(params, said):
     assert wrong["error"].mean() > right["error"].mean() + 0.005
 
 
+def test_a_spread_counts_every_region_of_every_window_looked_at(params, said):
+    """By loops over plain numbers; sizes of one region each are in the bucket that holds them."""
+    found = told.spread(said)
+    inside, before = [], -1
+    for end, _, rows in said.windows:
+        if before >= 0 and end <= said.ended:
+            inside.append(rows.tolist())
+        before = end
+    assert len(inside) == len(told.observed(params, said, params.access_ns, params.check_ns))
+    of = said.windows[0][2].dtype.names
+    regions = [dict(zip(of, row, strict=True)) for rows in inside for row in rows]
+    assert found["windows_by_regions"].to_dict() == Counter(len(rows) for rows in inside)
+    assert found["regions_by_count"].to_dict() == Counter(r["nr_accesses"] for r in regions)
+    assert found["regions_by_age"].to_dict() == Counter(r["age"] for r in regions)
+    pages = [(r["end"] - r["start"]) // 4096 for r in regions]
+    lowest = [max(one for one in told.BUCKETS.tolist() if one <= n) for n in pages]
+    assert found["regions_by_size"].to_dict() == Counter(lowest)
+    assert told.BUCKETS[0] == 1 and (told.BUCKETS[9:] / told.BUCKETS[8:-1] < 1.25).all()
+
+
 def test_with_a_cpu_of_its_own_kdamond_sleeps_as_long_as_it_asks():
     info = new_pages(*masim.program(masim.builtin("whole"))).info[0]
     for now in (0, 700_000, 10**12 + 1):
@@ -106,7 +128,7 @@ def test_kdamond_gets_the_cpu_back_as_the_scheduler_says(worked, asleep):
     pages = new_pages(*masim.program(masim.builtin("whole")), tick_us=1000, cpus=1)
     info = pages.info[0]
     for ns in worked:
-        assume(ns != asleep)  # to the nanosecond, where deadlines of before decide
+        assume(info["ahead"] != asleep)  # to the nanosecond, where deadlines of before decide
         took = int(slept(info, U(asleep)))
         assert took == queue.sleep(asleep)
         info["now"] += took

@@ -6,6 +6,8 @@ have to overlap (`lorelab.agreement.intervals`). Both are held against what the 
 (`lorelab.damon.told`).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
@@ -23,8 +25,9 @@ RUNS = 12
 228 times for each counter, those of 6 once in 9,282 times (2 over the ways to choose 3 or 6 of
 15 or 18)."""
 WITHIN = 0.05
-"""Share by which the mean of runs may differ from a single run."""
-NAME = "damon/masim"
+"""Share by which means may differ, and up to which distributions may be apart."""
+DRAWS = 500
+"""Of runs of the model, to say how far apart they are by chance."""
 TICK_US = 1000
 """CONFIG_HZ of lib/kernel/config/lab.config."""
 ON_ONE_CPU = {"cpus": 1, "tick_us": TICK_US}
@@ -35,8 +38,8 @@ takes less of the CPU than the wait was, kdamond has some next ones at once
 (`lorelab.damon.program.slept`)."""
 SAMPLE_CHECKS = 2
 """Checks that cost as much as the part of a sample that is none: in `damon/overhead` 99 and 998
-regions leave 5,670 instructions for it (5,020 in another boot), and a check is some 2,700 with the
-probe that counts it."""
+regions leave 5,670 instructions for it, and in `damon/accuracy` a check, with the probe that counts
+it, is some 2,700 (85 us at 32 ns)."""
 SPEEDS = ("access", "check", "sleep", "page", "collapse", "lead")
 NOT_COMPARED = (*SPEEDS, "end")
 """What the model is told, and when windows ended."""
@@ -60,12 +63,7 @@ def runs(params: Masim, measured: Record) -> tuple[pd.DataFrame, pd.DataFrame]:
     model, kernel : DataFrame
         As `totals()`.
     """
-    kernels = [measured.counters]
-    kept = records.load(NAME, params)
-    if kept and kept.provenance == measured.provenance:
-        every = records.recorded(NAME, Masim)
-        same = [one for one in every if _seeded(one, params.seed) == params]
-        kernels = [records.load(NAME, one).counters for one in same]
+    kernels = _recorded("damon/masim", params, measured)
     like = alike(params, pd.concat(kernels))
     speeds = like.access_ns, like.check_ns, like.sample_us
     # Some 230 figures of 3 runs of the kernel are compared, and with 12 runs of the model one would
@@ -75,26 +73,117 @@ def runs(params: Masim, measured: Record) -> tuple[pd.DataFrame, pd.DataFrame]:
     return totals(models), totals(kernels)
 
 
+class Sides(NamedTuple):
+    """Runs of the kernel, and twice as many of the model on a machine like the kernel's."""
+
+    kernel: pd.DataFrame
+    """Figures of `damon/accuracy`, a step a run."""
+    model: pd.DataFrame
+    kernel_spread: dict[str, pd.Series]
+    """As `lorelab.damon.told.spread()`, of all runs together; empty for a record of before."""
+    model_spreads: list[dict[str, pd.Series]]
+    """The same of each run."""
+
+
+def sides(params: Accuracy, measured: Record) -> Sides:
+    """What runs of `damon/accuracy` came to on the kernel, and come to in the model.
+
+    Parameters
+    ----------
+    measured : Record
+        Runs of the kernel. If they are the recorded ones, those with other seeds come with them.
+    """
+    kernels = _recorded("damon/accuracy", params, measured)
+    kernel = _joined([one[~one["counter"].isin(told.SPREAD)] for one in kernels])
+    like = alike(params, kernel)
+    runs = [_seeded(like, like.seed + n) for n in range(max(RUNS, 2 * kernel["step"].max()))]
+    said = [told.simulated(one) for one in runs]
+    found = [told.model_figures(*pair) for pair in zip(runs, said, strict=True)]
+    spread = pd.concat([one[one["counter"].isin(told.SPREAD)] for one in kernels])
+    total = spread.groupby(["counter", "step"])["value"].sum()
+    return Sides(
+        kernel,
+        workload.accuracy_counters(found, like, "model"),
+        {name: total[name] for name in total.index.unique("counter")},
+        [told.spread(one) for one in said],
+    )
+
+
+def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    # As if all runs were of one record.
+    found, before = [], 0
+    for part in parts:
+        found.append(part.assign(step=part["step"] + before))
+        before += part["step"].max()
+    return pd.concat(found, ignore_index=True)
+
+
 def accuracy(params: Accuracy, measured: Record) -> pd.DataFrame:
-    """Figures of the kernel's runs against those of four times as many of the model's.
+    """Figures of the kernel's runs, and how regions are spread, against the model's.
 
     Returns
     -------
     DataFrame
-        As `lorelab.agreement.intervals()`, with the `ratio` of the means, and `least` and `most`,
-        between which the factor from the kernel's to the model's is with 95 % confidence
-        (`agreement.quotient`; none where a run has 0, or with fewer than 4 runs). They agree where
-        the ranges meet, and nothing shows that the two are more than 5 % apart.
+        Figures as `lorelab.agreement.intervals()`, with the `ratio` of the means, and `least` and
+        `most`, between which it is with 95 % confidence (`agreement.ratio`; none with fewer than 4
+        runs, or where a mean is 0). They agree where the ranges meet, and nothing shows that the
+        two are more than 5 % apart; `within` says where it is shown that they are not.
+
+        Then what `lorelab.damon.told.spread()` counts: `distance` is the largest one between the
+        distributions (Kolmogorov and Smirnov's), `chance` what 95 % of as many runs of the model
+        stay below. They agree up to the larger one of 5 % and that, and are `within` up to 5 %.
     """
-    like = alike(params, measured.counters)
-    seeds = range(like.seed, like.seed + max(RUNS, 4 * params.runs))
-    found = [told.model_figures(_seeded(like, seed)) for seed in seeds]
-    model = workload.accuracy_counters(found, like, "model")
-    table = _intervals(model, measured.counters, "runs")
-    factors = [_factor(measured.counters, model, counter) for counter in table["counter"]]
+    return weighed(sides(params, measured))
+
+
+def weighed(both: Sides) -> pd.DataFrame:
+    """What `accuracy()` says of two sides that are there."""
+    table = _intervals(both.model, both.kernel, "runs")
+    factors = [_factor(both.kernel, both.model, counter) for counter in table["counter"]]
     table["least"], table["most"] = zip(*factors, strict=True)
     apart = (table["least"] > 1 + WITHIN) | (table["most"] < 1 - WITHIN)
-    return table.assign(agrees=table["agrees"] & ~apart)
+    table["agrees"] &= ~apart
+    table["within"] = (table["least"] >= 1 - WITHIN) & (table["most"] <= 1 + WITHIN)
+    repeats = int(both.kernel["step"].max())
+    rows = []
+    for name, kernel in both.kernel_spread.items():
+        row = {"counter": name, "unit": told.SPREAD[name], "repeats": repeats}
+        rows.append(row | _distance(kernel, [one[name] for one in both.model_spreads], repeats))
+    return pd.concat([table, pd.DataFrame(rows)], ignore_index=True)
+
+
+def shares(both: Sides) -> pd.DataFrame:
+    """The distributions that `accuracy()` compares.
+
+    Returns
+    -------
+    DataFrame
+        `counter` (of `told.SPREAD`), `value`, `side` (kernel, model), and the `share` of all that
+        is up to the value.
+    """
+    parts = []
+    for name, kernel in both.kernel_spread.items():
+        model = pd.concat([one[name] for one in both.model_spreads]).groupby(level=0).sum()
+        counted = pd.DataFrame({"kernel": kernel, "model": model}).fillna(0).cumsum()
+        share = (counted / counted.iloc[-1]).rename_axis("value").reset_index()
+        parts.append(share.melt("value", var_name="side", value_name="share").assign(counter=name))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _distance(kernel: pd.Series, model: list[pd.Series], repeats: int) -> dict[str, float | bool]:
+    runs = pd.DataFrame([kernel, *model]).fillna(0).sort_index(axis=1).to_numpy()
+    theirs, mine = runs[0], runs[1:]
+    distance = agreement.distance(theirs, mine.sum(axis=0))
+    random = np.random.default_rng(0)
+    by_chance = []
+    for _ in range(DRAWS):
+        drawn = np.zeros(len(mine), bool)
+        drawn[random.permutation(len(mine))[:repeats]] = True
+        by_chance.append(agreement.distance(mine[drawn].sum(axis=0), mine[~drawn].sum(axis=0)))
+    chance = float(np.quantile(by_chance, 0.95))
+    within = bool(distance <= WITHIN)
+    agrees = bool(distance <= max(WITHIN, chance))
+    return {"distance": distance, "chance": chance, "agrees": agrees, "within": within}
 
 
 def overhead(params: Overhead, measured: Record) -> pd.DataFrame:
@@ -201,6 +290,16 @@ def totals(runs: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def _recorded(name: str, params: Masim, measured: Record) -> list[pd.DataFrame]:
+    # The kernel's counters, with those of other seeds where what is measured is the recorded run.
+    kept = records.load(name, params)
+    if not kept or kept.provenance != measured.provenance:
+        return [measured.counters]
+    every = records.recorded(name, type(params))
+    same = [one for one in every if _seeded(one, params.seed) == params]
+    return [records.load(name, one).counters for one in same]
+
+
 def _seeded(params: Monitoring, seed: int) -> Monitoring:
     return params.model_copy(update={"seed": seed})
 
@@ -236,8 +335,7 @@ def _intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFr
 
 
 def _factor(before: pd.DataFrame, after: pd.DataFrame, counter: str) -> tuple[float, float]:
-    runs = [list(side.loc[side["counter"] == counter, "value"]) for side in (before, after)]
-    if min(map(len, runs)) < 4 or min(map(min, runs)) <= 0:
+    runs = [side.loc[side["counter"] == counter, "value"] for side in (before, after)]
+    if min(map(len, runs)) < 4 or min(one.mean() for one in runs) <= 0:
         return np.nan, np.nan
-    low, _, high = agreement.quotient(*runs)
-    return low, high
+    return agreement.ratio(*runs)

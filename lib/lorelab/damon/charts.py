@@ -159,3 +159,30 @@ def by_size(rows: pd.DataFrame, value: str, axis: str, title: str, see: str) -> 
             shape=alt.Shape("kind:N", title=None, sort=kinds),
         )
     )
+
+
+def spreads(rows: pd.DataFrame, title: str, see: str) -> alt.ConcatChart:
+    """Cumulative distributions, a line a side: a panel each `of`, a row each `program`.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Columns program, of, value, side, and share (of all that is up to the value).
+    """
+    sides = rows["side"].unique().tolist()
+    panels = []
+    for (program, of), mine in rows.groupby(["program", "of"], sort=False):
+        wide = mine["value"].max() > 100
+        drawn = mine[["value", "side", "share"]].round(4)
+        panels.append(
+            alt.Chart(drawn, title=f"{program}: {of}")
+            .mark_line(interpolate="step-after", aria=False)
+            .encode(
+                x=alt.X("value:Q", title=of, scale=alt.Scale(type="symlog" if wide else "linear")),
+                y=alt.Y("share:Q", title="share up to it"),
+                color=alt.Color("side:N", title=None, sort=sides),
+                strokeDash=alt.StrokeDash("side:N", title=None, sort=sides),
+            )
+            .properties(width=250, height=130)
+        )
+    return alt.concat(*panels, columns=2).properties(title=_title(title, see))

@@ -26,7 +26,7 @@ from lorelab.damon.overhead import program as overhead_program
 from lorelab.damon.pages import BATCH
 from lorelab.damon.params import Accuracy, Masim, Monitoring, Overhead, Schemes, Variant
 from lorelab.damon.state import SNAPSHOT
-from lorelab.damon.told import Told, changes, observed, spans
+from lorelab.damon.told import Told, changes, observed, spans, spread, spread_counters
 from lorelab.damon.workload import accuracy_counters, figures, masim_counters
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
@@ -83,7 +83,10 @@ def masim(wanted: list[Masim], image: Path | None = None) -> list[Record]:
 
 
 def accuracy(wanted: list[Accuracy], image: Path | None = None) -> list[Record]:
-    """Run `damon/accuracy` on a kernel; see `lorelab.damon.workload.accuracy` for the counters."""
+    """Run `damon/accuracy` on a kernel; see `lorelab.damon.workload.accuracy` for the counters.
+
+    And how regions are spread, of all runs together (`lorelab.damon.told.spread`).
+    """
     each = [
         params.model_copy(update={"seed": params.seed + n})
         for params in wanted
@@ -92,13 +95,14 @@ def accuracy(wanted: list[Accuracy], image: Path | None = None) -> list[Record]:
     runs, measured = watched(each, image)
     found, at = [], 0
     for params in wanted:
-        said = []
-        for run in runs[at : at + params.runs]:
+        mine, said = runs[at : at + params.runs], []
+        for run in mine:
             access, check, sleep = speeds(params, run)
             seen = observed(params, told(run), access, check)
             late = changes(params, told(run))
             said.append(figures(seen, late, params, access, check, sleep))
-        counters = accuracy_counters(said, params, "kernel")
+        spreads = spread_counters([spread(told(run)) for run in mine], params, "kernel")
+        counters = pd.concat([accuracy_counters(said, params, "kernel"), spreads])
         found.append(record("damon/accuracy", params, counters, measured, at + 1))
         at += params.runs
     return found

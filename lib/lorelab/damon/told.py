@@ -6,24 +6,38 @@ follows as a chance, the same for all pages of a region. The model knows each pa
 is held against what its program says, by the same function.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from lorelab import counters
 from lorelab.damon import masim as language
 from lorelab.damon.model import kdamond_window
 from lorelab.damon.pages import PAGE_SIZE
 from lorelab.damon.params import Accuracy, Masim
 from lorelab.damon.setting import configuration, context, memory
-from lorelab.damon.state import U
+from lorelab.damon.state import U, njit
 from lorelab.damon.workload import OBSERVED, figures, outside, weigh
 from lorelab.errors import BadInput
+from lorelab.params import label
 
 PAGE = int(PAGE_SIZE)
 AHEAD = 0.5
 """Share of kdamond's work that comes before the sleep, as in kdamond_window(): drawing and clearing
 take 1.9 ms a sample of the kernel, looking 1.7, on stairs with each number and check logged."""
+
+
+BUCKETS = np.unique(2 ** (np.arange(160) / 4) // 1).astype(np.int64)
+"""Lowest sizes of `regions_by_size`, in pages: four to an octave."""
+SPREAD = {
+    "windows_by_regions": "windows",
+    "regions_by_size": "regions",
+    "regions_by_count": "regions",
+    "regions_by_age": "regions",
+}
+"""What `spread()` counts, and by what: a window's regions; pages, accesses and age of a region."""
 
 
 class Told(NamedTuple):
@@ -69,7 +83,7 @@ def observed(params: Masim, said: Told, access_ns: float, check_ns: float) -> pd
     config = spans(params)
     accesses = [access for phase in config.phases for access in phase.accesses]
     names = list(config.regions)
-    of = np.array([names.index(access.region) for access in accesses])
+    of = np.array([names.index(access.region) for access in accesses])[said.truth[:, 1]]
     base = int(said.regions[:, 0].min()) & ~(PAGE - 1)
     top = int((said.regions[:, 0] + said.regions[:, 1]).max()) + PAGE - 1 & ~(PAGE - 1)
     begun = int(said.truth[0, 0])
@@ -77,33 +91,84 @@ def observed(params: Masim, said: Told, access_ns: float, check_ns: float) -> pd
     until = np.append(began[1:], said.ended)
     samples = params.aggr_us // params.sample_us
     strides = {access.region: access.stride for access in accesses}
-    rounds = [access_ns * size / strides.get(name, PAGE) for name, size in config.regions.items()]
+    rounds = np.array(
+        [[access_ns * size / strides.get(name, PAGE)] for name, size in config.regions.items()]
+    )
     truth, out, rows = np.zeros((top - base) // PAGE + 1), np.zeros(6), []
-    start = -1
-    for end, checks, trace in said.windows:
-        if start < begun or end > said.ended:
-            start = end
-            continue
+    spent = np.zeros((len(names), samples))
+    for start, end, checks, trace in _whole(said):
         worked = checks * check_ns / samples
         slept = max((end - start) / samples - worked, 0)
         begins = np.linspace(start, end, samples, endpoint=False) + worked * AHEAD
-        for region in range(len(names)):
-            mine = of[said.truth[:, 1]] == region
-            first, last = np.searchsorted(until[mine], start), np.searchsorted(began[mine], end)
-            parts = began[mine][first:last, None], until[mine][first:last, None]
-            spent = np.minimum(parts[1], begins + slept) - np.maximum(parts[0], begins)
-            chance = np.minimum(np.maximum(spent, 0).sum(axis=0) / rounds[region], 1)
-            at = int(said.regions[region, 0])
-            first, last = at // PAGE, (at + int(said.regions[region, 1]) - 1) // PAGE
-            truth[first - base // PAGE] += chance.sum()
-            truth[last + 1 - base // PAGE] -= chance.sum()
+        _spend(began, until, of, begins, slept, spent)
+        chances = np.minimum(spent / rounds, 1).sum(axis=1)
+        for region in np.flatnonzero(chances):
+            at, size = said.regions[region].tolist()
+            truth[at // PAGE - base // PAGE] += chances[region]
+            truth[(at + size - 1) // PAGE + 1 - base // PAGE] -= chances[region]
         weigh(trace, len(trace), float(samples), truth, float(samples), U(base), out)
         error = out[2] / float((trace["end"] - trace["start"]).sum())
         seconds, took = (end - begun) / 1e9, (end - start) / 1e9
         beside = outside(trace, base, top)
         rows.append((len(trace), checks, out[0], out[1], error, *out[3:], seconds, took, beside))
-        start = end
     return pd.DataFrame(rows, columns=OBSERVED)
+
+
+def _whole(said: Told) -> Iterator[tuple[int, int, int, np.ndarray]]:
+    # Begin, end, checks and regions of each window that was monitored while the program ran.
+    start, begun = -1, int(said.truth[0, 0])
+    for end, checks, trace in said.windows:
+        if begun <= start and end <= said.ended:
+            yield start, end, checks, trace
+        start = end
+
+
+@njit
+def _spend(began, until, of, begins, slept, spent):
+    # Time that the program was at each region while kdamond slept, by sample.
+    spent[:] = 0.0
+    for k in range(np.searchsorted(until, begins[0]), len(began)):
+        if began[k] >= begins[-1] + slept:
+            break
+        for n in range(len(begins)):
+            both = min(until[k], begins[n] + slept) - max(began[k], begins[n])
+            spent[of[k], n] += max(both, 0.0)
+
+
+def spread(said: Told) -> dict[str, pd.Series]:
+    """How regions are spread, in the windows that `observed()` looks at.
+
+    Returns
+    -------
+    dict of Series
+        By the names of `SPREAD`, how many there are, by value; of sizes by the lowest of a bucket.
+    """
+    traces = [trace for *_, trace in _whole(said)]
+    regions = np.concatenate(traces)
+    pages = ((regions["end"] - regions["start"]) // PAGE_SIZE).astype(np.int64)
+    values = (
+        [len(trace) for trace in traces],
+        BUCKETS[np.searchsorted(BUCKETS, pages, side="right") - 1],
+        regions["nr_accesses"].astype(np.int64),
+        regions["age"].astype(np.int64),
+    )
+    return {
+        name: pd.Series(each).value_counts().sort_index()
+        for name, each in zip(SPREAD, values, strict=True)
+    }
+
+
+def spread_counters(
+    runs: list[dict[str, pd.Series]], params: Accuracy, source: str
+) -> pd.DataFrame:
+    """Counters of `damon/accuracy` for the `spread()` of all runs together; a step a value."""
+    parts = []
+    for name, unit in SPREAD.items():
+        total = pd.concat([run[name] for run in runs]).groupby(level=0).sum()
+        found = {name: (unit, total.to_list())}
+        part = counters.table("damon/accuracy", label(params.variant), source, found)
+        parts.append(part.assign(step=total.index))
+    return pd.concat(parts, ignore_index=True)
 
 
 def changes(params: Masim, said: Told) -> list[float]:
@@ -128,9 +193,8 @@ def check_took(params: Masim, said: Told) -> float:
     return params.check_ns + params.sample_ns * samples / checks
 
 
-def model_figures(params: Accuracy) -> dict[str, tuple[str, float]]:
+def model_figures(params: Accuracy, said: Told) -> dict[str, tuple[str, float]]:
     """Figures of `damon/accuracy` for one run of the model, by what its program says."""
-    said = simulated(params)
     took = check_took(params, said)
     seen = observed(params, said, params.access_ns, took)
     worked_us = seen["checks"].sum() * took / 1e3

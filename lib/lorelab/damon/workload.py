@@ -122,7 +122,6 @@ def weigh(trace, n, full, truth, samples, base, out):
         over those.
     """
     out[:] = 0.0
-    page = ZERO
     nr = U(len(truth)) - ONE
     running = 0.0
     for k in range(n):
@@ -130,26 +129,26 @@ def weigh(trace, n, full, truth, samples, base, out):
         size = float(trace[k].end - trace[k].start)
         if rate > 0.0:
             out[0] += size
-        at = trace[k].start
+        low, high = max(trace[k].start, base), max(trace[k].end, base)
+        page = (low - base) // PAGE_SIZE
+        stop = min(page + (high - low + PAGE_SIZE - ONE) // PAGE_SIZE, nr)
         inside = 0.0
-        while at < trace[k].end:
-            if at < base:
-                at = min(trace[k].end, base)
-                continue
-            page = (at - base) // PAGE_SIZE
-            if page >= nr:
-                break
+        while page < stop:
             running += truth[page]
-            truth[page] = 0.0
+            # Pages up to the next difference are all alike.
+            following = page + ONE
+            while following < stop and truth[following] == 0.0:
+                following += ONE
+            alike = 4096.0 * float(following - page)
+            page = following
             true = min(max(running / samples, 0.0), 1.0)
-            out[1] += 4096.0 if true > 1e-9 else 0.0
-            out[2] += abs(rate - true) * 4096.0
-            out[3] += 4096.0 if (rate >= HOT) != (true >= HOT) else 0.0
+            out[1] += alike if true > 1e-9 else 0.0
+            out[2] += abs(rate - true) * alike
+            out[3] += alike if (rate >= HOT) != (true >= HOT) else 0.0
             if true >= HOT:
-                out[4] += 4096.0
-                out[5] += 4096.0 * rate
-            inside += 4096.0
-            at += PAGE_SIZE
+                out[4] += alike
+                out[5] += alike * rate
+            inside += alike
         out[2] += (size - inside) * rate
         out[3] += size - inside if rate >= HOT else 0.0
     truth[:] = 0.0
@@ -282,12 +281,13 @@ def lags(seen: pd.DataFrame, changes: list[float], allowed: float) -> list[int]:
     The window in which the change falls is the first; a phase in which that never comes about
     counts all of its windows.
     """
+    right = (seen["misplaced"] <= allowed * seen["hot"]).to_numpy()
+    edges = np.searchsorted(seen["seconds"], [*changes, np.inf], side="right")
     found = []
-    for start, end in pairwise([*changes, np.inf]):
-        phase = seen[(seen["seconds"] > start) & (seen["seconds"] <= end)]
-        right = (phase["misplaced"] <= allowed * phase["hot"]).to_numpy()
-        if len(right):
-            found.append(int(right.argmax()) + 1 if right.any() else len(right))
+    for first, last in pairwise(edges):
+        if first < last:
+            phase = right[first:last]
+            found.append(int(phase.argmax()) + 1 if phase.any() else len(phase))
     return found
 
 
