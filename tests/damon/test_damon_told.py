@@ -68,12 +68,16 @@ def test_a_truth_that_is_moved_shows(params, said):
 
 def test_a_spread_counts_every_region_of_every_window_looked_at(params, said):
     """By loops over plain numbers; sizes of one region each are in the bucket that holds them."""
-    found = told.spread(said)
+    found = told.spread(said, 20)
     inside, before = [], -1
-    for end, _, rows in said.windows:
+    checks = []
+    for end, each, rows in said.windows:
         if before >= 0 and end <= said.ended:
             inside.append(rows.tolist())
+            checks.append(each)
         before = end
+    assert not any(each % 20 for each in checks)
+    assert found["windows_by_sampled"].to_dict() == Counter(each // 20 for each in checks)
     assert len(inside) == len(told.observed(params, said, params.access_ns, params.check_ns))
     of = said.windows[0][2].dtype.names
     regions = [dict(zip(of, row, strict=True)) for rows in inside for row in rows]

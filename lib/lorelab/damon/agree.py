@@ -104,8 +104,8 @@ def sides(params: Accuracy, measured: Record) -> Sides:
     return Sides(
         kernel,
         workload.accuracy_counters(found, like, "model"),
-        {name: total[name] for name in total.index.unique("counter")},
-        [told.spread(one) for one in said],
+        {name: total[name] for name in told.SPREAD if name in total},
+        [told.spread(one, params.aggr_us // params.sample_us) for one in said],
     )
 
 

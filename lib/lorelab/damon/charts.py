@@ -162,7 +162,7 @@ def by_size(rows: pd.DataFrame, value: str, axis: str, title: str, see: str) -> 
 
 
 def spreads(rows: pd.DataFrame, title: str, see: str) -> alt.ConcatChart:
-    """Cumulative distributions, a line a side: a panel each `of`, a row each `program`.
+    """Cumulative distributions, a line a side: a panel each `of` and `program`, these in columns.
 
     Parameters
     ----------
@@ -171,11 +171,11 @@ def spreads(rows: pd.DataFrame, title: str, see: str) -> alt.ConcatChart:
     """
     sides = rows["side"].unique().tolist()
     panels = []
-    for (program, of), mine in rows.groupby(["program", "of"], sort=False):
+    for (of, program), mine in rows.groupby(["of", "program"], sort=False):
         wide = mine["value"].max() > 100
         drawn = mine[["value", "side", "share"]].round(4)
         panels.append(
-            alt.Chart(drawn, title=f"{program}: {of}")
+            alt.Chart(drawn, title=program)
             .mark_line(interpolate="step-after", aria=False)
             .encode(
                 x=alt.X("value:Q", title=of, scale=alt.Scale(type="symlog" if wide else "linear")),
@@ -185,4 +185,6 @@ def spreads(rows: pd.DataFrame, title: str, see: str) -> alt.ConcatChart:
             )
             .properties(width=250, height=130)
         )
-    return alt.concat(*panels, columns=2).properties(title=_title(title, see))
+    return alt.concat(*panels, columns=rows["program"].nunique()).properties(
+        title=_title(title, see)
+    )

@@ -101,8 +101,13 @@ def accuracy(wanted: list[Accuracy], image: Path | None = None) -> list[Record]:
             seen = observed(params, told(run), access, check)
             late = changes(params, told(run))
             said.append(figures(seen, late, params, access, check, sleep))
-        spreads = spread_counters([spread(told(run)) for run in mine], params, "kernel")
-        counters = pd.concat([accuracy_counters(said, params, "kernel"), spreads])
+        samples = params.aggr_us // params.sample_us
+        spreads = [spread(told(run), samples) for run in mine]
+        parts = (
+            accuracy_counters(said, params, "kernel"),
+            spread_counters(spreads, params, "kernel"),
+        )
+        counters = pd.concat(parts)
         found.append(record("damon/accuracy", params, counters, measured, at + 1))
         at += params.runs
     return found

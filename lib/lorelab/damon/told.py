@@ -32,12 +32,14 @@ take 1.9 ms a sample of the kernel, looking 1.7, on stairs with each number and 
 BUCKETS = np.unique(2 ** (np.arange(160) / 4) // 1).astype(np.int64)
 """Lowest sizes of `regions_by_size`, in pages: four to an octave."""
 SPREAD = {
+    "windows_by_sampled": "windows",
     "windows_by_regions": "windows",
     "regions_by_size": "regions",
     "regions_by_count": "regions",
     "regions_by_age": "regions",
 }
-"""What `spread()` counts, and by what: a window's regions; pages, accesses and age of a region."""
+"""What `spread()` counts, and by what: a window's regions as they are sampled, and as they are
+reported, merged by then; pages, accesses and age of a region reported."""
 
 
 class Told(NamedTuple):
@@ -135,18 +137,19 @@ def _spend(began, until, of, begins, slept, spent):
             spent[of[k], n] += max(both, 0.0)
 
 
-def spread(said: Told) -> dict[str, pd.Series]:
-    """How regions are spread, in the windows that `observed()` looks at.
+def spread(said: Told, samples: int) -> dict[str, pd.Series]:
+    """How regions are spread, in the windows that `observed()` looks at, of `samples` each.
 
     Returns
     -------
     dict of Series
         By the names of `SPREAD`, how many there are, by value; of sizes by the lowest of a bucket.
     """
-    traces = [trace for *_, trace in _whole(said)]
+    checks, traces = zip(*((checks, trace) for *_, checks, trace in _whole(said)), strict=True)
     regions = np.concatenate(traces)
     pages = ((regions["end"] - regions["start"]) // PAGE_SIZE).astype(np.int64)
     values = (
+        np.array(checks) // samples,
         [len(trace) for trace in traces],
         BUCKETS[np.searchsorted(BUCKETS, pages, side="right") - 1],
         regions["nr_accesses"].astype(np.int64),
