@@ -164,27 +164,34 @@ def by_size(rows: pd.DataFrame, value: str, axis: str, title: str, see: str) -> 
 def spreads(rows: pd.DataFrame, title: str, see: str) -> alt.ConcatChart:
     """Cumulative distributions, a line a side: a panel each `of` and `program`, these in columns.
 
+    The first side's line is wide, so that it shows behind others that are the same.
+
     Parameters
     ----------
     rows : DataFrame
         Columns program, of, value, side, and share (of all that is up to the value).
     """
     sides = rows["side"].unique().tolist()
-    panels = []
-    for (of, program), mine in rows.groupby(["of", "program"], sort=False):
-        wide = mine["value"].max() > 100
-        drawn = mine[["value", "side", "share"]].round(4)
-        panels.append(
-            alt.Chart(drawn, title=program)
-            .mark_line(interpolate="step-after", aria=False)
-            .encode(
-                x=alt.X("value:Q", title=of, scale=alt.Scale(type="symlog" if wide else "linear")),
-                y=alt.Y("share:Q", title="share up to it"),
-                color=alt.Color("side:N", title=None, sort=sides),
-                strokeDash=alt.StrokeDash("side:N", title=None, sort=sides),
-            )
-            .properties(width=250, height=130)
+    programs = rows["program"].unique().tolist()
+    panels = [
+        _spread(rows[(rows["of"] == of) & (rows["program"] == program)], f"{program}: {of}", sides)
+        for of in rows["of"].unique()
+        for program in programs
+    ]
+    return alt.concat(*panels, columns=len(programs)).properties(title=_title(title, see))
+
+
+def _spread(rows: pd.DataFrame, title: str, sides: list[str]) -> alt.Chart:
+    width = alt.Scale(type="ordinal", domain=sides, range=[5] + [1.5] * (len(sides) - 1))
+    scale = alt.Scale(type="symlog" if rows["value"].max() > 100 else "linear", zero=False)
+    return (
+        alt.Chart(rows[["value", "side", "share"]].round(4), title=title)
+        .mark_line(interpolate="step-after", aria=False)
+        .encode(
+            x=alt.X("value:Q", title=None, scale=scale),
+            y=alt.Y("share:Q", title=None),
+            color=alt.Color("side:N", title=None, sort=sides, legend=alt.Legend(orient="top")),
+            size=alt.Size("side:N", scale=width, legend=None),
         )
-    return alt.concat(*panels, columns=rows["program"].nunique()).properties(
-        title=_title(title, see)
+        .properties(width=310, height=120)
     )
