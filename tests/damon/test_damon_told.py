@@ -14,6 +14,7 @@ from lorelab.damon.params import Masim
 from lorelab.damon.program import slept, work
 from lorelab.damon.setting import configuration
 from lorelab.damon.state import U
+from lorelab.errors import BadInput
 
 SHORT = (
     "a, 4000000\nb, 2000000\n\nboth\n400\na, 0, 4096, 1\nb, 0, 4096, 1\n\nb\n400\nb, 0, 4096, 1\n"
@@ -88,6 +89,12 @@ def test_a_spread_counts_every_region_of_every_window_looked_at(params, said):
     lowest = [max(one for one in told.BUCKETS.tolist() if one <= n) for n in pages]
     assert found["regions_by_size"].to_dict() == Counter(lowest)
     assert told.BUCKETS[0] == 1 and (told.BUCKETS[9:] / told.BUCKETS[8:-1] < 1.25).all()
+
+
+def test_windows_that_outlast_the_program_are_bad_input(params, said):
+    first = said._replace(windows=said.windows[:1])
+    with pytest.raises(BadInput, match=r"^aggr_us=100000: no window begins and ends in the 0\.8 s"):
+        told.observed(params, first, params.access_ns, params.check_ns)
 
 
 def test_with_a_cpu_of_its_own_kdamond_sleeps_as_long_as_it_asks():

@@ -81,6 +81,11 @@ def observed(params: Masim, said: Told, access_ns: float, check_ns: float) -> pd
     -------
     DataFrame
         As `lorelab.damon.workload.observe()`, `seconds` from the program's begin.
+
+    Raises
+    ------
+    BadInput
+        No window is left.
     """
     config = spans(params)
     accesses = [access for phase in config.phases for access in phase.accesses]
@@ -113,6 +118,12 @@ def observed(params: Masim, said: Told, access_ns: float, check_ns: float) -> pd
         seconds, took = (end - begun) / 1e9, (end - start) / 1e9
         beside = outside(trace, base, top)
         rows.append((len(trace), checks, out[0], out[1], error, *out[3:], seconds, took, beside))
+    if not rows:
+        raise BadInput(
+            f"aggr_us={params.aggr_us}: no window begins and ends in the "
+            f"{(said.ended - begun) / 1e9:.1f} s that the program played; takes a shorter one, or "
+            "a longer program"
+        )
     return pd.DataFrame(rows, columns=OBSERVED)
 
 
