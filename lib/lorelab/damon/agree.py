@@ -125,9 +125,10 @@ def accuracy(params: Accuracy, measured: Record) -> pd.DataFrame:
     -------
     DataFrame
         Figures as `lorelab.agreement.intervals()`, with the `ratio` of the means, and `least` and
-        `most`, between which it is with 95 % confidence (`agreement.ratio`; none with fewer than 4
-        runs, or where a mean is 0). They agree where the ranges meet, and nothing shows that the
-        two are more than 5 % apart; `within` says where it is shown that they are not.
+        `most`, between which it is with 95 % confidence (`agreement.ratio`; none with fewer than 12
+        runs, of which the bootstrap would promise too much, or where a mean is 0). They agree where
+        the ranges meet, and nothing shows that the two are more than 5 % apart; `within` says where
+        it is shown that they are not.
 
         Then what `lorelab.damon.told.spread()` counts: `distance` is the largest one between the
         distributions (Kolmogorov and Smirnov's), `chance` what 95 % of as many runs of the model
@@ -336,6 +337,6 @@ def _intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFr
 
 def _factor(before: pd.DataFrame, after: pd.DataFrame, counter: str) -> tuple[float, float]:
     runs = [side.loc[side["counter"] == counter, "value"] for side in (before, after)]
-    if min(map(len, runs)) < 4 or min(one.mean() for one in runs) <= 0:
+    if min(map(len, runs)) < RUNS or min(one.mean() for one in runs) <= 0:
         return np.nan, np.nan
     return agreement.ratio(*runs)
