@@ -127,7 +127,7 @@ def pareto(rows: pd.DataFrame, title: str, see: str) -> alt.LayerChart:
     rows : DataFrame
         Columns setting, checks (a second), error (share), front (bool), kind (colour).
     """
-    base = alt.Chart(rows).encode(
+    base = alt.Chart(rows.round({"checks": 1, "error": 6})).encode(
         x=alt.X("checks:Q", title="checks a second", scale=alt.Scale(type="log")),
         y=alt.Y("error:Q", title="rate error, share of bytes", scale=alt.Scale(type="log")),
     )
