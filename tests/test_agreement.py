@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorelab.agreement import _ways, distance, quotient, ratio
+from lorelab.agreement import _ways, distance, quotient, ratio_interval
 
 
 def test_ways_are_those_of_all_orders():
@@ -53,7 +53,7 @@ def test_the_ratio_of_means_is_between_its_bounds_as_often_as_it_says():
     def repeats(number, mean):
         return [mean * chance.expovariate(1) for _ in range(number)]
 
-    found = [ratio(repeats(60, 2), repeats(120, 3)) for _ in range(400)]
+    found = [ratio_interval(repeats(60, 2), repeats(120, 3)) for _ in range(400)]
     assert 0.91 < sum(low <= 1.5 <= high for low, high in found) / len(found) < 0.98
 
 
@@ -67,11 +67,11 @@ def test_bounds_of_a_ratio_are_those_of_the_delta_method():
         for one, mean in zip(sides, means, strict=True)
     )
     exact = [means[1] / means[0] * math.exp(z * math.sqrt(square)) for z in (-1.96, 1.96)]
-    assert ratio(*sides) == pytest.approx(exact, abs=0.0005)
+    assert ratio_interval(*sides) == pytest.approx(exact, abs=0.0005)
 
 
 def test_sides_that_do_not_vary_leave_one_ratio():
-    assert ratio([2.0] * 5, [3.0] * 4) == (1.5, 1.5)
+    assert ratio_interval([2.0] * 5, [3.0] * 4) == (1.5, 1.5)
 
 
 values = st.lists(st.integers(0, 6), min_size=1, max_size=30)

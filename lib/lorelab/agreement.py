@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 RESAMPLES = 4_000
+"""Of the bootstrap; its bounds are then off by some hundredth of their distance."""
 KEY = ["design", "experiment", "variant", "step", "counter", "unit"]
 
 
@@ -140,7 +141,7 @@ def quotient(before: list[float], after: list[float]) -> tuple[float, float, flo
     return quotients[place - 1], float(np.median(quotients)), quotients[-place]
 
 
-def ratio(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
+def ratio_interval(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
     """Between which factors the mean of `after` is of that of `before`, with 95 % confidence.
 
     By the bootstrap: quantiles of the ratio over samples drawn from the repeats with replacement.

@@ -46,16 +46,17 @@ def runs(file):
     each = [params.model_copy(update={"seed": 100 + n}) for n in range(6)]
     said = [told.simulated(one) for one in each]
     found = [told.model_figures(*pair) for pair in zip(each, said, strict=True)]
-    spreads = told.spread_counters([told.spread(one, 20) for one in said], params, "kernel")
-    return params, pd.concat([workload.accuracy_counters(found, params, "kernel"), spreads])
+    counted = [told.distributions(params, one) for one in said]
+    counted = told.distribution_counters(counted, params, "kernel")
+    return params, pd.concat([workload.accuracy_counters(found, params, "kernel"), counted])
 
 
 def test_the_model_agrees_with_itself(runs):
     params, said = runs
     mine = agree.accuracy(params, as_kernel(said)).set_index("counter")
-    assert mine["agrees"].all() and set(told.SPREAD) < set(mine.index)
-    assert (mine.loc[[*told.SPREAD], "repeats"] == 6).all()
-    assert mine["distance"].notna().sum() == len(told.SPREAD)
+    assert mine["agrees"].all() and set(told.DISTRIBUTIONS) < set(mine.index)
+    assert (mine.loc[[*told.DISTRIBUTIONS], "repeats"] == 6).all()
+    assert mine["distance"].notna().sum() == len(told.DISTRIBUTIONS)
 
 
 def test_more_regions_show(runs):
@@ -66,8 +67,8 @@ def test_more_regions_show(runs):
     assert found.loc["regions_mean", "ratio"] == pytest.approx(0.5, rel=0.2)
 
 
-@pytest.mark.parametrize("name", told.SPREAD)
-def test_regions_spread_otherwise_show(runs, name):
+@pytest.mark.parametrize("name", told.DISTRIBUTIONS)
+def test_another_distribution_shows(runs, name):
     params, said = runs
     mine = said["counter"] == name
     # All of them have one value, above what any has.
@@ -76,10 +77,10 @@ def test_regions_spread_otherwise_show(runs, name):
     assert not found.loc[name, "agrees"] and found.loc[name, "distance"] > 0.9
 
 
-def test_counters_of_before_have_no_spread(runs):
+def test_counters_of_before_have_no_distributions(runs):
     params, said = runs
-    before = said[~said["counter"].isin(told.SPREAD)]
-    assert not set(agree.accuracy(params, as_kernel(before))["counter"]) & set(told.SPREAD)
+    before = said[~said["counter"].isin(told.DISTRIBUTIONS)]
+    assert not set(agree.accuracy(params, as_kernel(before))["counter"]) & set(told.DISTRIBUTIONS)
 
 
 def test_a_model_that_never_splits_in_three_shows():
@@ -97,7 +98,7 @@ def test_distributions_are_the_kernels_to_within_five_per_cent(name):
     found = agree.accuracy(params, records.load("damon/accuracy", params)).set_index("counter")
     assert found["repeats"].min() >= 144 and found["agrees"].all()
     shown = ["regions_mean", "checks_per_second", "rate_error", "hot_seen", "lag_mean"]
-    assert found.loc[[*shown, *told.SPREAD], "within"].all()
+    assert found.loc[[*shown, *told.DISTRIBUTIONS], "within"].all()
 
 
 def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch):

@@ -201,7 +201,7 @@ def test_truth_by_window_from_what_the_program_said(played):
     assert sleep == (2_020_000_000 - 2_000_000) / 400 / 1000
 
 
-def test_accuracy_has_figures_of_each_run_and_how_regions_of_all_are_spread(played, monkeypatch):
+def test_accuracy_has_figures_of_each_run_and_distributions_over_all(played, monkeypatch):
     class Booted:
         def provenance(self, *of):
             return of
@@ -211,7 +211,7 @@ def test_accuracy_has_figures_of_each_run_and_how_regions_of_all_are_spread(play
     [record] = kernel.accuracy([params])
     said = record.counters.set_index("counter")
     assert said.loc["runs", "step"].tolist() == [1, 2]
-    for name, one in told.spread(kernel.told(played), 20).items():
+    for name, one in told.distributions(params, kernel.told(played)).items():
         mine = said.loc[[name]]
         assert dict(zip(mine["step"], mine["value"], strict=True)) == (2 * one).to_dict()
     # 19 windows, of a region that is accessed in each sample and one that never is.

@@ -67,9 +67,9 @@ def test_a_truth_that_is_moved_shows(params, said):
     assert wrong["error"].mean() > right["error"].mean() + 0.005
 
 
-def test_a_spread_counts_every_region_of_every_window_looked_at(params, said):
+def test_distributions_count_every_region_of_every_window_looked_at(params, said):
     """By loops over plain numbers; sizes of one region each are in the bucket that holds them."""
-    found = told.spread(said, 20)
+    found = told.distributions(params, said)
     inside, before = [], -1
     checks = []
     for end, each, rows in said.windows:

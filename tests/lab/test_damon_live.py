@@ -72,9 +72,9 @@ def test_a_live_page_out_is_counted_and_comes_back_only_if_touched(switched, par
     [record] = kernel_schemes.schemes([given])
     found = record.counters.set_index("counter")["value"]
     # Region a is left alone for 1.5 s; pages of the process' own go out, too. A border of what is
-    # cold can be off: of 2,000 runs of the model 3 leave more than 5 % of a, and one 16 %.
+    # cold can be off: of 2,000 runs of the model 3 leave more than 5 % of a.
     own, left = found["own"] / 4096, 6_000_000 // 4096
-    assert 0.8 * left <= found["paged_out"] - found["refaults"] <= 1.05 * left + own
+    assert 0.95 * left <= found["paged_out"] - found["refaults"] <= 1.05 * left + own
     assert found["swapped"] / 4096 == found["paged_out"] - found["refaults"]
     assert found["scheme0_nr_applied"] > 0 and found["page"] > found["check"] > 2_000 * 8
     assert agree.schemes(given, record).set_index("counter").loc["paged_out", "agrees"]

@@ -79,9 +79,9 @@ class Sides(NamedTuple):
     kernel: pd.DataFrame
     """Figures of `damon/accuracy`, a step a run."""
     model: pd.DataFrame
-    kernel_spread: dict[str, pd.Series]
-    """As `lorelab.damon.told.spread()`, of all runs together; empty for a record of before."""
-    model_spreads: list[dict[str, pd.Series]]
+    kernel_counted: dict[str, pd.Series]
+    """As `lorelab.damon.told.distributions()`, of all runs; empty where none is recorded."""
+    model_counted: list[dict[str, pd.Series]]
     """The same of each run."""
 
 
@@ -94,18 +94,18 @@ def sides(params: Accuracy, measured: Record) -> Sides:
         Runs of the kernel. If they are the recorded ones, those with other seeds come with them.
     """
     kernels = _recorded("damon/accuracy", params, measured)
-    kernel = _joined([one[~one["counter"].isin(told.SPREAD)] for one in kernels])
+    kernel = _joined([one[~one["counter"].isin(told.DISTRIBUTIONS)] for one in kernels])
     like = alike(params, kernel)
     runs = [_seeded(like, like.seed + n) for n in range(max(RUNS, 2 * kernel["step"].max()))]
     said = [told.simulated(one) for one in runs]
     found = [told.model_figures(*pair) for pair in zip(runs, said, strict=True)]
-    spread = pd.concat([one[one["counter"].isin(told.SPREAD)] for one in kernels])
-    total = spread.groupby(["counter", "step"])["value"].sum()
+    counted = pd.concat([one[one["counter"].isin(told.DISTRIBUTIONS)] for one in kernels])
+    total = counted.groupby(["counter", "step"])["value"].sum()
     return Sides(
         kernel,
         workload.accuracy_counters(found, like, "model"),
-        {name: total[name] for name in told.SPREAD if name in total},
-        [told.spread(one, params.aggr_us // params.sample_us) for one in said],
+        {name: total[name] for name in told.DISTRIBUTIONS if name in total},
+        [told.distributions(params, one) for one in said],
     )
 
 
@@ -119,20 +119,20 @@ def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def accuracy(params: Accuracy, measured: Record) -> pd.DataFrame:
-    """Figures of the kernel's runs, and how regions are spread, against the model's.
+    """Figures of the kernel's runs, and distributions of what it reports, against the model's.
 
     Returns
     -------
     DataFrame
         Figures as `lorelab.agreement.intervals()`, with the `ratio` of the means, and `least` and
-        `most`, between which it is with 95 % confidence (`agreement.ratio`; none with fewer than 12
-        runs, of which the bootstrap would promise too much, or where a mean is 0). They agree where
-        the ranges meet, and nothing shows that the two are more than 5 % apart; `within` says where
-        it is shown that they are not.
+        `most`, between which it is with 95 % confidence (`agreement.ratio_interval`; none with
+        fewer than 12 runs, of which the bootstrap would promise too much, or where a mean is 0).
+        They agree where the ranges meet, and nothing shows that the two are more than 5 % apart;
+        `within` says where it is shown that they are not.
 
-        Then what `lorelab.damon.told.spread()` counts: `distance` is the largest one between the
-        distributions (Kolmogorov and Smirnov's), `chance` what 95 % of as many runs of the model
-        stay below. They agree up to the larger one of 5 % and that, and are `within` up to 5 %.
+        Then what `lorelab.damon.told.distributions()` counts: `distance` is the largest one of the
+        two (Kolmogorov and Smirnov's), `chance` what 95 % of as many runs of the model stay below.
+        They agree up to the larger one of 5 % and that, and are `within` up to 5 %.
     """
     return weighed(sides(params, measured))
 
@@ -147,24 +147,24 @@ def weighed(both: Sides) -> pd.DataFrame:
     table["within"] = (table["least"] >= 1 - WITHIN) & (table["most"] <= 1 + WITHIN)
     repeats = int(both.kernel["step"].max())
     rows = []
-    for name, kernel in both.kernel_spread.items():
-        row = {"counter": name, "unit": told.SPREAD[name], "repeats": repeats}
-        rows.append(row | _distance(kernel, [one[name] for one in both.model_spreads], repeats))
+    for name, kernel in both.kernel_counted.items():
+        row = {"counter": name, "unit": told.DISTRIBUTIONS[name], "repeats": repeats}
+        rows.append(row | _distance(kernel, [one[name] for one in both.model_counted], repeats))
     return pd.concat([table, pd.DataFrame(rows)], ignore_index=True)
 
 
-def shares(both: Sides) -> pd.DataFrame:
+def cumulative(both: Sides) -> pd.DataFrame:
     """The distributions that `accuracy()` compares.
 
     Returns
     -------
     DataFrame
-        `counter` (of `told.SPREAD`), `value`, `side` (kernel, model), and the `share` of all that
-        is up to the value.
+        `counter` (of `told.DISTRIBUTIONS`), `value`, `side` (kernel, model), and the `share` of
+        all that is up to the value.
     """
     parts = []
-    for name, kernel in both.kernel_spread.items():
-        model = pd.concat([one[name] for one in both.model_spreads]).groupby(level=0).sum()
+    for name, kernel in both.kernel_counted.items():
+        model = pd.concat([one[name] for one in both.model_counted]).groupby(level=0).sum()
         counted = pd.DataFrame({"kernel": kernel, "model": model}).fillna(0).cumsum()
         share = (counted / counted.iloc[-1]).rename_axis("value").reset_index()
         parts.append(share.melt("value", var_name="side", value_name="share").assign(counter=name))
@@ -339,4 +339,4 @@ def _factor(before: pd.DataFrame, after: pd.DataFrame, counter: str) -> tuple[fl
     runs = [side.loc[side["counter"] == counter, "value"] for side in (before, after)]
     if min(map(len, runs)) < RUNS or min(one.mean() for one in runs) <= 0:
         return np.nan, np.nan
-    return agreement.ratio(*runs)
+    return agreement.ratio_interval(*runs)

@@ -161,7 +161,7 @@ def by_size(rows: pd.DataFrame, value: str, axis: str, title: str, see: str) -> 
     )
 
 
-def spreads(rows: pd.DataFrame, title: str, see: str) -> alt.ConcatChart:
+def distributions(rows: pd.DataFrame, title: str, see: str) -> alt.ConcatChart:
     """Cumulative distributions, a line a side: a panel each `of` and `program`, these in columns.
 
     The first side's line is wide, so that it shows behind others that are the same.
@@ -174,14 +174,16 @@ def spreads(rows: pd.DataFrame, title: str, see: str) -> alt.ConcatChart:
     sides = rows["side"].unique().tolist()
     programs = rows["program"].unique().tolist()
     panels = [
-        _spread(rows[(rows["of"] == of) & (rows["program"] == program)], f"{program}: {of}", sides)
+        _distribution(
+            rows[(rows["of"] == of) & (rows["program"] == program)], f"{program}: {of}", sides
+        )
         for of in rows["of"].unique()
         for program in programs
     ]
     return alt.concat(*panels, columns=len(programs)).properties(title=_title(title, see))
 
 
-def _spread(rows: pd.DataFrame, title: str, sides: list[str]) -> alt.Chart:
+def _distribution(rows: pd.DataFrame, title: str, sides: list[str]) -> alt.Chart:
     width = alt.Scale(type="ordinal", domain=sides, range=[5] + [1.5] * (len(sides) - 1))
     scale = alt.Scale(type="symlog" if rows["value"].max() > 100 else "linear", zero=False)
     return (

@@ -26,7 +26,7 @@ from lorelab.damon.overhead import program as overhead_program
 from lorelab.damon.pages import BATCH
 from lorelab.damon.params import Accuracy, Masim, Monitoring, Overhead, Schemes, Variant
 from lorelab.damon.state import SNAPSHOT
-from lorelab.damon.told import Told, changes, observed, spans, spread, spread_counters
+from lorelab.damon.told import Told, changes, distribution_counters, distributions, observed, spans
 from lorelab.damon.workload import accuracy_counters, figures, masim_counters
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
@@ -85,7 +85,7 @@ def masim(wanted: list[Masim], image: Path | None = None) -> list[Record]:
 def accuracy(wanted: list[Accuracy], image: Path | None = None) -> list[Record]:
     """Run `damon/accuracy` on a kernel; see `lorelab.damon.workload.accuracy` for the counters.
 
-    And how regions are spread, of all runs together (`lorelab.damon.told.spread`).
+    And the distributions of what is reported, over all runs (`lorelab.damon.told.distributions`).
     """
     each = [
         params.model_copy(update={"seed": params.seed + n})
@@ -101,11 +101,10 @@ def accuracy(wanted: list[Accuracy], image: Path | None = None) -> list[Record]:
             seen = observed(params, told(run), access, check)
             late = changes(params, told(run))
             said.append(figures(seen, late, params, access, check, sleep))
-        samples = params.aggr_us // params.sample_us
-        spreads = [spread(told(run), samples) for run in mine]
+        counted = [distributions(params, told(run)) for run in mine]
         parts = (
             accuracy_counters(said, params, "kernel"),
-            spread_counters(spreads, params, "kernel"),
+            distribution_counters(counted, params, "kernel"),
         )
         counters = pd.concat(parts)
         found.append(record("damon/accuracy", params, counters, measured, at + 1))

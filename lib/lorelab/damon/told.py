@@ -31,15 +31,15 @@ take 1.9 ms a sample of the kernel, looking 1.7, on stairs with each number and 
 
 BUCKETS = np.unique(2 ** (np.arange(160) / 4) // 1).astype(np.int64)
 """Lowest sizes of `regions_by_size`, in pages: four to an octave."""
-SPREAD = {
+DISTRIBUTIONS = {
     "windows_by_sampled": "windows",
     "windows_by_regions": "windows",
     "regions_by_size": "regions",
     "regions_by_count": "regions",
     "regions_by_age": "regions",
 }
-"""What `spread()` counts, and by what: a window's regions as they are sampled, and as they are
-reported, merged by then; pages, accesses and age of a region reported."""
+"""What `distributions()` counts, and by what: a window's regions as they are sampled, and as they
+are reported, merged by then; pages, accesses and age of a region reported."""
 
 
 class Told(NamedTuple):
@@ -148,14 +148,16 @@ def _spend(began, until, of, begins, slept, spent):
             spent[of[k], n] += max(both, 0.0)
 
 
-def spread(said: Told, samples: int) -> dict[str, pd.Series]:
-    """How regions are spread, in the windows that `observed()` looks at, of `samples` each.
+def distributions(params: Masim, said: Told) -> dict[str, pd.Series]:
+    """Distributions of what is reported, over the windows that `observed()` looks at.
 
     Returns
     -------
     dict of Series
-        By the names of `SPREAD`, how many there are, by value; of sizes by the lowest of a bucket.
+        By the names of `DISTRIBUTIONS`, how many there are, by value; of sizes by the lowest of a
+        bucket.
     """
+    samples = params.aggr_us // params.sample_us
     checks, traces = zip(*((checks, trace) for *_, checks, trace in _whole(said)), strict=True)
     regions = np.concatenate(traces)
     pages = ((regions["end"] - regions["start"]) // PAGE_SIZE).astype(np.int64)
@@ -168,16 +170,16 @@ def spread(said: Told, samples: int) -> dict[str, pd.Series]:
     )
     return {
         name: pd.Series(each).value_counts().sort_index()
-        for name, each in zip(SPREAD, values, strict=True)
+        for name, each in zip(DISTRIBUTIONS, values, strict=True)
     }
 
 
-def spread_counters(
+def distribution_counters(
     runs: list[dict[str, pd.Series]], params: Accuracy, source: str
 ) -> pd.DataFrame:
-    """Counters of `damon/accuracy` for the `spread()` of all runs together; a step a value."""
+    """Counters of `damon/accuracy` for the `distributions()` of all runs; a step a value."""
     parts = []
-    for name, unit in SPREAD.items():
+    for name, unit in DISTRIBUTIONS.items():
         total = pd.concat([run[name] for run in runs]).groupby(level=0).sum()
         found = {name: (unit, total.to_list())}
         part = counters.table("damon/accuracy", label(params.variant), source, found)
