@@ -1,9 +1,13 @@
-"""`python -m lorelab.book build` and `store`; the Makefile calls them."""
+"""`python -m lorelab.book build`, `store` and `prose`; the Makefile calls them."""
+
+from pathlib import Path
 
 import click
 
 from lorelab.book import build as builder
+from lorelab.book import prose as prose_
 from lorelab.cli import main
+from lorelab.errors import RunFailed
 
 
 @click.group()
@@ -22,6 +26,18 @@ def store() -> None:
     """Run what changed, write the outputs into notebooks/."""
     for name in builder.store():
         print(name)
+
+
+@cli.command()
+@click.argument(
+    "pages", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+def prose(pages: tuple[Path, ...]) -> None:
+    """Fail for each number in prose that nothing on its page backs."""
+    found = [str(number) for page in pages for number in prose_.loose(page)]
+    print("\n".join(found))
+    if found:
+        raise RunFailed(f"{len(found)} numbers in prose have nothing on their page to back them")
 
 
 if __name__ == "__main__":

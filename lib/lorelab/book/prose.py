@@ -1,0 +1,128 @@
+"""Numbers in prose: each is in an output, the code or the parameters of its page, or says whence.
+
+A number counts if it has a unit, a per cent sign, or three digits and more; years, versions, and
+what stands in code, formulas and addresses do not. It is backed where the page itself has it, in a
+code cell or in what one printed, where its sentence links to a message, a commit or a source file,
+and where a mark follows it in its paragraph:
+
+    <!-- row: tldr-rec-runtime -->       the figure of that row of data/threads
+    <!-- from: CONFIG_HZ of lab.config -->   where else it is from
+"""
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from lorelab.threads import figures
+
+UNITS = (
+    "%|per cent|[KMGT]i?B|kB|bytes?|B|bits?|[mun]s|µs|s|min|seconds?|minutes?|hours?|days?|MB/s|"
+    "Mbit/s|Gbit/s|Hz|pages?|folios?|slots?|clusters?|regions?|windows?|checks?|samples?|runs?|"
+    "boots?|times|iterations?|instructions?|draws?|threads?|CPUs|messages?|patches|lines?|entries|"
+    "invalidations?|states?|faults?|segments?|packets?|copies|completions?|allocations?|resets?|"
+    "passes|zones?|events?"
+)
+NUMBER = re.compile(
+    rf"(?<![\w.,/§-])[-\u2212]?(\d{{1,3}}(?:,\d{{3}})+|\d+)(\.\d+)?(?![\w]|[.,]\d)(\s*(?:{UNITS})(?!\w))?"
+)
+ANY = re.compile(r"(?<![\w.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|0x[0-9a-f]+")
+NOT_PROSE = re.compile(
+    r"```.*?```|\$\$.*?\$\$|\$[^$\n]+\$|`[^`]*`"
+    r"|(?<=\])\([^)]*\)|\S+://\S+|(?:Linux|version|v) ?\d\S*",
+    re.DOTALL,
+)
+MARK = re.compile(r"<!-- (row|from): (.+?) -->")
+LINK = re.compile(r"\]\(https?://")
+SENTENCE = re.compile(r"(?<=[.!?:;|])\s+")
+
+
+class Loose(NamedTuple):
+    """A number that nothing on its page backs."""
+
+    page: Path
+    number: str
+    context: str
+
+    def __str__(self) -> str:
+        return f"{self.page}: {self.number!r} in: {self.context}"
+
+
+def loose(page: Path) -> Iterator[Loose]:
+    """Numbers in the prose of a notebook that neither the page nor a mark backs.
+
+    Parameters
+    ----------
+    page : Path
+        A notebook with its outputs; the name of its folder is the design's.
+    """
+    cells = json.loads(page.read_text())["cells"]
+    backed = _numbers("\n".join(_computed(cell) for cell in cells if cell["cell_type"] == "code"))
+    for cell in cells:
+        if cell["cell_type"] == "markdown":
+            for paragraph in "".join(cell["source"]).split("\n\n"):
+                yield from _paragraph(page, paragraph, backed)
+
+
+def _paragraph(page: Path, paragraph: str, backed: set[float]) -> Iterator[Loose]:
+    marks = MARK.findall(paragraph)
+    rows = {value for kind, name in marks if kind == "row" for value in [_row(page, name)]}
+    if any(kind == "from" for kind, _ in marks):
+        return
+    for sentence in SENTENCE.split(MARK.sub("", paragraph)):
+        if LINK.search(sentence):
+            continue
+        prose = NOT_PROSE.sub(" ", sentence)
+        for found in NUMBER.finditer(prose):
+            whole, decimals, unit = found.groups()
+            digits = (whole.replace(",", "") + (decimals or "")).lstrip("0.")
+            value = float(whole.replace(",", "") + (decimals or ""))
+            few = len(digits.replace(".", "")) < 3
+            if not unit and (few or _year(whole, decimals) or _version(whole, decimals)):
+                continue
+            per_cent = "%" in (unit or "") or "per cent" in (unit or "")
+            if not _found(value, len(decimals or ".") - 1, per_cent, backed | rows):
+                around = prose[max(0, found.start() - 50) : found.end() + 30]
+                yield Loose(page, found[0].strip(), " ".join(around.split()))
+
+
+def _found(value: float, decimals: int, per_cent: bool, among: set[float]) -> bool:
+    """Whether the page has the number, or, for three digits and more, one that rounds to it."""
+    if value in among or (per_cent and round(value / 100, decimals + 2) in among):
+        return True
+    digits = len(f"{value:.{decimals}f}".replace(".", "").lstrip("0"))
+    return digits >= 3 and any(round(number, decimals) == value for number in among)
+
+
+def _row(page: Path, name: str) -> float:
+    return abs(figures(page.parent.name)["value"].get(name, float("nan")))
+
+
+def _year(whole: str, decimals: str | None) -> bool:
+    return decimals is None and "," not in whole and 1990 <= int(whole) <= 2030
+
+
+def _version(whole: str, decimals: str | None) -> bool:
+    """Of a kernel, from 3.0 to 7.99."""
+    return decimals is not None and whole in "34567" and len(decimals) <= 3
+
+
+def _computed(cell: dict) -> str:
+    texts = ["".join(cell["source"]).replace("_", "")]
+    for output in cell["outputs"]:
+        texts.append("".join(output.get("text", "")))
+        for kind, data in output.get("data", {}).items():
+            text = "".join(data) if isinstance(data, list | str) else ""
+            if kind == "text/html":
+                text = re.sub(r"<script.*?</script>|<[^>]+>", " ", text, flags=re.DOTALL)
+            texts.append(html.unescape(text))
+    return "\n".join(texts)
+
+
+def _numbers(text: str) -> set[float]:
+    return {
+        float(int(word, 16)) if word.startswith("0x") else float(word.replace(",", ""))
+        for word in ANY.findall(text)
+    }
