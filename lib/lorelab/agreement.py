@@ -1,15 +1,68 @@
-"""How far apart a model run and a kernel run of the same experiment are."""
+"""How far apart a model run and a kernel run of the same experiment are, and what that means."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from itertools import accumulate
 
 import numpy as np
 import pandas as pd
 
+REFUSED = 0.10
+"""Deviation that a judgement has to refuse before what it lets pass has passed."""
 RESAMPLES = 4_000
 """Of the bootstrap; its bounds are then off by some hundredth of their distance."""
 KEY = ["design", "experiment", "variant", "step", "counter", "unit"]
+
+
+class Verdict(StrEnum):
+    """What holding a kernel run against a model, or a record, came to."""
+
+    PASSED = "passed"
+    """Equal in every step, or so judged that a deviation of 10 % would have been refused."""
+    FAILED = "failed"
+    UNDECIDED = "undecided"
+    """Nothing contradicts it, but a deviation of 10 % would not have been refused either."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What came of it, and how it was judged.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    table : DataFrame
+        One row a counter; column `agrees` says whether that one does.
+    judged : str
+        How it was judged, in one sentence.
+    """
+
+    verdict: Verdict
+    table: pd.DataFrame
+    judged: str
+
+
+def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
+    """Every step of every counter has to be there on both sides, and equal.
+
+    Parameters
+    ----------
+    model, kernel : DataFrame
+        Counters (see `lorelab.counters`) of a model and a kernel, or of a record and a run anew.
+
+    Returns
+    -------
+    Agreement
+        Its table as `summary()`.
+    """
+    joined = compare(model, kernel)
+    table = summary(joined)
+    verdict = Verdict.PASSED if exact(joined) else Verdict.FAILED
+    same = int((joined["difference"] == 0).sum())
+    judged = f"step by step, of {len(table)} counters: {same} of {len(joined)} values are equal"
+    return Agreement(verdict, table, judged)
 
 
 def compare(model: pd.DataFrame, kernel: pd.DataFrame) -> pd.DataFrame:
@@ -36,7 +89,10 @@ def compare(model: pd.DataFrame, kernel: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary(joined: pd.DataFrame) -> pd.DataFrame:
-    """One row a counter: steps compared, equal, on one side only, and the largest difference."""
+    """One row a counter: steps compared, equal, on one side only, and the largest difference.
+
+    It `agrees` if all are equal, and none is on one side only.
+    """
     rows = []
     for counter, group in joined.groupby("counter", sort=False):
         both = group.dropna(subset=["model", "kernel"])
@@ -48,6 +104,7 @@ def summary(joined: pd.DataFrame) -> pd.DataFrame:
                 "equal": int((both["difference"] == 0).sum()),
                 "largest_difference": float(both["difference"].abs().max()) if len(both) else None,
                 "one_sided": len(group) - len(both),
+                "agrees": bool((group["difference"] == 0).all()),
             }
         )
     return pd.DataFrame(rows)
@@ -74,13 +131,15 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
     -------
     DataFrame
         A row for each counter of both sides: `counter`, `unit`, `repeats`, `model`, `mean`, `low`,
-        `high`, and `agrees`, which says whether the model's value (range) meets the interval.
+        `high`; `agrees`, which says whether the model's value (range) meets the interval; and
+        `refuses`, the share by which the model would have to be off, up or down, not to.
     """
     said, measured = _rates(model, per), _rates(kernel, per)
     units = kernel.drop_duplicates("counter").set_index("counter")["unit"]
     rows = []
     for counter in (name for name in measured if name in said and name != per):
         low, high = measured[counter].min(), measured[counter].max()
+        least, most = said[counter].min(), said[counter].max()
         rows.append(
             {
                 "counter": counter,
@@ -90,29 +149,46 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
                 "mean": measured[counter].mean(),
                 "low": low,
                 "high": high,
-                "agrees": bool(said[counter].min() <= high and low <= said[counter].max()),
+                "agrees": bool(least <= high and low <= most),
+                "refuses": _refused(least, most, low, high),
             }
         )
     return pd.DataFrame(rows)
 
 
-def judged(compared: pd.DataFrame, timing: tuple[str, ...]) -> pd.Series:
-    """Whether a counter's interval can tell a right model from a wrong one.
+def by_range(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreement:
+    """Judge by whether model and kernel meet, counter by counter.
 
     Parameters
     ----------
     compared : DataFrame
         As `intervals` returns it.
     timing : tuple of str
-        Counters that no model can give, as they follow from the order in which CPUs get on.
+        Counters that no model can give, as they follow from the order in which CPUs get on. Where
+        their repeats are all the same, timing made no difference, and they are judged as any other.
 
     Returns
     -------
-    Series of bool
-        False for those of `timing` whose repeats differ. Where repeats are all the same, timing
-        made no difference, and they are judged as any other.
+    Agreement
+        The table with `judged`, False for those of `timing` whose repeats differ, and `refuses`, by
+        which share the model would have to deviate to be refused. Passed if that is 10 % at most
+        for all that are judged.
     """
-    return ~(compared["counter"].isin(timing) & (compared["low"] < compared["high"]))
+    table = compared.copy()
+    table["judged"] = ~(table["counter"].isin(timing) & (table["low"] < table["high"]))
+    judged = table[table["judged"]]
+    decides = judged["refuses"] <= REFUSED
+    if not judged["agrees"].all():
+        verdict = Verdict.FAILED
+    else:
+        verdict = Verdict.PASSED if decides.all() and len(judged) else Verdict.UNDECIDED
+    said = (
+        f"the model meets the range of the repeats in {judged['agrees'].sum()} of {len(judged)} "
+        f"counters, and {decides.sum()} of them would have refused it {REFUSED:.0%} off"
+    )
+    if shown := ", ".join(table.loc[~table["judged"], "counter"]):
+        said += f"; not judged, for timing alone decides: {shown}"
+    return Agreement(verdict, table, said)
 
 
 def quotient(before: list[float], after: list[float]) -> tuple[float, float, float]:
@@ -190,6 +266,14 @@ def _ways(n: int, m: int) -> list[int]:
         for u in range(i, n * m + 1):
             ways[u] += ways[u - i]
     return ways
+
+
+def _refused(least: float, most: float, low: float, high: float) -> float:
+    if least == most == low == high:
+        return 0.0
+    if least <= 0:
+        return np.inf
+    return float(max(high / least - 1, 1 - low / most))
 
 
 def _rates(counters: pd.DataFrame, per: str) -> pd.DataFrame:

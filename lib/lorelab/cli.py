@@ -4,6 +4,8 @@ import errno
 import random
 import sys
 import tempfile
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -11,16 +13,16 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from lorelab import agreement, params
 from lorelab import claims as ledger
-from lorelab.damon.doors import damon
+from lorelab import params
+from lorelab.agreement import Verdict
 from lorelab.errors import BadInput, RunFailed
-from lorelab.experiments import Experiment, experiment, experiments
+from lorelab.experiments import DESIGNS, Experiment, experiment, experiments
 from lorelab.lab import build, pool, probes, records
-from lorelab.lab import run as run_
 from lorelab.lab.boot import GuestFailed
 from lorelab.lab.doors import doctor, lab
 from lorelab.lab.own import TAKES
+from lorelab.lab.run import Lab
 
 console = Console()
 parameters = click.option(
@@ -125,8 +127,7 @@ def kernel(
         if file is None and probes.streams(probe):
             raise BadInput(f"--probe {probe}: sends events, which go to Parquet; give -o FILE")
     try:
-        with run_.probed(probing, icount) as said:
-            runs = found.measure(each, image)
+        runs = found.measure(each, Lab(image, probing, icount))
     except GuestFailed as failed:
         _keep_part(failed, file)
         raise
@@ -135,7 +136,7 @@ def kernel(
         for measured, given in zip(runs, each, strict=True):
             _keep(measured, given)
     counters = pd.concat([measured.counters for measured in runs], ignore_index=True)
-    _write(_with_probes(counters, said, file) if probing else counters, file)
+    _write(_with_probes(counters, runs[0].probes, file) if probing else counters, file)
 
 
 @cli.command()
@@ -147,22 +148,19 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
     """Run model and kernel; how far apart they are, counter by counter.
 
     The kernel's side is the recorded run of these parameters; without one, a kernel is booted.
-    Where it depends on timing or chance it ran several times, and the model has to be within their
-    range; counters that timing alone decides are shown, and not judged.
+    How they were held against each other, and what came of it (passed, failed, undecided), is said
+    on stderr.
     """
     found, given = _asked(name, pairs)
-    if found.model is None and found.weighs is None:
-        raise BadInput(f"{name} has no model half to agree with; use `lorelab kernel {name}`")
-    measured = None if live or image else found.recorded(given)
-    if measured is None:
-        [measured] = found.measure([given], image)
-    _say_which(measured)
-    if found.weighs:
-        same, table = _judged(found, found.weigh(given, measured))
-    else:
-        same, table = _agree(found, found.simulate(given), measured.counters)
-    table.to_csv(sys.stdout, index=False)
-    if not same:
+    found.check_agrees()
+    record = None if live or image else found.recorded(given)
+    if record is None:
+        [record] = found.measure([given], Lab(image))
+    _say_which(record)
+    held = found.agree(given, record)
+    held.table.to_csv(sys.stdout, index=False)
+    print(f"{name}: {held.verdict}: {held.judged}", file=sys.stderr)
+    if held.verdict == Verdict.FAILED:
         raise RunFailed(f"{name}: model and kernel differ")
 
 
@@ -234,10 +232,10 @@ def verify(design: str | None, seed: int) -> None:
     ]
     for found, given, measured in pool.measured(wanted):
         said = f"{found.name} {params.words(given)}"
-        same, table = _agree(found, found.recorded(given).counters, measured.counters)
-        print(f"{said}: {'as recorded' if same else 'DIFFERS'}", file=sys.stderr)
-        table.assign(run=said).to_csv(sys.stdout, index=False)
-        if not same:
+        held = found.again(found.recorded(given), measured)
+        print(f"{said}: {held.verdict}: {held.judged}", file=sys.stderr)
+        held.table.assign(run=said).to_csv(sys.stdout, index=False)
+        if held.verdict == Verdict.FAILED:
             differ.append(said)
     if differ:
         raise RunFailed(f"{'; '.join(differ)}: the kernel no longer says what was recorded")
@@ -245,27 +243,9 @@ def verify(design: str | None, seed: int) -> None:
 
 cli.add_command(lab)
 cli.add_command(doctor)
-cli.add_command(damon)
-
-
-def _agree(
-    found: Experiment, expected: pd.DataFrame, measured: pd.DataFrame
-) -> tuple[bool, pd.DataFrame]:
-    """Whether the two are as near as the experiment can be, and how near, counter by counter."""
-    if found.per:
-        return _judged(found, agreement.intervals(expected, measured, found.per))
-    joined = agreement.compare(expected, measured)
-    return agreement.exact(joined), agreement.summary(joined)
-
-
-def _judged(found: Experiment, table: pd.DataFrame) -> tuple[bool, pd.DataFrame]:
-    """Whether all counters agree, but for those that timing alone decides."""
-    if not found.timing:
-        return bool(table["agrees"].all()), table
-    table["judged"] = agreement.judged(table, found.timing)
-    if shown := ", ".join(table.loc[~table["judged"], "counter"]):
-        print(f"not judged, for timing alone decides: {shown}", file=sys.stderr)
-    return bool(table.loc[table["judged"], "agrees"].all()), table
+for name in DESIGNS:
+    if find_spec(f"lorelab.{name}.door"):
+        cli.add_command(import_module(f"lorelab.{name}.door").command)
 
 
 def _keep(measured: records.Record, given: params.Params) -> None:
@@ -307,11 +287,8 @@ def _asked(name: str, pairs: tuple[str, ...]) -> tuple[Experiment, params.Params
     return found, params.parse(found.Params, params.assignments(pairs))
 
 
-def _with_probes(
-    counters: pd.DataFrame, said: dict[str, list[dict]], file: Path | None
-) -> pd.DataFrame:
+def _with_probes(counters: pd.DataFrame, frames: list[dict], file: Path | None) -> pd.DataFrame:
     """Add what probes counted, and write their events beside `file`."""
-    frames = [frame for one in said.values() for frame in one]
     for probe, number in probes.lost(frames).items():
         print(f"probe {probe}: lost {number} events; its counts are too low", file=sys.stderr)
     for stream, table in probes.events(frames).items():

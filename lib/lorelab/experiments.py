@@ -1,10 +1,17 @@
-"""The registry: every experiment by name, with its parameters and its two roads."""
+"""The registry: every experiment by name, with its parameters; its doors follow from the name.
+
+`swap/allocator-test` is simulated by `lorelab.swap.experiments.allocator_test:simulate`, measured
+by `lorelab.swap.kernel.allocator_test:measure`, and judged by
+`lorelab.swap.agree.allocator_test:agree`, or step by step where there is no such module. A road
+that has no module does not exist. Listing the experiments looks for these modules and loads none,
+so that it takes neither numba nor the laboratory.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -12,72 +19,112 @@ from lorelab.errors import BadInput
 from lorelab.params import Params
 
 if TYPE_CHECKING:
+    from lorelab.agreement import Agreement
     from lorelab.lab.records import Record
+    from lorelab.lab.run import Lab
 
 DESIGNS = ("swap", "damon")
-"""Designs that have landed, in the order of the book."""
+"""Designs that have landed, in the order of the book; a new one adds its word."""
 
 
 @dataclass(frozen=True)
 class Experiment:
     """A question put to a design.
 
-    `simulate` and `measure` are `module:function` names, so that listing the experiments loads
-    neither numba nor the laboratory.
-
-    Where a kernel's counters depend on timing, it is run several times, and `per` names the
-    counter that the others are divided by before an interval is taken
-    (`lorelab.agreement.intervals`); otherwise model and kernel are compared step by step.
+    Attributes
+    ----------
+    name : str
+        `design/experiment`.
+    question : str
+        In one sentence.
+    Params : type
+        Its parameters.
     """
 
     name: str
     question: str
     Params: type[Params]
-    model: str | None = None
-    kernel: str | None = None
-    repeats: bool = True
-    """The kernel says the same each time; False where it draws random numbers of its own."""
-    per: str | None = None
-    """Counter that the others are divided by, where repeats differ (`agreement.intervals`)."""
-    timing: tuple[str, ...] = ()
-    """Counters that follow from the order in which CPUs get on, and so from no parameter; see
-    `agreement.judged`."""
-    weighs: str | None = None
-    """`module:function` that weighs parameters and a record of the kernel against the model and
-    gives a table with a column `agrees`, where neither way of comparing does."""
 
     @property
     def halves(self) -> str:
         """What can answer it, in words."""
-        return " and ".join(name for name in ("model", "kernel") if getattr(self, name))
+        rooms = {"model": "experiments", "kernel": "kernel"}
+        return " and ".join(half for half, room in rooms.items() if self._has(room))
 
     def simulate(self, params: Params) -> pd.DataFrame:
         """Run the prototype; returns counters (see `lorelab.counters`)."""
-        if self.model is None:
+        if not self._has("experiments"):
             raise BadInput(f"{self.name} has no model half; use `lorelab kernel {self.name}`")
-        return _load(self.model)(params)
+        return self._door("experiments", "simulate")(params)
 
-    def measure(self, wanted: list[Params], image: Path | None = None) -> list["Record"]:
+    def measure(self, wanted: list[Params], lab: "Lab | None" = None) -> "list[Record]":
         """Run it on a kernel now, once for each of `wanted`; counters with their provenance.
 
-        The kernel is the laboratory's, or the bzImage at `image`.
+        Parameters
+        ----------
+        wanted : list of Params
+        lab : Lab, optional
+            How it is to be run (`lorelab.lab.run.Lab`); otherwise on the laboratory's kernel.
         """
-        if self.kernel is None:
+        if not self._has("kernel"):
             raise BadInput(f"{self.name} has no kernel half; use `lorelab model {self.name}`")
-        return _load(self.kernel)(wanted, image)
+        if lab is None:
+            lab = import_module("lorelab.lab.run").Lab()
+        return self._door("kernel", "measure")(wanted, lab)
 
-    def weigh(self, params: Params, measured: "Record") -> pd.DataFrame:
-        """Hold a kernel run against the model; see `weighs`."""
-        return _load(self.weighs)(params, measured)
+    def agree(self, params: Params, record: "Record") -> "Agreement":
+        """Hold a kernel run against the model: as the experiment says, or step by step."""
+        if judge := self._judge("agree"):
+            return judge(params, record)
+        self.check_agrees()
+        equal = import_module("lorelab.agreement").equal
+        return equal(self.simulate(params), record.counters)
+
+    def check_agrees(self) -> None:
+        """Raise BadInput where there is nothing to hold a kernel run against."""
+        if not self._has("experiments") and self._judge("agree") is None:
+            raise BadInput(
+                f"{self.name} has no model half to agree with; use `lorelab kernel {self.name}`"
+            )
+
+    def again(self, recorded: "Record", measured: "Record") -> "Agreement | None":
+        """Hold a run measured anew against the recorded one.
+
+        None where the kernel draws random numbers of its own, and so never says the same again:
+        where `agree` is the experiment's own and it has no `again`.
+        """
+        if judge := self._judge("again"):
+            return judge(recorded, measured)
+        if not self.repeats:
+            return None
+        return import_module("lorelab.agreement").equal(recorded.counters, measured.counters)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a run measured anew can be held against the recorded one."""
+        return not self._has("agree") or self._judge("again") is not None
 
     def recorded(self, params: Params) -> "Record | None":
         """The newest recorded kernel run of exactly these parameters, if there is one."""
-        return _load("lorelab.lab.records:load")(self.name, params)
+        return import_module("lorelab.lab.records").load(self.name, params)
 
+    def _module(self, room: str) -> str:
+        design, question = self.name.split("/")
+        return f"lorelab.{design}.{room}.{question.replace('-', '_')}"
 
-def _load(target: str) -> Callable[[Params], pd.DataFrame]:
-    module, function = target.split(":")
-    return getattr(import_module(module), function)
+    def _has(self, room: str) -> bool:
+        try:
+            return find_spec(self._module(room)) is not None
+        except ModuleNotFoundError:
+            return False  # not even the room
+
+    def _door(self, room: str, function: str) -> Callable[..., Any]:
+        return getattr(import_module(self._module(room)), function)
+
+    def _judge(self, function: str) -> "Callable[..., Agreement] | None":
+        if not self._has("agree"):
+            return None
+        return getattr(import_module(self._module("agree")), function, None)
 
 
 def designs(design: str | None = None) -> tuple[str, ...]:

@@ -48,6 +48,11 @@ def label(member: IntEnum) -> str:
     return name.replace("_", "." if number else "-")
 
 
+def seeded(params: Params, seed: int) -> Params:
+    """The same run with another seed."""
+    return params.model_copy(update={"seed": seed})
+
+
 def by_label(enum: type[IntEnum]) -> Any:
     """Type of a parameter that takes a variant by its label (see `label`)."""
     members = {label(member): member for member in enum}

@@ -24,3 +24,8 @@ def figures(design: str) -> pd.DataFrame:
     except FileNotFoundError:
         raise RunFailed(f"{path} is missing: restore it with `git checkout data/threads`") from None
     return table.assign(value=table["value"].astype(float)).set_index("id")
+
+
+def figure(design: str, id: str) -> float:
+    """A printed figure, in the unit of its row."""
+    return float(figures(design).loc[id, "value"])

@@ -62,6 +62,8 @@ class Machine(NamedTuple):
     cpus: int = 1
     memory_mib: int = 2048
     icount: bool = False
+    """Every instruction takes the same time, 2**shift ns, and one CPU executes at a time."""
+    shift: int = 0
     append: tuple[str, ...] = ()
     """Arguments for the kernel's command line."""
     qemu: tuple[str, ...] = ()
@@ -71,8 +73,10 @@ class Machine(NamedTuple):
 class Job(NamedTuple):
     """What to run in the guest."""
 
+    design: str | None
+    """Whose kernel, probes and guest programs it takes; None for a job of the laboratory's own."""
     workload: str
-    """Module under lib/kernel/guest whose `run(params)` yields rows."""
+    """Module under lib/kernel/DESIGN/guest whose `run(params)` yields rows."""
     params: dict[str, Any]
     seconds: float
     """Longest the job may take once the guest is up."""
@@ -158,7 +162,7 @@ def fastest(image: Path, root: Path, modules: Path | None = None) -> str:
     if known.exists():
         return known.read_text()
     try:
-        nothing = Job("nothing", {}, 5)
+        nothing = Job(None, "nothing", {}, 5)
         _run(image, root, None, Machine(), nothing, "kvm", True, boot_seconds=20, modules=modules)
         found = "kvm"
     except RunFailed:
@@ -238,7 +242,7 @@ def _emulation(machine: Machine, accelerator: str) -> list[str]:
             threads, cpu = "single", "max,-cx16"
         qemu = ["-accel", f"tcg,thread={threads}", "-cpu", cpu]
     if machine.icount:
-        qemu += ["-icount", "shift=0"]
+        qemu += ["-icount", f"shift={machine.shift}"]
     # By default a virtio-serial device has 64 queues, and QEMU's main loop polls a file for each
     # whenever the guest sets its timer: 455 of virtme-ng's and ours, which took as much time as the
     # emulation. Number 0 is kept for a console; the one port of each device is number 1.

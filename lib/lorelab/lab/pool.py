@@ -9,15 +9,22 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from itertools import groupby
 from multiprocessing import get_context
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from lorelab.errors import RunFailed
-from lorelab.experiments import Experiment
 from lorelab.lab.records import Record
 from lorelab.params import Params, only_model
 
 FEWEST = 8
 """Runs that are worth a boot of their own."""
+
+
+class Measurable(Protocol):
+    """What can be run on a kernel, under its name."""
+
+    name: str
+
+    def measure(self, wanted: list[Params]) -> list[Record]: ...
 
 
 class Part(NamedTuple):
@@ -27,13 +34,13 @@ class Part(NamedTuple):
     """Their guests have several CPUs."""
     of: int
     """Parts that such runs of the experiment are dealt to."""
-    found: Experiment
+    found: Measurable
     runs: list[Params]
 
 
 def measured(
-    wanted: list[tuple[Experiment, list[Params]]],
-) -> Iterator[tuple[Experiment, Params, Record]]:
+    wanted: list[tuple[Measurable, list[Params]]],
+) -> Iterator[tuple[Measurable, Params, Record]]:
     """Measure all of `wanted`, part by part (see `parts`).
 
     The next part starts when one is through, whichever experiment it is of, but guests of several
@@ -71,20 +78,20 @@ def measured(
         raise failed
 
 
-def parts(wanted: list[tuple[Experiment, list[Params]]], cpus: int) -> list[Part]:
+def parts(wanted: list[tuple[Measurable, list[Params]]], cpus: int) -> list[Part]:
     """What is measured at once on a machine of `cpus` CPUs, in the order to begin with.
 
     Runs of one CPU are dealt to as many guests as there are CPUs, eight at least to each. Those of
     several come first, and then what can't be parted, so that neither is what all wait for at the
     end.
     """
-    found = []
-    for experiment, runs in wanted:
+    dealt = []
+    for found, runs in wanted:
         for several, group in groupby(sorted(runs, key=_several), key=_several):
             alike = list(group)
             of = 1 if several else max(1, min(cpus, len(alike) // FEWEST))
-            found += [Part(several, of, experiment, alike[n::of]) for n in range(of)]
-    return sorted(found, key=lambda part: (not part.several, part.of))
+            dealt += [Part(several, of, found, alike[n::of]) for n in range(of)]
+    return sorted(dealt, key=lambda part: (not part.several, part.of))
 
 
 def _several(params: Params) -> bool:

@@ -9,6 +9,7 @@ release.
 import io
 import json
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,6 +57,8 @@ class Record(NamedTuple):
 
     counters: pd.DataFrame
     provenance: Provenance
+    probes: Sequence[dict[str, Any]] = ()
+    """What probes said that the reader asked for (see `lorelab.lab.probes`); it is not kept."""
 
 
 class _Sealed(BaseModel):

@@ -1,17 +1,27 @@
-"""One call from a design's `kernel.py`: boot what was built, run a job, say where it came from."""
+"""One call from a design's `kernel/`: boot what was built, run a job, say where it came from."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lorelab.lab import boot, build, guest, needs, own, probes
-from lorelab.lab.records import Provenance, now
+import pandas as pd
 
-_asked: ContextVar[dict[str, list[dict[str, Any]]]] = ContextVar("probes")
-_icount: ContextVar[bool] = ContextVar("icount", default=False)
+from lorelab.lab import boot, build, guest, needs, own
+from lorelab.lab.records import Provenance, Record, now
+from lorelab.params import Params
+
+
+class Lab(NamedTuple):
+    """What whoever asks for a run wants otherwise than the experiment has it."""
+
+    image: Path | None = None
+    """A kernel of the reader's own, as `lorelab.lab.own` takes it."""
+    probes: tuple[str, ...] = ()
+    """Probes that watch every boot, besides the experiment's own."""
+    icount: bool = False
+    """A ns of the guest's clock is an instruction."""
 
 
 class Measured(NamedTuple):
@@ -21,14 +31,27 @@ class Measured(NamedTuple):
     source: dict[str, Any]
     probes: list[dict[str, Any]]
     """Frames of the job's probes; `lorelab.lab.probes` makes tables of them."""
+    asked: list[dict[str, Any]]
+    """Frames of those that `Lab` asked for."""
 
-    def provenance(self, experiment: str, params: dict[str, Any], run: int = 1) -> Provenance:
-        """Provenance of the `run`-th run of the boot."""
-        return Provenance(experiment=experiment, params=params, run_in_boot=run, **self.source)
+    def record(self, name: str, params: Params, counters: pd.DataFrame, run: int = 1) -> Record:
+        """The record of the `run`-th run of the boot, from 1.
+
+        Parameters
+        ----------
+        name : str
+            Experiment as `design/experiment`.
+        params : Params
+        counters : DataFrame
+            See `lorelab.counters`.
+        """
+        given = params.model_dump(mode="json")
+        provenance = Provenance(experiment=name, params=given, run_in_boot=run, **self.source)
+        return Record(counters, provenance, self.asked)
 
 
 def measure(
-    machine: boot.Machine, job: boot.Job, image: Path | None = None, patched: bool = False
+    machine: boot.Machine, job: boot.Job, lab: Lab | None = None, patched: bool = False
 ) -> Measured:
     """Boot the laboratory's guest and run `job`.
 
@@ -36,10 +59,9 @@ def measure(
     ----------
     machine : Machine
     job : Job
-    image : Path, optional
-        A kernel of the reader's own, as `lorelab.lab.own` takes it; otherwise the laboratory's.
+    lab : Lab, optional
     patched : bool
-        The laboratory's kernel with lib/kernel/patches, not the unmodified one.
+        The kernel of the job's design, not the unmodified one.
 
     Raises
     ------
@@ -48,54 +70,57 @@ def measure(
     RunFailed
         The guest did not come to the job's end.
     """
+    lab = lab or Lab()
     needs.check(needs.BOOT)
     made = build.recipe(patched=patched)
-    kernel = own.find(image) if image else build.built(made)
+    kernel = own.find(lab.image) if lab.image else build.built(made)
     root, programs, date = guest.built(), guest.programs(made), now()
-    asked = _asked.get({})
-    machine = machine._replace(icount=machine.icount or _icount.get())
-    job = job._replace(probes=(*job.probes, *(name for name in asked if name not in job.probes)))
-    outcome = boot.run(kernel.image, root.root, programs, machine, job, modules=kernel.modules)
-    for frame in outcome.probes:
-        if frame["probe"] in asked:
-            asked[frame["probe"]].append(frame)
-    return Measured(
-        outcome.rows,
-        {
-            "date": date,
-            "lorelab": version("lorelab"),
-            "kernel": kernel.info.model_copy(update={"release": outcome.release}),
-            "accelerator": outcome.accelerator,
-            "icount": machine.icount,
-            "boots": 1,
-            "qemu": boot.qemu_version(),
-            "command": outcome.command,
-            "programs": outcome.programs,
-            "guest": root.info,
-        },
-        outcome.probes,
+    machine = machine._replace(icount=machine.icount or lab.icount)
+    every = (*job.probes, *(name for name in lab.probes if name not in job.probes))
+    whole = job._replace(probes=every)
+    outcome = boot.run(kernel.image, root.root, programs, machine, whole, modules=kernel.modules)
+    source = {
+        "date": date,
+        "lorelab": version("lorelab"),
+        "kernel": kernel.info.model_copy(update={"release": outcome.release}),
+        "accelerator": outcome.accelerator,
+        "icount": machine.icount,
+        "boots": 1,
+        "qemu": boot.qemu_version(),
+        "command": outcome.command,
+        "programs": outcome.programs,
+        "guest": root.info,
+    }
+    mine, asked = (
+        [frame for frame in outcome.probes if frame["probe"] in names]
+        for names in (job.probes, lab.probes)
     )
+    return Measured(outcome.rows, source, mine, asked)
 
 
-@contextmanager
-def probed(
-    names: tuple[str, ...], icount: bool = False
-) -> Iterator[dict[str, list[dict[str, Any]]]]:
-    """Attach probes to every boot within, whatever the experiment.
+def by_boot(
+    wanted: list[Params],
+    kind: Callable[[Params], Any],
+    measure: Callable[[list[Params]], list[Record]],
+) -> list[Record]:
+    """Measure together what can share a boot.
 
-    With `icount`, a ns of the guest's clock is an instruction.
+    Parameters
+    ----------
+    wanted : list of Params
+    kind : callable
+        What is the same for runs that can, in an order of its own.
+    measure : callable
+        Gets runs of one kind.
 
-    Yields
-    ------
-    dict
-        What each of them said, filled in as boots end (see `lorelab.lab.probes`).
+    Returns
+    -------
+    list of Record
+        As `wanted`.
     """
-    for name in names:
-        probes.source(name)
-    said = {name: [] for name in names}
-    tokens = _asked.set(said), _icount.set(icount)
-    try:
-        yield said
-    finally:
-        _asked.reset(tokens[0])
-        _icount.reset(tokens[1])
+    places = sorted(range(len(wanted)), key=lambda n: kind(wanted[n]))
+    found: dict[int, Record] = {}
+    for _, group in groupby(places, key=lambda n: kind(wanted[n])):
+        alike = list(group)
+        found.update(zip(alike, measure([wanted[n] for n in alike]), strict=True))
+    return [found[n] for n in range(len(wanted))]
