@@ -1,0 +1,1 @@
+"""What the fair-zone thread says: its figures, checks of its statements, and its claims."""

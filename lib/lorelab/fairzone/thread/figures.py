@@ -1,0 +1,92 @@
+"""The printed figures of the fair-zone thread, and what follows from them by arithmetic alone."""
+
+import numpy as np
+import pandas as pd
+
+from lorelab import threads
+
+OPERATIONS = {
+    "seqread": "sequential read",
+    "randread": "random read",
+    "seqwrite": "sequential write",
+    "randwrite": "random write",
+}
+THREADS = (1, 2, 4, 8, 16)
+HALF = 0.005
+"""Half a unit of the last digit: all means and percentages are printed with two decimals."""
+
+
+def figure(id: str) -> float:
+    """Value of one printed figure, by its row in data/threads/fairzone.csv."""
+    return float(threads.figures("fairzone").loc[id, "value"])
+
+
+def tiobench() -> pd.DataFrame:
+    """The table of the patch, one row an operation and number of threads.
+
+    Returns
+    -------
+    DataFrame
+        `operation`, `threads`; `baseline` and `v1`, means in MB/s; `percent`, the gain printed
+        beside them; `low` and `high`, the gains in per cent between which the rounded means leave
+        it; `hits`, the part of the reads that would have to come from the cache, at no cost, if
+        nothing else made the gain.
+    """
+    rows = threads.figures("fairzone")
+    found = []
+    for operation in OPERATIONS:
+        for number in THREADS:
+            old = rows.loc[f"{operation}-{number}-baseline", "value"]
+            new = rows.loc[f"{operation}-{number}-v1", "value"]
+            percent = float(rows.loc[f"{operation}-{number}-v1", "percent"])
+            found.append((operation, number, old, new, percent))
+    table = pd.DataFrame(found, columns=["operation", "threads", "baseline", "v1", "percent"])
+    low = 100 * ((table["v1"] - HALF) / (table["baseline"] + HALF) - 1)
+    high = 100 * ((table["v1"] + HALF) / (table["baseline"] - HALF) - 1)
+    return table.assign(low=low, high=high, hits=hit_fraction(table["baseline"], table["v1"]))
+
+
+def hit_fraction(old: float | pd.Series, new: float | pd.Series) -> float | pd.Series:
+    """Part h of the reads served from the cache at no cost: new = old / (1 - h)."""
+    return 1 - old / new
+
+
+def speedup(hits: float) -> float:
+    """Gain in per cent if the part `hits` of the reads costs nothing: 1 / (1 - h) - 1."""
+    return 100 * (1 / (1 - hits) - 1)
+
+
+def geometric_means() -> pd.Series:
+    """Mean gain of each operation in per cent, over the numbers of threads."""
+    table = tiobench()
+    ratio = np.log(table["v1"] / table["baseline"])
+    return 100 * (np.exp(ratio.groupby(table["operation"], sort=False).mean()) - 1)
+
+
+def shares() -> pd.DataFrame:
+    """DMA32's part of what was allocated or scanned in the messages that followed.
+
+    Returns
+    -------
+    DataFrame
+        `kernel`, `of` (allocations or velocity), `share`, and `size`, DMA32's part of the managed
+        pages where the message that gives it means the same machine, else nan.
+    """
+    sized = figure("managed-dma32") / (figure("managed-dma32") + figure("managed-normal"))
+    pairs = [
+        ("june18-{}-allocs-vanilla", "3.16-rc1", "allocations, data in memory", np.nan),
+        ("june18-{}-allocs-fairzone", "18 June", "allocations, data in memory", np.nan),
+        ("june18-{}-allocs-3.0", "3.0", "allocations, data in memory", np.nan),
+        ("june27-{}-allocs-fairzone", "25 June", "allocations", sized),
+        ("big-velocity-{}-3.0", "3.0", "velocity", np.nan),
+        ("big-velocity-{}-rc1", "3.16-rc1", "velocity", np.nan),
+        ("big-velocity-{}-bigbatches", "batch of managed / 4", "velocity", np.nan),
+        ("v4r8-velocity-{}-rc1", "3.16-rc1", "velocity", np.nan),
+        ("v4r8-velocity-{}-series", "v4r8", "velocity", np.nan),
+        ("v4r8-velocity-{}-classzone", "v4r8, class zone kept", "velocity", np.nan),
+    ]
+    found = []
+    for row, kernel, of, size in pairs:
+        low, high = (figure(row.format(zone)) for zone in ("dma32", "normal"))
+        found.append((kernel, of, low / (low + high), size))
+    return pd.DataFrame(found, columns=["kernel", "of", "share", "size"])
