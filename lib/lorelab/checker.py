@@ -1,0 +1,369 @@
+"""Every state that a model can reach, breadth first, and the shortest way to a broken one.
+
+A model is two compiled functions over states of a few uint64 words, each with a fixed signature,
+so that this search is compiled once for all models:
+
+    from lorelab.checker import U, Model, explore, invariant, successors
+
+    @successors
+    def step(state, following, steps, setting):
+        # Write each state that can follow `state` into a row of `following`, every word of it,
+        # and the number of the step that leads there into `steps`.
+        return U(how_many)
+
+    @invariant
+    def broken(state, followed, setting):
+        # `followed` is how many states follow: a state that none follows, and that is not an end,
+        # is a deadlock.
+        return U(0)  # or the number of the invariant that `state` breaks
+
+    model = Model(step, broken, words=2, most_following=3)
+    explored = explore(model, first, setting)
+    path(model, explored, setting)
+
+`state` and `first` are (words,) uint64, `following` is (most_following, words), `steps` is
+(most_following,), and `setting` is a uint64 array of any length that the two functions read: a
+configuration is data, nothing is compiled again for it. Two equal rows of `following` count as two
+transitions to one state. Helpers that the two call are compiled by `njit`.
+
+A state is kept once, with the index of the state it was first reached from; `room` says what that
+takes. The states are in the order in which they were reached, so a property is counted by a loop
+over `Explored.states`. `never` looks for states from which no wanted one can be reached.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+
+from lorelab.errors import BadInput
+
+U = np.uint64
+ZERO, ONE = U(0), U(1)
+MEMORY = 1 << 30
+"""Bytes that a search may take unless it is told otherwise."""
+BATCH = U(64)
+"""States whose successors are made before any is looked up: the waits for memory then overlap."""
+
+njit = numba.njit(cache=True, error_model="numpy", _nrt=False)
+
+_ARRAY = types.Array(types.uint64, 1, "C")
+_ROWS = types.Array(types.uint64, 2, "C")
+_SUCCESSORS = types.uint64(_ARRAY, _ROWS, _ARRAY, _ARRAY)
+_INVARIANT = types.uint64(_ARRAY, types.uint64, _ARRAY)
+successors = numba.njit(_SUCCESSORS, cache=True, error_model="numpy", _nrt=False)
+"""Compiles `(state, following, steps, setting)`; see above."""
+invariant = numba.njit(_INVARIANT, cache=True, error_model="numpy", _nrt=False)
+"""Compiles `(state, followed, setting)`; see above."""
+
+_INDEX = U(0xFFFFFFFF)
+_MIX = U(0x9E3779B97F4A7C15)
+_HALF = U(32)
+_DONE, _BROKEN, _TABLE_FULL, _STATES_FULL = U(0), U(1), U(2), U(3)
+
+
+class Model(NamedTuple):
+    """What is searched."""
+
+    successors: object
+    """Compiled by `successors`."""
+    invariant: object
+    """Compiled by `invariant`."""
+    words: int
+    """uint64 words of a state."""
+    most_following: int
+    """States that can follow one at most."""
+
+
+class Explored(NamedTuple):
+    """What a search found; complete unless `broken`."""
+
+    states: np.ndarray
+    """(n, words) uint64: the states in the order in which they were reached."""
+    parents: np.ndarray
+    """(n,) uint32: index of the state that each was first reached from; the first one's is 0."""
+    transitions: int
+    """Steps taken from the states that were gone through."""
+    depth: int
+    """Steps of the shortest way to the state farthest away, of those gone through."""
+    broken: int
+    """Number of the invariant that state `index` breaks, 0 when all hold in every state."""
+    index: int
+    """Index of the broken state with the shortest way to it; 0 when there is none."""
+
+
+def room(words: int, states: int) -> int:
+    """Bytes that a search through so many states takes at most.
+
+    A state takes its words, 4 bytes for its parent, and 32/3 bytes of the hash table, half as much
+    again while that grows.
+    """
+    return states * (8 * words + 20)
+
+
+def affordable(words: int, memory: int = MEMORY) -> int:
+    """How many states of so many words fit into `memory` bytes."""
+    return min(memory // room(words, 1), int(_INDEX) - 1)
+
+
+def refuse(estimate: float, words: int, memory: int = MEMORY) -> None:
+    """Raise when a search through about `estimate` states would not fit.
+
+    Raises
+    ------
+    BadInput
+        Says how many states there are about, what they take, and what there is.
+    """
+    if estimate > affordable(words, memory):
+        raise BadInput(
+            f"about {estimate:.1e} states, which take {room(words, int(estimate)) / 2**30:.1f} GiB:"
+            f" more than {memory / 2**30:.1f} GiB; take a smaller configuration"
+        )
+
+
+def explore(model: Model, first: np.ndarray, setting: np.ndarray, memory: int = MEMORY) -> Explored:
+    """Go through every state that can be reached from `first`, nearest first.
+
+    It ends at the first state that breaks an invariant, so no shorter way breaks one.
+
+    Parameters
+    ----------
+    model : Model
+    first : (words,) array
+        The first state.
+    setting : (any,) array
+        What the model's functions read besides.
+    memory : int
+        Bytes that may be taken.
+
+    Raises
+    ------
+    BadInput
+        There are more states than fit into `memory`; says how far it came.
+    """
+    most = affordable(model.words, memory)
+    spare = int(BATCH) * model.most_following
+    # Pages that no state reaches are never touched, and so take no memory.
+    states = np.empty((most + spare, model.words), U)
+    parents = np.empty(most + spare, np.uint32)
+    states[0], parents[0] = first, 0
+    largest = most * 4 // 3 + 2 * spare
+    table = np.zeros(min(1 << 16, largest), U)
+    following = np.empty((spare, model.words), U)
+    steps = np.empty(spare, U)
+    setting = np.ascontiguousarray(setting, U)
+    # Reached, gone through, transitions, depth, end of this depth, broken invariant, its state.
+    count = np.array([1, 0, 0, 0, 1, 0, 0], U)
+    _fill(table, states, U(1))
+    while True:
+        ended = _search(
+            model.successors, model.invariant, setting, states, parents, table, following, steps,
+            U(model.most_following), U(most), U(largest), count,
+        )  # fmt: skip
+        if ended != _TABLE_FULL:
+            break
+        table = np.zeros(min(2 * len(table), largest), U)
+        _fill(table, states, count[0])
+    reached, _, transitions, depth, _, broken, index = (int(n) for n in count)
+    if ended == _STATES_FULL:
+        raise BadInput(
+            f"more than {most} states, the first of which lie within {depth} steps, and that is"
+            f" what {memory / 2**30:.1f} GiB hold; take a smaller configuration"
+        )
+    return Explored(states[:reached], parents[:reached], transitions, depth, broken, index)
+
+
+def path(
+    model: Model, explored: Explored, setting: np.ndarray, index: int | None = None
+) -> list[tuple[int, np.ndarray]]:
+    """The shortest way to a state.
+
+    Parameters
+    ----------
+    index : int
+        Index of the state; the broken one when left out.
+
+    Returns
+    -------
+    list of (step, state)
+        The number of each step and the (words,) state that it leads to; the first state, which no
+        step leads to, is left out.
+    """
+    setting = np.ascontiguousarray(setting, U)
+    following = np.empty((model.most_following, model.words), U)
+    steps = np.empty(model.most_following, U)
+    at = explored.index if index is None else index
+    back = []
+    while at:
+        before = int(explored.parents[at])
+        n = int(model.successors(explored.states[before], following, steps, setting))
+        row = np.flatnonzero((following[:n] == explored.states[at]).all(axis=1))[0]
+        back.append((int(steps[row]), explored.states[at]))
+        at = before
+    return back[::-1]
+
+
+def never(model: Model, explored: Explored, setting: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """States from which no wanted state can be reached, whatever is done.
+
+    None means that every run can still end well, and does if every step that can be taken again
+    and again is taken at last (strong fairness).
+
+    Parameters
+    ----------
+    explored : Explored
+        A complete search: of one that broke off, what can be reached is not known.
+    wanted : (n,) bool array
+        Which of `explored.states` are wanted.
+
+    Returns
+    -------
+    (m,) int64 array
+        Their indices, the nearest first.
+    """
+    reaches = wanted.copy()
+    table = np.zeros(len(explored.states) * 4 // 3 + 64, U)
+    _fill(table, explored.states, U(len(explored.states)))
+    following = np.empty((model.most_following, model.words), U)
+    steps = np.empty(model.most_following, U)
+    setting = np.ascontiguousarray(setting, U)
+    # Steps mostly lead to states found later, so each pass goes from the last to the first.
+    while _back(model.successors, setting, explored.states, table, following, steps, reaches):
+        pass
+    return np.flatnonzero(~reaches)
+
+
+@njit
+def _hash(state):
+    mixed = ZERO
+    for word in state:
+        mixed = (mixed ^ word) * _MIX
+        mixed ^= mixed >> _HALF
+    return mixed * _MIX
+
+
+@njit
+def _slot(mixed, slots):
+    return ((mixed >> _HALF) * slots) >> _HALF
+
+
+@njit
+def _find(table, states, state, mixed):
+    """Place of a state in the table; an entry there is 0, or index + 1 above the hash's low half.
+
+    Open addressing with linear probing.
+    """
+    slots = U(len(table))
+    slot = _slot(mixed, slots)
+    tag = mixed << _HALF
+    while table[slot]:
+        entry = table[slot]
+        if (entry ^ tag) <= _INDEX:
+            index = (entry & _INDEX) - ONE
+            same = True
+            for w in range(len(state)):
+                same &= states[index, w] == state[w]
+            if same:
+                return slot
+        slot += ONE
+        if slot == slots:
+            slot = ZERO
+    return slot
+
+
+@njit
+def _fill(table, states, reached):
+    """Enter states that all differ into an empty table."""
+    slots = U(len(table))
+    for index in range(reached):
+        mixed = _hash(states[index])
+        slot = _slot(mixed, slots)
+        while table[slot]:
+            slot += ONE
+            if slot == slots:
+                slot = ZERO
+        table[slot] = (mixed << _HALF) | (U(index) + ONE)
+
+
+_FUNCTIONS = types.FunctionType(_SUCCESSORS), types.FunctionType(_INVARIANT)
+_PARENTS = types.Array(types.uint32, 1, "C")
+_FLAGS = types.Array(types.boolean, 1, "C")
+
+
+@numba.njit(
+    types.uint64(
+        *_FUNCTIONS, _ARRAY, _ROWS, _PARENTS, _ARRAY, _ROWS, _ARRAY,
+        types.uint64, types.uint64, types.uint64, _ARRAY,
+    ),
+    cache=True, error_model="numpy",
+)  # fmt: skip
+def _search(
+    successors, invariant, setting, states, parents, table, following, steps,
+    width, most, largest, count,
+):  # fmt: skip
+    reached, gone, transitions, depth, end = count[0], count[1], count[2], count[3], count[4]
+    slots = U(len(table))
+    numbers = np.empty(BATCH, U)
+    hashes = np.empty(len(following), U)
+    touched = ZERO
+    ended = _DONE
+    while gone < reached:
+        if reached > most:
+            ended = _STATES_FULL
+            break
+        if (reached + BATCH * width) * U(4) > slots * U(3) and slots < largest:
+            ended = _TABLE_FULL
+            break
+        if gone == end:
+            depth += ONE
+            end = reached
+        batch = min(BATCH, end - gone)
+        for b in range(batch):
+            state = states[gone + b]
+            n = successors(state, following[b * width :], steps, setting)
+            numbers[b] = n
+            count[5] = invariant(state, n, setting)
+            if count[5]:
+                count[6] = gone + b
+                ended = _BROKEN
+                break
+            for k in range(b * width, b * width + n):
+                hashes[k] = _hash(following[k])
+                touched ^= table[_slot(hashes[k], slots)]
+        if ended == _BROKEN:
+            break
+        for b in range(batch):
+            transitions += numbers[b]
+            for k in range(b * width, b * width + numbers[b]):
+                slot = _find(table, states, following[k], hashes[k])
+                if not table[slot]:
+                    states[reached] = following[k]
+                    parents[reached] = gone + b
+                    reached += ONE
+                    table[slot] = (hashes[k] << _HALF) | reached
+        gone += batch
+    # A load whose value nobody takes would be left out.
+    steps[0] = touched
+    count[0], count[1], count[2], count[3], count[4] = reached, gone, transitions, depth, end
+    return ended
+
+
+@numba.njit(
+    types.uint64(_FUNCTIONS[0], _ARRAY, _ROWS, _ARRAY, _ROWS, _ARRAY, _FLAGS),
+    cache=True, error_model="numpy",
+)  # fmt: skip
+def _back(successors, setting, states, table, following, steps, reaches):
+    """Mark states one step before a marked one; returns how many."""
+    marked = ZERO
+    for n in range(U(len(states))):
+        index = U(len(states)) - ONE - n
+        if reaches[index]:
+            continue
+        for k in range(successors(states[index], following, steps, setting)):
+            slot = _find(table, states, following[k], _hash(following[k]))
+            if reaches[(table[slot] & _INDEX) - ONE]:
+                reaches[index] = True
+                marked += ONE
+                break
+    return marked
