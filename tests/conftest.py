@@ -10,25 +10,31 @@ from lorelab.lab import build, guest, needs
 
 class Laboratory(NamedTuple):
     kernel: build.Kernel
+    """Unmodified."""
     guest: guest.Guest
-    programs: object
 
 
 @pytest.fixture(scope="session")
 def laboratory():
-    """Kernel, guest and programs; built first in CI, where nothing here may be skipped."""
+    """The unmodified kernel and the guest; built first in CI, where nothing here may be skipped."""
     if os.environ.get("CI") != "true":
         if needs.missing(needs.BOOT + needs.BUILD):
             pytest.skip("no QEMU or no kernel source here: `lorelab doctor` names the packages")
         if build.find(build.recipe()) is None or guest.find() is None:
             pytest.skip("the kernel and the guest are not built: `make lab` builds them")
-    kernel = build.build()
-    return Laboratory(kernel, guest.build_root(), guest.build_programs(build.recipe()))
+    return Laboratory(build.build(build.recipe()), guest.build_root())
 
 
 @pytest.fixture(scope="session")
-def switched(laboratory):
-    """The kernel with lib/kernel/patches; built first in CI."""
-    if os.environ.get("CI") != "true" and build.find(build.recipe(patched=True)) is None:
-        pytest.skip("the kernel with switches is not built: `make lab` builds it")
-    return build.build(patched=True)
+def patched(laboratory):
+    """Gives a design's kernel, with its programs; both are built first in CI."""
+
+    def patched(design: str) -> build.Kernel:
+        made = build.recipe(design)
+        if os.environ.get("CI") != "true" and build.find(made) is None:
+            pytest.skip(f"the kernel of {design} is not built: `make lab` builds it")
+        guest.build_programs(made)
+        build.build(build.recipe(design, patched=False))
+        return build.build(made)
+
+    return patched

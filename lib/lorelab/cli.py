@@ -92,7 +92,7 @@ def model(name: str, pairs: tuple[str, ...], file: Path | None) -> None:
     "probing",
     metavar="PROBE",
     multiple=True,
-    help="Watch it with lib/kernel/probes/PROBE.c; may be repeated.",
+    help="Watch it with PROBE.c of lib/kernel/*/probes; may be repeated.",
 )
 @click.option("--icount", is_flag=True, help="A ns of the probes' clock is an instruction.")
 def kernel(
@@ -120,11 +120,11 @@ def kernel(
     if config:
         if image or record:
             raise BadInput("--config is for finding bugs: it takes no --kernel and no --record")
-        image = build.built(build.recipe(config, patched=True)).image
+        image = build.built(build.recipe(found.design, config)).image
     if record and (probing or icount):
         raise BadInput("--record keeps an experiment as it is; leave --probe and --icount out")
     for probe in probing:
-        if file is None and probes.streams(probe):
+        if probes.streams(probes.source(probe, found.design)) and file is None:
             raise BadInput(f"--probe {probe}: sends events, which go to Parquet; give -o FILE")
     try:
         runs = found.measure(each, Lab(image, probing, icount))

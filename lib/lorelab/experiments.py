@@ -46,6 +46,11 @@ class Experiment:
     Params: type[Params]
 
     @property
+    def design(self) -> str:
+        """The first half of its name."""
+        return self.name.partition("/")[0]
+
+    @property
     def halves(self) -> str:
         """What can answer it, in words."""
         rooms = {"model": "experiments", "kernel": "kernel"}

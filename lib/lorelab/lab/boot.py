@@ -83,7 +83,8 @@ class Job(NamedTuple):
     rows: int | None = None
     """Rows it must give, where that is known before."""
     probes: tuple[str, ...] = ()
-    """Files under lib/kernel/probes, without their `.c`, attached before the workload starts."""
+    """Files of lib/kernel/DESIGN/probes or common/probes, without their `.c`, attached before the
+    workload starts."""
 
 
 class Outcome(NamedTuple):
@@ -119,7 +120,7 @@ class GuestFailed(RunFailed):
 def run(
     image: Path,
     root: Path,
-    programs: Path,
+    programs: Path | None,
     machine: Machine,
     job: Job,
     quiet: bool = False,
@@ -133,7 +134,7 @@ def run(
         bzImage.
     root : Path
         The guest's root file system (`lorelab.lab.guest`); stays read-only.
-    programs : Path
+    programs : Path or None
         Folder whose files the guest finds beside its workloads.
     modules : Path, optional
         Folder of the kernel's modules, when it needs some to reach its root (`lorelab.lab.own`).
@@ -213,13 +214,17 @@ def _run(
 def _stage(lab: Path, job: Job, programs: Path | None, inlined: Path) -> dict[str, str]:
     """Put together what the guest sees as /lab; returns the digest of each file it runs."""
     (lab / "probes").mkdir(parents=True)
-    for file in (cache.KERNEL_FILES / "guest").glob("*.py"):
+    for file in cache.files(job.design, "guest/*.py"):
         shutil.copy2(file, lab)
+    # Those of the design all, for a workload may load one itself.
+    own = cache.KERNEL_FILES / job.design / "probes" if job.design else None
+    for file in own.glob("*.[ch]") if own else ():
+        shutil.copy2(file, lab / "probes")
     for file in programs.iterdir() if programs is not None else ():
         if file.is_file():
             shutil.copy2(file, lab)
     for name in job.probes:
-        shutil.copy2(probes.source(name), lab / "probes")
+        shutil.copy2(probes.source(name, job.design), lab / "probes")
     files = [file for file in sorted(lab.rglob("*")) if file.is_file()]
     used = {str(file.relative_to(lab)): cache.file_digest(file) for file in files}
     if inlined.exists():

@@ -1,5 +1,11 @@
-"""Build the laboratory's kernel from Debian's linux-source, once per digest of its parts."""
+"""Build kernels from Debian's linux-source, each once per digest of its parts.
 
+A design's kernel is the source, lib/kernel/common, and the config and patches of its own folder, so
+that nothing of another design's is in it. Its unmodified kernel has the same config and no patch;
+designs without a config of their own share one.
+"""
+
+import functools
 import os
 import re
 import shutil
@@ -12,19 +18,19 @@ from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache, needs
 from lorelab.lab.commands import follow, say
 
-ROOM_MIB = 5000
-"""Unpacked source, objects with debug information and a spare copy of the source."""
+ROOM_MIB = 6000
+"""Unpacked source, objects with debug information and a pristine copy of the source."""
 
 MAKE = {
     "KBUILD_BUILD_TIMESTAMP": "1970-01-01 00:00:00 UTC",
     "KBUILD_BUILD_USER": "lorelab",
     "KBUILD_BUILD_HOST": "lorelab",
+    # Else it counts the builds of a tree.
+    "KBUILD_BUILD_VERSION": "1",
     "LOCALVERSION": "",
 }
 """Set so that the image depends on the source, the config, the patches and the compiler only."""
 
-
-CONFIGS = cache.KERNEL_FILES / "config"
 INLINED = "inlined"
 """Beside the image: functions that the compiler inlined though their source doesn't say so."""
 
@@ -45,7 +51,9 @@ class KernelInfo(BaseModel):
     package_version: str | None = None
     source_sha256: str | None = None
     config: str | None = None
-    """Name of the fragment under lib/kernel/config; one that is not `lab` stands on top of it."""
+    """`lab`, or the name of a fragment on top of it."""
+    design: str | None = None
+    """Whose config and patches it has; None for the unmodified kernel of `common` alone."""
     config_sha256: str | None = None
     """Of the whole .config that came out of Kconfig."""
     patches: list[str] | None = None
@@ -69,18 +77,15 @@ class Kernel(NamedTuple):
 class Recipe(NamedTuple):
     """What goes into a build."""
 
+    design: str | None
+    config: str
     package: str
     version: str
     source_sha256: str
-    config: str
-    patches: list[Path]
     compiler: str
-
-    @property
-    def fragments(self) -> list[Path]:
-        """What Kconfig merges, in order: the laboratory's own, then what a config adds to it."""
-        names = ["lab"] if self.config == "lab" else ["lab", self.config]
-        return [CONFIGS / f"{name}.config" for name in names]
+    fragments: list[Path]
+    """What Kconfig merges, in order."""
+    patches: list[Path]
 
     @property
     def patches_sha256(self) -> str | None:
@@ -98,33 +103,68 @@ class Recipe(NamedTuple):
     def folder(self) -> Path:
         return cache.root() / "kernel" / self.digest[:16]
 
+    @property
+    def tree(self) -> Path:
+        """Where it is built: one tree a config, whose files differ little from design to design."""
+        own = self.fragments[-1].parent.name == "configs"
+        name = f"{self.design}-{self.config}" if own else self.config
+        return cache.root() / "kernel" / "work" / name
 
-def recipe(config: str = "lab", patched: bool = False) -> Recipe:
+
+def recipe(design: str | None = None, config: str | None = None, patched: bool = True) -> Recipe:
     """Say what a build would be made of on this machine.
 
     Parameters
     ----------
-    config : str
-        Fragment under lib/kernel/config, without its `.config`; merged on top of `lab`.
+    design : str, optional
+        Whose kernel; without one it is the unmodified kernel of lib/kernel/common.
+    config : str, optional
+        A fragment on top: `debug` or `kcsan`, or lib/kernel/DESIGN/configs/CONFIG.config.
     patched : bool
-        Apply lib/kernel/patches; otherwise the source stays as Debian ships it.
+        With the patches of `common` and the design; otherwise the design's unmodified kernel.
     """
     needs.check(needs.BUILD)
-    known = sorted(path.stem for path in CONFIGS.glob("*.config"))
-    if config not in known:
-        raise BadInput(f"unknown kernel config {config}: takes one of {', '.join(known)}")
-    package = needs.SOURCE.name.removesuffix(".tar.xz")
-    patches = sorted((cache.KERNEL_FILES / "patches").glob("*.patch")) if patched else []
-    if patched and not patches:
-        raise BadInput("lib/kernel/patches has no patch; build the unmodified kernel")
+    if design is not None and design not in cache.designs():
+        known = ", ".join(cache.designs())
+        raise BadInput(f"unknown design {design}: takes one of {known} (folders of lib/kernel)")
     return Recipe(
-        package,
-        say("dpkg-query", "--show", "--showformat=${Version}", package),
-        cache.file_digest(needs.SOURCE),
-        config,
-        patches,
-        say("gcc", "--version").splitlines()[0],
+        design,
+        config or "lab",
+        *_machine(needs.SOURCE),
+        _fragments(design, config),
+        cache.files(design, "patches/*.patch") if design is not None and patched else [],
     )
+
+
+def recipes(designs: list[str]) -> list[Recipe]:
+    """What the kernels of some designs are made of, each once: the unmodified ones come first."""
+    made = [recipe(), *(recipe(design, patched=False) for design in designs)]
+    found: dict[str, Recipe] = {}
+    for one in [*made, *(recipe(design) for design in designs)]:
+        found.setdefault(one.digest, one)
+    return list(found.values())
+
+
+@functools.cache
+def _machine(source: Path) -> tuple[str, str, str, str]:
+    """Package, version and digest of the source, and the compiler."""
+    package = source.name.removesuffix(".tar.xz")
+    version = say("dpkg-query", "--show", "--showformat=${Version}", package)
+    compiler = say("gcc", "--version").splitlines()[0]
+    return package, version, cache.file_digest(source), compiler
+
+
+def _fragments(design: str | None, config: str | None) -> list[Path]:
+    found = [cache.KERNEL_FILES / "common" / "lab.config", *cache.files(design, "kernel.config")]
+    if config is None:
+        return found
+    further = {file.stem: file for file in (cache.KERNEL_FILES / "common").glob("*.config")}
+    del further["lab"]
+    further |= {file.stem: file for file in cache.files(design, "configs/*.config")}
+    if config not in further:
+        known = ", ".join(sorted(further))
+        raise BadInput(f"unknown kernel config {config}: takes one of {known}")
+    return [*found, further[config]]
 
 
 def find(made: Recipe) -> Kernel | None:
@@ -139,25 +179,25 @@ def built(made: Recipe) -> Kernel:
     """The finished build of `made`, or BadInput with the command that makes it."""
     kernel = find(made)
     if kernel is None:
+        design = f" {made.design}" if made.design else ""
         config = "" if made.config == "lab" else f" --config {made.config}"
-        raise BadInput(f"the kernel is not built yet; run: lorelab lab build{config}")
+        raise BadInput(f"the kernel is not built yet; run: lorelab lab build{design}{config}")
     return kernel
 
 
-def build(config: str = "lab", patched: bool = False) -> Kernel:
-    """Build the kernel, or take it from the cache; an interrupted build goes on where it stopped.
+def build(made: Recipe) -> Kernel:
+    """Build a kernel, or take it from the cache; an interrupted build goes on where it stopped.
 
     Raises
     ------
     BadInput
-        A package, a config or room on the disk is missing.
+        Room on the disk is missing.
     RunFailed
-        A patch did not apply, Kconfig dropped a line of the fragment, or make failed.
+        A patch did not apply, Kconfig dropped a line of a fragment, or make failed.
     """
-    made = recipe(config, patched)
     if kernel := find(made):
         return kernel
-    work = cache.root() / "kernel" / "work" / config
+    work = made.tree
     if not (work / "objects").exists():
         cache.need_room(work, ROOM_MIB)
     with cache.locked(work):
@@ -171,11 +211,22 @@ def build(config: str = "lab", patched: bool = False) -> Kernel:
 
 
 def source_tree(made: Recipe) -> Path:
-    """The unpacked source, with the recipe's patches applied."""
-    work = cache.root() / "kernel" / "work" / made.config
-    with cache.locked(work):
-        _unpack(made, work)
-    return work / "source"
+    """The unpacked source, as Debian ships it."""
+    with cache.locked(made.tree):
+        return _pristine(made, made.tree)
+
+
+def _pristine(made: Recipe, work: Path) -> Path:
+    source, stamp = work / "pristine", work / "pristine.digest"
+    if stamp.exists() and stamp.read_text() == made.source_sha256:
+        return source
+    stamp.unlink(missing_ok=True)
+    shutil.rmtree(source, ignore_errors=True)
+    source.mkdir()
+    unpack = ["tar", "-xf", str(needs.SOURCE), "-C", str(source), "--strip-components=1"]
+    follow("kernel: unpacking the source", unpack, work / "build.log")
+    stamp.write_text(made.source_sha256)
+    return source
 
 
 def _unpack(made: Recipe, work: Path) -> None:
@@ -185,18 +236,19 @@ def _unpack(made: Recipe, work: Path) -> None:
         return
     stamp.unlink(missing_ok=True)
     shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir()
     log = work / "build.log"
-    unpack = ["tar", "-xf", str(needs.SOURCE), "-C", str(fresh), "--strip-components=1"]
-    follow("kernel: unpacking the source", unpack, log)
+    pristine = _pristine(made, work)
+    # Of links: patch(1) writes a new file in the place of each that it changes.
+    copy = ["cp", "-al", str(pristine), str(fresh)]
+    follow("kernel: linking the source", copy, log)
     for patch in made.patches:
         apply = ["patch", "-p1", "--forward", "--batch", "--fuzz=0", f"--input={patch}"]
         try:
             follow(f"kernel: applying {patch.name}", apply, log, cwd=fresh)
         except RunFailed:
             raise RunFailed(
-                f"{patch.name} does not apply to {made.package} {made.version}; "
-                f"the series is for the version named in lib/kernel/patches/README.md; see {log}"
+                f"{patch.name} does not apply to {made.package} {made.version}; the series is for "
+                f"the version named in lib/kernel/common/patches/README.md; see {log}"
             ) from None
     # By content, without the archive's times: make then sees only what a patch really changed.
     update = ["rsync", "-rlp", "--checksum", "--delete", f"{fresh}/", f"{source}/"]
@@ -235,7 +287,9 @@ def _make(work: Path, what: str, target: str) -> None:
         f"CC={compiler}",
     ]
     jobs = f"-j{len(os.sched_getaffinity(0))}"
-    follow(what, [*command, *variables, jobs, target], work / "build.log")
+    # Objects of one tree serve another, whose folder they name in debug information alone.
+    shared = {**os.environ, "CCACHE_NOHASHDIR": "1"}
+    follow(what, [*command, *variables, jobs, target], work / "build.log", env=shared)
 
 
 def _keep(made: Recipe, work: Path) -> Kernel:
@@ -253,6 +307,7 @@ def _keep(made: Recipe, work: Path) -> Kernel:
         package_version=made.version,
         source_sha256=made.source_sha256,
         config=made.config,
+        design=made.design,
         config_sha256=cache.file_digest(part / "config"),
         patches=[patch.name for patch in made.patches],
         patches_sha256=made.patches_sha256,

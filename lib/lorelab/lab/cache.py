@@ -11,7 +11,19 @@ from pathlib import Path
 from lorelab.errors import BadInput
 
 KERNEL_FILES = Path(__file__).resolve().parents[2] / "kernel"
-"""lib/kernel of this checkout: config, patches, probes, guest programs."""
+"""lib/kernel of this checkout: a folder a design, and `common`."""
+
+
+def designs() -> list[str]:
+    """Designs that have files for a kernel: folders of lib/kernel."""
+    found = {path.name for path in KERNEL_FILES.iterdir() if path.is_dir()}
+    return sorted(found - {"common"})
+
+
+def files(design: str | None, pattern: str) -> list[Path]:
+    """Files of `common`, then of the design's own folder, each in the order of their names."""
+    homes = ["common"] if design is None else ["common", design]
+    return [file for home in homes for file in sorted((KERNEL_FILES / home).glob(pattern))]
 
 
 def root() -> Path:

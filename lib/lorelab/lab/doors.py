@@ -17,45 +17,55 @@ def lab() -> None:
 
 
 @lab.command("build")
+@click.argument("designs", metavar="[DESIGN]...", nargs=-1)
 @click.option(
     "--config",
-    default="lab",
     metavar="NAME",
-    help="Build the patched kernel with lib/kernel/config/NAME.config on top: debug or kcsan.",
+    help="Build with lib/kernel/common/NAME.config on top (debug or kcsan), or a config of the "
+    "design's own, lib/kernel/DESIGN/configs/NAME.config.",
 )
-def build_(config: str) -> None:
-    """Build both kernels, the guest and its programs; seconds when nothing changed."""
+def build_(designs: tuple[str, ...], config: str | None) -> None:
+    """Build kernels, the guest and its programs; seconds when nothing changed.
+
+    The unmodified kernel and, of each DESIGN or of all, the one with its patches.
+    """
     # All that can be missing is named before the first of them starts.
     needs.check(needs.BUILD + needs.GUEST + needs.BOOT)
-    if config != "lab":
-        kernel = build.build(config, patched=True)
-        print(f"kernel {kernel.info.release} ({config}) is ready", file=sys.stderr)
-        return
-    kernel = build.build()
-    guest.build_programs(build.recipe())
-    guest.build_root()
-    # Last, on the objects of the first: only what the series touches is compiled again.
-    build.build(patched=True)
-    ready = f"kernel {kernel.info.release}, the same with switches, and guest"
-    print(f"{ready} are ready in {cache.root()}", file=sys.stderr)
+    wanted = list(designs) or cache.designs()
+    made = [build.recipe(one, config) for one in wanted] if config else build.recipes(wanted)
+    # Last those with patches, on the objects of the others: few files are compiled again.
+    for one in made:
+        kernel = build.build(one)
+        print(f"{_named(one)} is ready: {kernel.info.release}", file=sys.stderr)
+    if config is None:
+        for design in wanted:
+            guest.build_programs(build.recipe(design))
+        guest.build_root()
+        print(f"the guest is ready; all of it is in {cache.root()}", file=sys.stderr)
 
 
 @lab.command()
 def status() -> None:
     """What is built, as a table on stdout."""
     table = Table("part", "state", "made of")
-    for part, patched in (("kernel", False), ("kernel with switches", True)):
-        try:
-            made = build.recipe(patched=patched)
+    try:
+        for made in build.recipes(cache.designs()):
             kernel = build.find(made)
             state = f"built, {kernel.info.release}" if kernel else "not built"
-            table.add_row(part, state, f"{made.package} {made.version}, {made.compiler}")
-        except BadInput as lacking:
-            table.add_row(part, "not built", str(lacking))
+            of = f"{made.package} {made.version}, {len(made.patches)} patches, {made.compiler}"
+            table.add_row(_named(made), state, of)
+    except BadInput as lacking:
+        table.add_row("kernels", "not built", str(lacking))
     root = guest.find()
     packages = f"{guest.SUITE}, {len(root.info.packages)} packages" if root else guest.SUITE
     table.add_row("guest", "built" if root else "not built", packages)
     Console().print(table)
+
+
+def _named(made: build.Recipe) -> str:
+    of = f" of {made.design}" if made.design else ""
+    config = "" if made.config == "lab" else f" ({made.config})"
+    return f"{'kernel' if made.patches else 'unmodified kernel'}{of}{config}"
 
 
 @lab.command()

@@ -123,10 +123,18 @@ def make_disk(folder: Path, image: Path, mib: int = 64) -> None:
         part.unlink(missing_ok=True)
 
 
-def build_programs(kernel: build.Recipe) -> Path:
-    """Compile lib/kernel/guest, some of it out of the kernel's tree; returns the folder."""
-    needs.check(needs.BUILD)
+def build_programs(kernel: build.Recipe) -> Path | None:
+    """Compile the guest programs of a recipe's design, some of them out of the kernel's tree.
+
+    Returns
+    -------
+    Path or None
+        Their folder; None where the design has none.
+    """
     folder = _programs(kernel)
+    if folder is None:
+        return None
+    needs.check(needs.BUILD)
     out = folder / "bin"
     if out.exists():
         return out
@@ -136,28 +144,37 @@ def build_programs(kernel: build.Recipe) -> Path:
         part.mkdir()
         log.write_text("")
         source = build.source_tree(kernel)
-        made = ["make", "-C", str(cache.KERNEL_FILES / "guest"), f"KERNEL={source}", f"OUT={part}"]
-        follow("guest: compiling its programs", made, log)
+        here = cache.KERNEL_FILES / kernel.design / "guest"
+        made = ["make", "-C", str(here), f"KERNEL={source}", f"OUT={part}"]
+        follow(f"guest: compiling the programs of {kernel.design}", made, log)
         if not out.exists():
             part.rename(out)
     return out
 
 
-def programs(kernel: build.Recipe) -> Path:
-    """Folder of the compiled guest programs, or BadInput with the command that makes it."""
-    out = _programs(kernel) / "bin"
-    if not out.exists():
-        raise BadInput("the guest's programs are not built yet; run: lorelab lab build")
-    return out
+def programs(kernel: build.Recipe) -> Path | None:
+    """Folder of a design's compiled guest programs, or BadInput with the command that makes it."""
+    folder = _programs(kernel)
+    if folder is None:
+        return None
+    if not (folder / "bin").exists():
+        raise BadInput(
+            f"the guest's programs are not built yet; run: lorelab lab build {kernel.design}"
+        )
+    return folder / "bin"
 
 
 def _folder() -> Path:
     return cache.root() / "guest" / cache.digest(*COMMAND)[:16]
 
 
-def _programs(kernel: build.Recipe) -> Path:
-    here = cache.KERNEL_FILES / "guest"
-    sources = [here / "Makefile", *sorted(here.glob("*.[ch]"))]
+def _programs(kernel: build.Recipe) -> Path | None:
+    """Where a design's programs go: a folder named after what they are made of."""
+    own = cache.KERNEL_FILES / kernel.design / "guest" if kernel.design else None
+    if own is None or not (own / "Makefile").exists():
+        return None
+    sources = [file for end in ("*.[ch]", "*.mk") for file in cache.files(None, f"guest/{end}")]
+    sources += [own / "Makefile", *sorted(own.glob("*.[ch]"))]
     parts = [part for path in sources for part in (path.name, path.read_bytes())]
     made = cache.digest(kernel.source_sha256, kernel.compiler, *parts)
     return cache.root() / "programs" / made[:16]

@@ -34,7 +34,7 @@ BUILD = [
     Need("/usr/include/libelf.h", "libelf-dev", "building the kernel"),
     Need("pahole", "dwarves", "type information for bcc"),
     Need("perl", "perl", "building the kernel"),
-    Need("patch", "patch", "applying lib/kernel/patches"),
+    Need("patch", "patch", "applying lib/kernel/*/patches"),
     Need("cpio", "cpio", "kernel headers inside the kernel, for bcc"),
     Need("rsync", "rsync", "rebuilding only what changed"),
     Need("xz", "xz-utils", "unpacking the source"),

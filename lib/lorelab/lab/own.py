@@ -97,7 +97,7 @@ def command(
         A disk or the initramfs could not be made.
     """
     needs.check(needs.OWN)
-    init = cache.KERNEL_FILES / "guest" / "init.sh"
+    init = cache.KERNEL_FILES / "common" / "guest" / "init.sh"
     (folder / "lab" / init.name).write_bytes(init.read_bytes())
     used = {init.name: cache.file_digest(init)}
     loaded = _needed(modules, folder)

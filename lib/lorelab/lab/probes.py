@@ -1,4 +1,4 @@
-"""Probes: bcc programs of lib/kernel/probes, and what they say as tables.
+"""Probes: bcc programs of lib/kernel/*/probes, and what they say as tables.
 
 A probe counts in a kernel that need not be patched. `guest/probe.py` loads it; here it is found,
 and its counters and event streams become the tables that everything else has.
@@ -14,21 +14,20 @@ from lorelab.counters import COLUMNS
 from lorelab.errors import BadInput
 from lorelab.lab import cache
 
-FOLDER = cache.KERNEL_FILES / "probes"
+
+def source(name: str, design: str | None) -> Path:
+    """The file of a probe that all designs have or one, or BadInput with the names there are."""
+    known = {file.stem: file for file in cache.files(design, "probes/*.c")}
+    if name not in known:
+        raise BadInput(
+            f"unknown probe {name}: takes one of {', '.join(sorted(known))} (lib/kernel/*/probes)"
+        )
+    return known[name]
 
 
-def source(name: str) -> Path:
-    """The file of a probe, or BadInput with the names there are."""
-    file = FOLDER / f"{name}.c"
-    if not file.exists():
-        known = ", ".join(sorted(path.stem for path in FOLDER.glob("*.c")))
-        raise BadInput(f"unknown probe {name}: takes one of {known} (lib/kernel/probes/*.c)")
-    return file
-
-
-def streams(name: str) -> list[str]:
+def streams(file: Path) -> list[str]:
     """The event streams of a probe."""
-    return re.findall(r"^BPF_RINGBUF_OUTPUT\((\w+)", source(name).read_text(), re.MULTILINE)
+    return re.findall(r"^BPF_RINGBUF_OUTPUT\((\w+)", file.read_text(), re.MULTILINE)
 
 
 def counters(name: str, variant: str, frames: list[dict[str, Any]]) -> pd.DataFrame:

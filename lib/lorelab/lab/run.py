@@ -61,7 +61,7 @@ def measure(
     job : Job
     lab : Lab, optional
     patched : bool
-        The kernel of the job's design, not the unmodified one.
+        The kernel with the patches of the job's design, not the unmodified one.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def measure(
     """
     lab = lab or Lab()
     needs.check(needs.BOOT)
-    made = build.recipe(patched=patched)
+    made = build.recipe(job.design, patched=patched)
     kernel = own.find(lab.image) if lab.image else build.built(made)
     root, programs, date = guest.built(), guest.programs(made), now()
     machine = machine._replace(icount=machine.icount or lab.icount)

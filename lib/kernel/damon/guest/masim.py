@@ -10,12 +10,11 @@ import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
-import damon_memory
-import damon_sysfs
+import memory
+import sysfs
+from switches import turned
 
 HERE = Path(__file__).parent
-DEBUG = Path("/sys/kernel/debug")
-SWITCHES = DEBUG / "lorelab"
 PART = 1 << 19
 BEGIN = signal.SIGUSR1
 
@@ -24,34 +23,22 @@ def run(params):
     """Yield what became of each of `params["runs"]`, in order; rows carry its number as `run`.
 
     A run has `masim`, the standard input of masim.c; `attrs` and `schemes`
-    (`damon_sysfs.configure`); `switches`, choices by name. `params["log"]` says what to log:
+    (`sysfs.configure`); `switches`, choices by name. `params["log"]` says what to log:
     "regions", "numbers" (with them), or "" for nothing.
     """
     # Most of a large program's memory is never touched.
     Path("/proc/sys/vm/overcommit_memory").write_text("1")
     log, schemes = None, any(wanted["schemes"] for wanted in params["runs"])
     if params["log"]:
-        from damon_log import Log
+        from log import Log
 
         log = Log(params["log"] == "numbers", schemes)
     if schemes:
-        damon_memory.swap()
+        memory.swap()
     for number, wanted in enumerate(params["runs"]):
-        turn(wanted["switches"])
-        for row in one(wanted, log):
-            yield {"run": number, **row}
-        turn(dict.fromkeys(wanted["switches"]))
-
-
-def turn(switches):
-    """Turn each switch to its choice, or back to the kernel's own behaviour where that is None."""
-    if switches and not os.path.ismount(DEBUG):
-        subprocess.run(["mount", "-t", "debugfs", "debugfs", DEBUG], check=True)
-    for name, choice in switches.items():
-        file = SWITCHES / name
-        if not file.exists():
-            raise RuntimeError(f"this kernel lacks {file}; it takes lib/kernel/patches")
-        file.write_text(choice or re.sub(r"[][]", "", file.read_text()).split()[0])
+        with turned(wanted["switches"]):
+            for row in one(wanted, log):
+                yield {"run": number, **row}
 
 
 @contextmanager
@@ -80,12 +67,12 @@ def one(wanted, log):
     with started(wanted["masim"]) as (program, said):
         yield {"regions": said["region"], "own": said["own"], **mappings(program.pid)}
         schemes = [marked(scheme) for scheme in wanted["schemes"]]
-        damon_sysfs.configure(program.pid, wanted["attrs"], schemes)
+        sysfs.configure(program.pid, wanted["attrs"], schemes)
         if log:
             log.start_anew()
-        damon_sysfs.turn("on")
+        sysfs.turn("on")
         watched = time.monotonic_ns()
-        kdamond = damon_sysfs.kdamond()
+        kdamond = sysfs.kdamond()
         before = work(kdamond)
         watch = None
         if wanted["schemes"]:
@@ -95,7 +82,7 @@ def one(wanted, log):
             for task in (program.pid, kdamond):
                 os.sched_setaffinity(task, {0})
             os.sched_setscheduler(kdamond, os.SCHED_FIFO, os.sched_param(1))
-            watch = damon_memory.Watch(program.pid)
+            watch = memory.Watch(program.pid)
         program.send_signal(BEGIN)
         truth = []
         for line in program.stdout:
@@ -107,10 +94,10 @@ def one(wanted, log):
             raise RuntimeError("masim ended before its program did")
         after = work(kdamond)
         applying = log.applying() if log else 0
-        stats = damon_sysfs.scheme_stats() if wanted["schemes"] else []
+        stats = sysfs.scheme_stats() if wanted["schemes"] else []
         # Else pages go out between one counter of memory and the next.
-        damon_sysfs.turn("off")
-        memory = watch.end() if watch else {}
+        sysfs.turn("off")
+        became = watch.end() if watch else {}
         yield {
             "watched": watched,
             "truth": truth,
@@ -118,7 +105,7 @@ def one(wanted, log):
             "applying": applying,
             "schemes": stats,
             "watermarks": [rule["watermarks"] for rule in schemes if "watermarks" in rule],
-            "memory": memory,
+            "memory": became,
         }
         if log:
             packed = base64.b64encode(zlib.compress(log.read())).decode()
@@ -131,7 +118,7 @@ def marked(scheme):
     if "watermarks" not in scheme:
         return scheme
     *less, interval = scheme["watermarks"]
-    now = damon_memory.free()
+    now = memory.free()
     return scheme | {"watermarks": [max(now - one, 0) for one in less] + [interval]}
 
 

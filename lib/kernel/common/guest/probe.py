@@ -1,6 +1,6 @@
-"""Attaches probes, bcc programs of lib/kernel/probes, and reads what they counted.
+"""Attaches probes, bcc programs of lib/kernel/*/probes, and reads what they counted.
 
-What a probe is and what it may say: lib/kernel/probes/README.md.
+What a probe is and what it may say: lib/kernel/common/probes/README.md.
 """
 
 import ctypes
@@ -72,7 +72,9 @@ class Kernel:
         if re.search(r"\.(ringbuf_output|ringbuf_reserve|perf_submit)\(", source):
             raise ValueError(f"probe {name}: send events with EMIT(), which counts what is lost")
         if not (POINT.search(source) or TRACEPOINT.search(source)):
-            raise ValueError(f"probe {name}: has no probe point; see lib/kernel/probes/README.md")
+            raise ValueError(
+                f"probe {name}: has no probe point; see lib/kernel/common/probes/README.md"
+            )
         for kfunc, traced, kprobe, probed, arguments in POINT.findall(source):
             kind, function = (kfunc.lower(), traced) if kfunc else (kprobe, probed)
             lacks = self.lacks(function, kfunc, "," in arguments)
@@ -246,8 +248,7 @@ class Probe:
         if self.events:
             self.done.set()
             self.listener.join()
-        # Calls that found another program running on their CPU.
-        self.missed = sum(misses(function.fd) for function in self.bpf.funcs.values())
+        self.missed = missed(self.bpf)
         for symbol in list(self.bpf.kprobe_fds):
             self.bpf.detach_kprobe_event(symbol)
         for tracepoint in list(self.bpf.tracepoint_fds):
@@ -305,10 +306,14 @@ class Probe:
             yield "_".join([table, *map(str, words)]), step, value
 
 
-def misses(fd):
-    """Calls that the kernel did not run a program for."""
-    lines = Path(f"/proc/self/fdinfo/{fd}").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith("recursion_misses"))
+def missed(bpf):
+    """Calls that found another program running on their CPU, for which the kernel ran none."""
+    lost = 0
+    for function in bpf.funcs.values():
+        for line in Path(f"/proc/self/fdinfo/{function.fd}").read_text().splitlines():
+            if line.startswith("recursion_misses"):
+                lost += int(line.split()[1])
+    return lost
 
 
 def plain(value):

@@ -22,7 +22,7 @@ def configure(pid, attrs, schemes=(), kdamonds=1):
     `scheme()` takes. Each kdamond is set up alike.
     """
     if not ADMIN.exists():
-        raise RuntimeError(f"this kernel lacks {ADMIN}; it takes CONFIG_DAMON_SYSFS")
+        raise NotImplementedError(f"{ADMIN}; it takes CONFIG_DAMON_SYSFS")
     write(ADMIN / "nr_kdamonds", 0)
     write(ADMIN / "nr_kdamonds", kdamonds)
     for number in range(kdamonds):

@@ -8,10 +8,11 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+from switches import turned
+
 HERE = Path(__file__).parent
 THP = Path("/sys/kernel/mm/transparent_hugepage")
 TRACING = Path("/sys/kernel/tracing")
-SWITCHES = Path("/sys/kernel/debug/lorelab/swap")
 CGROUP = Path("/sys/fs/cgroup/lorelab")
 DEVICE = Path("/dev/ram0")
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -71,8 +72,8 @@ def run(params):
 
 def prepare():
     """Mount what the counters and limits need; write the whole device once, to have its pages."""
-    for kind, place in (("debugfs", SWITCHES.parents[1]), ("tracefs", TRACING)):
-        subprocess.run(["mount", "-t", kind, kind, place], check=False, stderr=subprocess.DEVNULL)
+    if not TRACING.is_mount():
+        subprocess.run(["mount", "-t", "tracefs", "tracefs", TRACING], check=True)
     cgroups = CGROUP.parent
     if not (cgroups / "cgroup.controllers").exists():
         subprocess.run(["mount", "-t", "cgroup2", "cgroup2", cgroups], check=True)
@@ -112,19 +113,6 @@ def attach():
         event = TRACING / "events" / "lorelab" / name
         (event / "trigger").write_text(f"hist:keys={key}")
     os.close(events)
-
-
-@contextmanager
-def turned(switches):
-    """Switches by name at their choices, and back at the kernel's own."""
-    for name, choice in switches.items():
-        if not (SWITCHES / name).exists():
-            raise NotImplementedError(f"the switch {name}; it takes lib/kernel/patches")
-        (SWITCHES / name).write_text(choice)
-    yield
-    for name in switches:
-        first = re.sub(r"[][]", "", (SWITCHES / name).read_text()).split()[0]
-        (SWITCHES / name).write_text(first)
 
 
 @contextmanager

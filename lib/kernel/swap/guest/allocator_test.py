@@ -7,11 +7,12 @@ import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 
+from switches import FOLDER, turned
+
 HERE = Path(__file__).parent
 THP = Path("/sys/kernel/mm/transparent_hugepage")
 ZRAM = Path("/sys/block/zram0")
 DEVICE = "/dev/zram0"
-SWITCHES = Path("/sys/kernel/debug/lorelab")
 MADV_PAGEOUT = 21
 LINE = re.compile(r"Iteration (\d+): swpout inc: (\d+), swpout fallback inc: (\d+),")
 
@@ -38,11 +39,6 @@ def run(params):
         enabled.write_text("0")
     for enabled in THP.glob("hugepages-*kB/enabled"):
         enabled.write_text("always" if enabled.parent.name == "hugepages-64kB" else "never")
-    if any(wanted["switches"] for wanted in params["runs"]):
-        if not os.path.ismount(SWITCHES.parent):
-            subprocess.run(["mount", "-t", "debugfs", "debugfs", SWITCHES.parent], check=True)
-        if not SWITCHES.exists():
-            raise NotImplementedError(f"{SWITCHES}, which come with lib/kernel/patches")
     for turn in range(params["turns"]):
         for number, wanted in enumerate(params["runs"]):
             if turn or number:
@@ -53,20 +49,15 @@ def run(params):
 
 def switched(switches, **wanted):
     """Run the tool once with switches turned, which then go back."""
-    for name, choice in switches.items():
-        (SWITCHES / name).write_text(choice)
-    yield from one(**wanted)
-    if "swap/count" in switches:
-        yield {"counters": counters()}
-    for name in switches:
-        # The kernel's own behaviour is the first choice; the current one is in brackets.
-        first = re.sub(r"[][]", "", (SWITCHES / name).read_text()).split()[0]
-        (SWITCHES / name).write_text(first)
+    with turned(switches):
+        yield from one(**wanted)
+        if "swap/count" in switches:
+            yield {"counters": counters()}
 
 
 def counters():
     """Counts of swap/count by `NAME ORDER`; they start anew."""
-    file = SWITCHES / "swap" / "counters"
+    file = FOLDER / "swap" / "counters"
     lines = [line.rsplit(" ", 1) for line in file.read_text().splitlines()]
     file.write_text("0")
     return {name: int(count) for name, count in lines}

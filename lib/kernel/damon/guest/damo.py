@@ -31,7 +31,7 @@ def run(params):
     TOOLS.mkdir()
     for name, text in (
         ("file", FILE),
-        ("perf", f'#!/bin/sh\nexec python3 {HERE}/damon_perf.py "$@"\n'),
+        ("perf", f'#!/bin/sh\nexec python3 {HERE}/perf.py "$@"\n'),
     ):
         (TOOLS / name).write_text(text)
         (TOOLS / name).chmod(0o755)
