@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorelab.agreement import _ways, distance, quotient, ratio_interval
+from lorelab.agreement import Verdict, _ways, by_means, distance, quotient, ratio_interval
+from lorelab.counters import table
 
 
 def test_ways_are_those_of_all_orders():
@@ -85,3 +86,65 @@ def test_a_distance_is_that_of_the_shares_up_to_any_value(a, b):
         for value in range(7)
     ]
     assert distance(*counted) == pytest.approx(max(map(abs, shares)))
+
+
+def runs(means, number=24, spread=0.02, seed=1):
+    """Counters of `number` runs, with the mean and the share by which each scatters."""
+    chance = random.Random(seed)
+    values = {
+        name: ("pages", [chance.gauss(mean, mean * spread) for _ in range(number)])
+        for name, mean in means.items()
+    }
+    return table("swap/usemem", "v6.12", "kernel", values)
+
+
+def test_means_that_are_shown_to_be_near_pass():
+    found = by_means(runs({"a": 100, "b": 5}), runs({"a": 101, "b": 5}, seed=2))
+    assert found.verdict == Verdict.PASSED
+    assert (found.table["refuses"] < 0.04).all()
+
+
+@pytest.mark.parametrize("off", [0.8, 0.88, 1.12, 1.3, 3])
+def test_one_counter_that_is_off_fails_all(off):
+    found = by_means(runs({"a": 100, "b": 5}), runs({"a": 100, "b": 5 * off}, seed=2))
+    assert found.verdict == Verdict.FAILED
+    assert list(found.table["agrees"]) == [True, False]
+
+
+def test_what_could_not_have_been_refused_is_undecided():
+    found = by_means(runs({"a": 100}, 3, 0.3), runs({"a": 100}, 3, 0.3, seed=2))
+    assert found.verdict == Verdict.UNDECIDED
+    assert found.table["refuses"].iloc[0] > 0.10
+
+
+def test_what_the_model_was_told_is_no_agreement():
+    model, kernel = runs({"a": 100, "b": 5}), runs({"a": 200, "b": 5}, seed=2)
+    found = by_means(model, kernel, told=("a",))
+    assert found.verdict == Verdict.PASSED
+    assert list(found.table["verdict"]) == ["told", "passed"]
+    assert by_means(model, kernel, told=("a", "b")).verdict == Verdict.UNDECIDED
+
+
+def test_zero_on_one_side_fails_and_on_both_passes():
+    none, some = runs({"a": 0}, spread=0), runs({"a": 1})
+    assert by_means(none, none).verdict == Verdict.PASSED
+    assert by_means(none, some).verdict == Verdict.FAILED
+
+
+def test_a_right_model_fails_in_one_comparison_of_twenty_however_many_counters():
+    means = {f"c{n}": 100 for n in range(20)}
+    failed = sum(
+        by_means(runs(means, 6, 0.3, seed=2 * n), runs(means, 6, 0.3, seed=2 * n + 1)).verdict
+        == Verdict.FAILED
+        for n in range(60)
+    )
+    assert failed <= 8
+
+
+def test_counters_are_divided_run_by_run():
+    model = table("swap/usemem", "v6.12", "model", {"n": ("p", [10, 20]), "a": ("q", [1, 2])})
+    kernel = table("swap/usemem", "v6.12", "kernel", {"n": ("p", [50, 30]), "a": ("q", [5, 3])})
+    found = by_means(model, kernel, per="n")
+    assert list(found.table["counter"]) == ["a"]
+    assert found.table["ratio"].iloc[0] == 1
+    assert found.verdict == Verdict.PASSED

@@ -9,6 +9,8 @@ from itertools import accumulate
 import numpy as np
 import pandas as pd
 
+from lorelab import equivalence
+
 REFUSED = 0.10
 """Deviation that a judgement has to refuse before what it lets pass has passed."""
 RESAMPLES = 4_000
@@ -191,6 +193,97 @@ def by_range(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreement:
     return Agreement(verdict, table, said)
 
 
+def by_means(
+    model: pd.DataFrame,
+    kernel: pd.DataFrame,
+    per: str | None = None,
+    told: tuple[str, ...] = (),
+    within: float = REFUSED,
+) -> Agreement:
+    """Judge by the ratio of means over runs, counter by counter (`lorelab.equivalence`).
+
+    A counter passes if its ratio is shown to be within `within` of 1 at 95 %, so that a larger
+    deviation would have been refused. It fails if it is not, and its ratio is shown to be other
+    than 1: at 95 % for all counters together (Bonferroni), so that a right model fails in one
+    comparison of twenty, however many counters that has. Otherwise it is undecided. More runs
+    of either side only narrow the intervals.
+
+    Parameters
+    ----------
+    model, kernel : DataFrame
+        Counters (see `lorelab.counters`), one step a run.
+    per : str, optional
+        Counter that the others of its run are divided by first.
+    told : tuple of str
+        Counters that the model has from the kernel, or that follow from such; shown, not judged.
+    within : float
+        Deviation that has to be refused.
+
+    Returns
+    -------
+    Agreement
+        Its table has, for each counter of both sides, `counter`, `unit`, `runs` (of the kernel),
+        `model_runs`, `model` and `kernel` (means), `ratio` (kernel over model), `low` and `high`
+        (95 %), `refuses` (the smallest deviation that would have been refused), `verdict`
+        (a `Verdict`, or `told`) and `agrees` (false where it failed).
+    """
+    sides = [_runs(side, per) for side in (model, kernel)]
+    names = [name for name in sides[1] if name in sides[0] and name != per]
+    units = kernel.drop_duplicates("counter").set_index("counter")["unit"]
+    missing = [name for name in sides[1] if name not in sides[0] and name != per]
+    if missing:
+        raise ValueError(f"the model does not have {', '.join(missing)}")
+    judged = [name for name in names if name not in told]
+    rows = []
+    for name in names:
+        said, measured = (side[name].dropna() for side in sides)
+        found = equivalence.ratio(said, measured)
+        apart = equivalence.ratio(said, measured, 1 - 0.05 / max(1, len(judged)))
+        verdict = "told" if name in told else str(_by_ratio(found, apart, within))
+        rows.append(
+            {
+                "counter": name,
+                "unit": f"{units[name]} / {units[per]}" if per else units[name],
+                "runs": len(measured),
+                "model_runs": len(said),
+                "model": said.mean(),
+                "kernel": measured.mean(),
+                "ratio": found.estimate,
+                "low": found.low,
+                "high": found.high,
+                "refuses": found.refuses,
+                "verdict": verdict,
+                "agrees": verdict != Verdict.FAILED,
+            }
+        )
+    table = pd.DataFrame(rows)
+    verdict = worst(table.loc[table["verdict"] != "told", "verdict"])
+    passed = int((table["verdict"] == Verdict.PASSED).sum())
+    sentence = (
+        f"by means over runs: {passed} of {len(judged)} counters are shown to be within "
+        f"{within:.0%} at 95 %"
+    )
+    if told_here := [name for name in names if name in told]:
+        sentence += f"; the model was told {', '.join(told_here)}"
+    return Agreement(verdict, table, sentence)
+
+
+def worst(verdicts: Sequence[str]) -> Verdict:
+    """Of several verdicts: failed if one is, passed if all are; undecided too if there is none."""
+    said = {Verdict(verdict) for verdict in verdicts}
+    if Verdict.FAILED in said:
+        return Verdict.FAILED
+    return Verdict.PASSED if said == {Verdict.PASSED} else Verdict.UNDECIDED
+
+
+def _by_ratio(found: equivalence.Ratio, apart: equivalence.Ratio, within: float) -> Verdict:
+    if found.within(within):
+        return Verdict.PASSED
+    if np.isnan(found.estimate):
+        return Verdict.FAILED  # 0 on one side alone
+    return Verdict.UNDECIDED if apart.low <= 1 <= apart.high else Verdict.FAILED
+
+
 def quotient(before: list[float], after: list[float]) -> tuple[float, float, float]:
     """How many times the repeats of one side the other's are, and the range that may be.
 
@@ -274,6 +367,11 @@ def _refused(least: float, most: float, low: float, high: float) -> float:
     if least <= 0:
         return np.inf
     return float(max(high / least - 1, 1 - low / most))
+
+
+def _runs(counters: pd.DataFrame, per: str | None) -> pd.DataFrame:
+    runs = counters.pivot_table(index="step", columns="counter", values="value", sort=False)
+    return runs.div(runs[per], axis="index") if per else runs
 
 
 def _rates(counters: pd.DataFrame, per: str) -> pd.DataFrame:
