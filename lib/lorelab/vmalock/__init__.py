@@ -1,0 +1,1 @@
+"""Per-VMA locks: page faults that do without the lock of the whole address space."""
