@@ -35,7 +35,7 @@ def run(laboratory, tmp_path):
         (tmp_path / f"{name}.py").write_text(f"def run(params):\n    {body}\n")
 
     def run(name, params=None, seconds=60.0, memory_mib=512, rows=None):
-        job = boot.Job(name, params or {}, seconds, rows)
+        job = boot.Job(None, name, params or {}, seconds, rows)
         machine = boot.Machine(memory_mib=memory_mib)
         kernel, root = laboratory.kernel.image, laboratory.guest.root
         return boot.run(kernel, root, tmp_path, machine, job, quiet=True)
@@ -149,7 +149,7 @@ def test_no_qemu_outlives_lorelab(laboratory, tmp_path, end):
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
         "from pathlib import Path; from lorelab.lab import boot; "
         f"boot._run(Path({str(laboratory.kernel.image)!r}), Path({str(laboratory.guest.root)!r}), "
-        f"Path({str(tmp_path)!r}), boot.Machine(), boot.Job('hang', {{}}, 60), 'tcg', True)"
+        f"Path({str(tmp_path)!r}), boot.Machine(), boot.Job(None, 'hang', {{}}, 60), 'tcg', True)"
     )
     child = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
     ours = set()

@@ -7,37 +7,125 @@ import time
 import pytest
 
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import build, cache, needs
+from lorelab.lab import boot, build, cache, guest, needs
 from lorelab.lab.commands import follow, say
-
-MADE = build.Recipe("linux-source-6.12", "6.12.117-1", "s" * 64, "lab", [], "gcc 12")
 
 
 @pytest.fixture
-def recipe(tmp_path, monkeypatch):
-    monkeypatch.setattr(build, "CONFIGS", tmp_path)
-    (tmp_path / "lab.config").write_text("CONFIG_SWAP=y\n")
-    (tmp_path / "other.config").write_text("CONFIG_SWAP=n\n")
-    return MADE
+def files(tmp_path, monkeypatch):
+    """lib/kernel with two designs, of which one has a config of its own."""
+    for name, text in {
+        "common/lab.config": "CONFIG_SWAP=y\n",
+        "common/other.config": "CONFIG_SWAP=n\n",
+        "common/patches/0001-first.patch": "--- a\n",
+        "common/guest/agent.py": "agent\n",
+        "common/guest/programs.mk": "all:\n",
+        "common/probes/faults.c": "faults\n",
+        "one/patches/0001-second.patch": "--- b\n",
+        "one/guest/works.py": "works\n",
+        "one/guest/Makefile": "all:\n",
+        "two/kernel.config": "CONFIG_NET=y\n",
+        "two/configs/wide.config": "CONFIG_KASAN=y\n",
+        "two/guest/plays.py": "plays\n",
+        "two/probes/plays.h": "plays\n",
+    }.items():
+        file = tmp_path / "kernel" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    monkeypatch.setattr(cache, "KERNEL_FILES", tmp_path / "kernel")
+    monkeypatch.setattr(needs, "check", lambda wanted: None)
+    machine = ("linux-source-6.12", "6.12.117-1", "s" * 64, "gcc 12")
+    monkeypatch.setattr(build, "_machine", lambda source: machine)
+    return tmp_path / "kernel"
 
 
-def test_digest_sees_every_part(recipe, tmp_path):
-    patch = tmp_path / "0001.patch"
-    patch.write_text("--- a\n")
+@pytest.fixture
+def recipe(files):
+    return build.recipe()
+
+
+def test_digest_sees_every_part(files):
+    plain, one, two = build.recipe(), build.recipe("one"), build.recipe("two")
+    wide, other = build.recipe("two", "wide"), build.recipe("one", "other")
     changed = [
-        recipe._replace(version="6.12.118-1"),
-        recipe._replace(source_sha256="t" * 64),
-        recipe._replace(config="other"),
-        recipe._replace(patches=[patch]),
-        recipe._replace(compiler="gcc 13"),
+        plain,
+        one,
+        two,
+        wide,
+        other,
+        build.recipe("two", patched=False),
+        build.recipe("two", "other"),
+        one._replace(version="6.12.118-1"),
+        one._replace(source_sha256="t" * 64),
+        one._replace(compiler="gcc 13"),
     ]
-    digests = [one.digest for one in (recipe, *changed)]
-    patch.write_text("--- b\n")
-    digests.append(changed[3].digest)
-    (tmp_path / "lab.config").write_text("CONFIG_SWAP=m\n")
+    digests = [made.digest for made in changed]
+    (files / "one/patches/0001-second.patch").write_text("--- c\n")
+    digests.append(one.digest)
+    (files / "two/configs/wide.config").write_text("CONFIG_KASAN=n\n")
+    digests.append(wide.digest)
+    (files / "common/lab.config").write_text("CONFIG_SWAP=m\n")
     # Any config stands on top of lab.config.
-    digests += [recipe.digest, changed[2].digest]
+    digests += [plain.digest, one.digest, two.digest, other.digest]
     assert len(set(digests)) == len(digests)
+
+
+def test_what_a_kernel_is_made_of(files):
+    def names(made):
+        return [str(file.relative_to(files)) for file in (*made.fragments, *made.patches)]
+
+    assert names(build.recipe()) == ["common/lab.config"]
+    assert names(build.recipe("two", "wide")) == [
+        "common/lab.config",
+        "two/kernel.config",
+        "two/configs/wide.config",
+        "common/patches/0001-first.patch",
+    ]
+    assert names(build.recipe("one")) == [
+        "common/lab.config",
+        "common/patches/0001-first.patch",
+        "one/patches/0001-second.patch",
+    ]
+    # A design without a config of its own shares the unmodified kernel of all.
+    assert [(made.design, bool(made.patches)) for made in build.recipes(["one", "two"])] == [
+        (None, False),
+        ("two", False),
+        ("one", True),
+        ("two", True),
+    ]
+    assert build.recipe("two", "wide").tree != build.recipe("two").tree == build.recipe().tree
+
+
+@pytest.mark.parametrize("mine", ["one", "two"])
+def test_a_designs_files_leave_the_digests_of_all_others(files, tmp_path, monkeypatch, mine):
+    """A patch, a probe or a guest program more: other kernels, programs and records stay."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    other = {"one": "two", "two": "one"}[mine]
+
+    def rests_on(design, name):
+        staged = boot._stage(tmp_path / name, boot.Job(design, "w", {}, 1), None, tmp_path / "none")
+        kernels = [build.recipe(design, patched=patched).digest for patched in (False, True)]
+        return [build.recipe().digest, *kernels, guest._programs(build.recipe(design)), staged]
+
+    before = {design: rests_on(design, f"{design}.before") for design in ("one", "two")}
+    for name in ("patches/0002-more.patch", "guest/more.py", "guest/more.c", "probes/more.c"):
+        (files / mine / name).parent.mkdir(exist_ok=True)
+        (files / mine / name).write_text("more")
+    (files / mine / "guest" / "Makefile").write_text("PROGRAMS := more\n")
+    (files / mine / "kernel.config").write_text("CONFIG_MORE=y\n")
+    after = {design: rests_on(design, f"{design}.after") for design in ("one", "two")}
+    assert after[other] == before[other]
+    assert after[mine][0] == before[mine][0], "the unmodified kernel of all"
+    changed = zip(after[mine][1:], before[mine][1:], strict=True)
+    assert all(new != old for new, old in changed)
+    assert after[mine][-1].keys() - before[mine][-1].keys() == {"more.py", "probes/more.c"}
+
+
+def test_a_config_that_only_one_design_has(files):
+    with pytest.raises(BadInput, match=r"unknown kernel config wide: takes one of other$"):
+        build.recipe("one", "wide")
+    with pytest.raises(BadInput, match="unknown design three: takes one of one, two"):
+        build.recipe("three")
 
 
 def test_missing_packages_are_named_with_the_command(monkeypatch, tmp_path):
@@ -54,16 +142,15 @@ def test_missing_packages_are_named_with_the_command(monkeypatch, tmp_path):
 def test_unknown_config_names_the_known():
     if needs.missing(needs.BUILD):
         pytest.skip("needs the packages that build a kernel (lorelab doctor names them)")
-    with pytest.raises(BadInput, match="unknown kernel config lb: takes one of"):
-        build.recipe("lb")
+    with pytest.raises(BadInput, match="unknown kernel config lb: takes one of debug, kcsan"):
+        build.recipe("swap", "lb")
 
 
 def test_a_full_disk_stops_before_work(monkeypatch, tmp_path, recipe):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(build, "recipe", lambda config, patched: recipe)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(9, 9, 1 << 20))
     with pytest.raises(BadInput) as refused:
-        build.build()
+        build.build(recipe)
     assert "1 MiB free" in str(refused.value)
     assert "XDG_CACHE_HOME" in str(refused.value)
     assert not (tmp_path / "cache").exists()
@@ -73,8 +160,8 @@ def test_not_built_names_the_command(monkeypatch, tmp_path, recipe):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(BadInput, match=r"lorelab lab build$"):
         build.built(recipe)
-    with pytest.raises(BadInput, match="lorelab lab build --config other"):
-        build.built(recipe._replace(config="other"))
+    with pytest.raises(BadInput, match=r"lorelab lab build two --config wide$"):
+        build.built(build.recipe("two", "wide"))
 
 
 def test_a_dropped_line_of_the_fragment_fails(monkeypatch, tmp_path, recipe):
@@ -88,17 +175,18 @@ def test_a_dropped_line_of_the_fragment_fails(monkeypatch, tmp_path, recipe):
     build._configure(recipe, tmp_path)
 
 
-def test_a_config_is_merged_on_top_of_the_laboratorys(monkeypatch, tmp_path, recipe):
+def test_a_config_is_merged_on_top_of_the_laboratorys(monkeypatch, tmp_path, files):
     commands = []
     monkeypatch.setattr(
         build, "follow", lambda what, command, *rest, **more: commands.append(command)
     )
     (tmp_path / "objects").mkdir()
-    (tmp_path / "objects" / ".config").write_text("CONFIG_SWAP=y\n")
+    (tmp_path / "objects" / ".config").write_text("CONFIG_SWAP=y\nCONFIG_NET=y\n")
     with pytest.raises(RunFailed, match=r"other\.config: Kconfig dropped or changed CONFIG_SWAP"):
-        build._configure(recipe._replace(config="other"), tmp_path)
+        build._configure(build.recipe("two", "other"), tmp_path)
     [merge] = [command for command in commands if "merge_config.sh" in command[0]]
-    assert merge[-2:] == [str(tmp_path / "lab.config"), str(tmp_path / "other.config")]
+    merged = ["common/lab.config", "two/kernel.config", "common/other.config"]
+    assert merge[-3:] == [str(files / name) for name in merged]
 
 
 def test_a_failed_command_says_where_its_log_is(tmp_path):
@@ -151,3 +239,7 @@ def test_a_patch_for_another_version_says_which_one_it_is_for(tmp_path, recipe, 
     assert not (work / "source.digest").exists()
     build._unpack(recipe, work)
     assert (work / "source" / "file.c").read_text() == "int x;\n"
+    patch.write_text(patch.read_text().replace("int y", "int x"))
+    build._unpack(recipe._replace(patches=[patch]), work)
+    assert (work / "source" / "file.c").read_text() == "int z;\n"
+    assert (work / "pristine" / "file.c").read_text() == "int x;\n"

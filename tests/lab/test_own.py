@@ -115,7 +115,7 @@ def test_a_kernel_with_modules_boots_off_disks(laboratory, tmp_path):
         "           'files': sorted(os.listdir('/lab'))}\n"
     )
     kernel = own.find(tmp_path)
-    job = boot.Job("says", {"n": 7}, seconds=60, rows=1)
+    job = boot.Job(None, "says", {"n": 7}, seconds=60, rows=1)
     outcome = boot.run(
         kernel.image,
         laboratory.guest.root,
@@ -130,7 +130,9 @@ def test_a_kernel_with_modules_boots_off_disks(laboratory, tmp_path):
     assert "/ ext4 ro" in row["root"]
     assert "says.py" in row["files"]
     assert outcome.release == laboratory.kernel.info.release
-    assert outcome.programs["init.sh"] == cache.file_digest(cache.KERNEL_FILES / "guest/init.sh")
+    assert outcome.programs["init.sh"] == cache.file_digest(
+        cache.KERNEL_FILES / "common/guest/init.sh"
+    )
     # What a record shows of it names no folder of this machine.
     assert str(tmp_path) not in " ".join(outcome.command)
     assert "KERNEL" in outcome.command

@@ -42,7 +42,7 @@ def run(params):
 
 def test_switches_are_what_the_readme_says_and_turn_when_they_may(laboratory, switched, tmp_path):
     (tmp_path / "turn.py").write_text(TURN)
-    job = boot.Job("turn", {}, 120)
+    job = boot.Job(None, "turn", {}, 120)
     machine = boot.Machine(memory_mib=512)
     root = laboratory.guest.root
     rows = boot.run(switched.image, root, tmp_path, machine, job, quiet=True).rows

@@ -1,15 +1,17 @@
 """Probes: what they count comes out, what they can't see is named, what they lose is counted."""
 
+import re
 import runpy
+import shutil
 
 import pandas as pd
 import pytest
 
 from lorelab.errors import BadInput
-from lorelab.lab import boot, probes
+from lorelab.lab import boot, cache, probes
 from lorelab.lab.cache import KERNEL_FILES
 
-RUNNER = runpy.run_path(str(KERNEL_FILES / "guest" / "probe.py"))
+RUNNER = runpy.run_path(str(KERNEL_FILES / "common" / "guest" / "probe.py"))
 
 WORKLOAD = """
 import os
@@ -52,19 +54,17 @@ TRACEPOINT_PROBE(syscalls, sys_enter_sched_yield)
 
 @pytest.fixture
 def run(laboratory, tmp_path, monkeypatch):
-    """Boot, attach probes given as name and text beside those of lib/kernel/probes, and run."""
-    folder = tmp_path / "probes"
-    folder.mkdir()
-    for file in probes.FOLDER.glob("*.c"):
-        (folder / file.name).write_text(file.read_text())
-    monkeypatch.setattr(probes, "FOLDER", folder)
+    """Boot, attach probes given as name and text beside those of all designs, and run."""
+    files = tmp_path / "kernel"
+    shutil.copytree(KERNEL_FILES / "common", files / "common")
+    monkeypatch.setattr(cache, "KERNEL_FILES", files)
     (tmp_path / "programs").mkdir()
     (tmp_path / "programs" / "yields.py").write_text(WORKLOAD)
 
     def run(names, texts=None, calls=1):
         for name, text in (texts or {}).items():
-            (folder / f"{name}.c").write_text(text)
-        job = boot.Job("yields", {"calls": calls}, 120, probes=names)
+            (files / "common" / "probes" / f"{name}.c").write_text(text)
+        job = boot.Job(None, "yields", {"calls": calls}, 120, probes=names)
         machine = boot.Machine(memory_mib=1024)
         kernel, root = laboratory.kernel.image, laboratory.guest.root
         return boot.run(kernel, root, tmp_path / "programs", machine, job, quiet=True)
@@ -195,14 +195,31 @@ def test_what_is_there_passes(kernel):
 
 
 def test_an_unknown_probe_names_the_known():
-    with pytest.raises(BadInput, match=r"unknown probe nosuch: takes one of faults, .*swap_alloc"):
-        probes.source("nosuch")
+    with pytest.raises(BadInput, match=r"unknown probe nosuch: takes one of alloc, faults, "):
+        probes.source("nosuch", "swap")
+    with pytest.raises(BadInput, match=r"unknown probe alloc: takes one of faults "):
+        probes.source("alloc", None)
 
 
 def test_every_probe_is_in_the_readme():
-    readme = (probes.FOLDER / "README.md").read_text()
-    for file in probes.FOLDER.glob("*.c"):
-        assert f"| `{file.stem}` |" in readme
+    readme = (KERNEL_FILES / "common" / "probes" / "README.md").read_text()
+    for file in KERNEL_FILES.glob("*/probes/*.c"):
+        design = file.parents[1].name
+        assert f"| {'' if design == 'common' else design + ': '}`{file.stem}` |" in readme
+
+
+def test_no_bpf_program_is_in_a_python_string():
+    for file in KERNEL_FILES.glob("*/guest/*.py"):
+        if file.name != "probe.py":
+            assert not re.search(r"PROBE\(|BPF_[A-Z]+\(", file.read_text()), file
+
+
+def test_no_event_is_sent_without_counting_what_is_lost():
+    for file in KERNEL_FILES.glob("*/probes/*.[ch]"):
+        text = file.read_text()
+        for call in re.finditer(r"(.*)\.(?:push|update|insert)\(", text):
+            assert call[1].strip().startswith("if ("), f"{file}: {call[0]}"
+        assert not re.search(r"ringbuf_output|perf_submit", text), file
 
 
 def test_frames_become_tables():

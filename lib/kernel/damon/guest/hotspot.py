@@ -14,7 +14,7 @@ import sysfs
 from switches import turned
 
 HUGE = Path("/sys/kernel/mm/transparent_hugepage/enabled")
-SOURCE = Path(__file__).parent / "probes" / "hotspot.c"
+SOURCE = Path(__file__).parent / "probes" / "hotspot.h"
 EVERY = 0.5
 
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Sums of each window of each kdamond, for guest/hotspot.py, which reads them while it runs.
  */
