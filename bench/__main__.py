@@ -8,10 +8,10 @@ give the same results is checked, and a difference ends the run with status 1.
 
 import sys
 
-from bench.damon import tables as damon
-from bench.swap import tables as swap
 from rich.console import Console
 
+from bench.damon import tables as damon
+from bench.swap import tables as swap
 from lorelab.errors import RunFailed
 
 DESIGNS = {

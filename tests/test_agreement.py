@@ -4,11 +4,22 @@ import math
 import random
 from itertools import permutations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorelab.agreement import Verdict, _ways, by_means, distance, quotient, ratio_interval
+from lorelab.agreement import (
+    Verdict,
+    _ways,
+    by_means,
+    by_range,
+    distance,
+    equal,
+    intervals,
+    quotient,
+    ratio_interval,
+)
 from lorelab.counters import table
 
 
@@ -148,3 +159,52 @@ def test_counters_are_divided_run_by_run():
     assert list(found.table["counter"]) == ["a"]
     assert found.table["ratio"].iloc[0] == 1
     assert found.verdict == Verdict.PASSED
+
+
+def repeated(**counters):
+    found = {name: ("1", values) for name, values in counters.items()}
+    return table("a/b", "v", "kernel", found)
+
+
+def test_what_timing_alone_decides_is_judged_nowhere():
+    def held(after, timing=("flushes",)):
+        before = repeated(folios=[1] * 6, flushes=[1, 2] * 3, slots=[1] * 6)
+        return by_range(intervals(before, after, "folios"), timing).verdict
+
+    other = repeated(folios=[1] * 6, flushes=[5, 6] * 3, slots=[1] * 6)
+    assert held(other) == Verdict.PASSED
+    assert held(other, ()) == Verdict.FAILED
+    assert held(repeated(folios=[1] * 6, flushes=[1, 2] * 3, slots=[2] * 6)) == Verdict.FAILED
+
+
+@pytest.mark.parametrize(
+    ("model", "kernel", "refuses", "verdict"),
+    [
+        ([3] * 6, [3] * 6, 0, Verdict.PASSED),
+        ([100], [100, 101, 102, 103, 104, 105], 0.05, Verdict.PASSED),
+        ([100], [80, 90, 100, 100, 110, 120], 0.2, Verdict.UNDECIDED),
+        ([0], [0, 0, 0, 0, 0, 1], np.inf, Verdict.UNDECIDED),
+        ([100], [101, 101, 101, 101, 101, 101], 0.01, Verdict.FAILED),
+    ],
+)
+def test_a_range_says_which_deviation_it_would_have_refused(model, kernel, refuses, verdict):
+    n = len(kernel)
+    compared = intervals(
+        repeated(per=[1] * len(model), it=model), repeated(per=[1] * n, it=kernel), "per"
+    )
+    assert compared["refuses"].tolist() == pytest.approx([refuses])
+    held = by_range(compared)
+    assert held.verdict == verdict
+    assert held.table["agrees"].all() == (verdict != Verdict.FAILED)
+
+
+def test_equal_is_every_step_on_both_sides():
+    both = repeated(a=[1, 2], b=[3, 3])
+    held = equal(both, both)
+    assert (held.verdict, held.table["agrees"].tolist()) == (Verdict.PASSED, [True, True])
+    assert held.judged == "step by step, of 2 counters: 4 of 4 values are equal"
+    off = equal(both, both.assign(value=[1, 2, 3, 4]))
+    assert (off.verdict, off.table["agrees"].tolist()) == (Verdict.FAILED, [True, False])
+    missing = equal(both, repeated(a=[1, 2], b=[3]))
+    assert (missing.verdict, missing.table["agrees"].tolist()) == (Verdict.FAILED, [True, False])
+    assert equal(both[:0], both[:0]).verdict == Verdict.FAILED

@@ -7,10 +7,11 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from bench.compare import apart, same_rows
-from bench.damon import implementations
 from rich.progress import track
 from rich.table import Table
+
+from bench.compare import apart, same_rows
+from bench.damon import implementations
 
 REPEATS = 7
 TRACES = {

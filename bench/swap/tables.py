@@ -6,12 +6,12 @@ That the three give the same offsets is checked on every event.
 import math
 
 import numpy as np
-from bench.compare import apart, counted
-from bench.swap import implementations
-from bench.swap.events import churn
 from rich.progress import track
 from rich.table import Table
 
+from bench.compare import apart, counted
+from bench.swap import implementations
+from bench.swap.events import churn
 from lorelab.errors import RunFailed
 
 REPEATS = 7

@@ -4,9 +4,9 @@ import shutil
 
 import numpy as np
 import pytest
+
 from bench.compare import same_rows
 from bench.damon import implementations
-
 from lorelab.errors import RunFailed
 
 needs_gcc = pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")

@@ -4,11 +4,11 @@ import shutil
 
 import numpy as np
 import pytest
+
 from bench.compare import apart
 from bench.swap import implementations, replay
 from bench.swap.events import churn
 from bench.swap.tables import same
-
 from lorelab.errors import RunFailed
 
 needs_gcc = pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")

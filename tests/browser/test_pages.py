@@ -7,9 +7,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from pages import chromium, problems, served
 
 from lorelab.book import build
+from tests.browser.pages import chromium, problems, served
 
 SAMPLE = [
     (

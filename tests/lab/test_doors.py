@@ -5,21 +5,28 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from tests.lab.test_records import NAME, Some, record
 
 from lorelab import cli
+from lorelab.agreement import Verdict, equal
 from lorelab.counters import table
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import build, needs, pool, records
 from lorelab.lab import run as run_
-from lorelab.lab.boot import GuestFailed, Job, Machine
+from lorelab.lab.boot import GuestFailed, Job, Machine, Outcome
+from lorelab.lab.run import Lab
+from tests.lab.test_records import NAME, Some, record
+
+FRAMES = [
+    {"probe": "faults", "counters": [["ns", 16, "faults", 3]], "lost": 2},
+    {"probe": "faults", "stream": "s", "fields": ["at"], "rows": [[7], [8]]},
+]
 
 
 @dataclass
@@ -28,29 +35,35 @@ class Fake:
 
     adds: int = 0
     name: str = NAME
+    design: str = "design"
     Params: type = Some
-    model: str = "here"
     repeats: bool = True
-    per: str | None = None
-    timing: tuple = ()
-    weighs: str | None = None
+    verdict: Verdict | None = None
     booted: list = field(default_factory=list)
-    image: object = None
+    lab: Lab | None = None
 
-    def measure(self, wanted, image=None):
-        self.image = image
-        for said in run_._asked.get({}).values():
-            said.append({"probe": "faults", "counters": [["ns", 16, "faults", 3]], "lost": 2})
-            said.append({"probe": "faults", "stream": "s", "fields": ["at"], "rows": [[7], [8]]})
+    def measure(self, wanted, lab=None):
+        self.lab = lab or Lab()
         self.booted += wanted
-        release = "7.2.12" if image else None
-        return [record(p, [p.seed + self.adds, p.seed], release=release) for p in wanted]
+        release = "7.2.12" if self.lab.image else None
+        found = [record(p, [p.seed + self.adds, p.seed], release=release) for p in wanted]
+        return [one._replace(probes=FRAMES if self.lab.probes else ()) for one in found]
 
     def recorded(self, params):
         return records.load(self.name, params)
 
-    def simulate(self, params):
-        return table(NAME, "v", "model", {"swpout": ("folios", [params.seed, params.seed])})
+    def check_agrees(self):
+        pass
+
+    def agree(self, params, measured):
+        model = table(NAME, "v", "model", {"swpout": ("folios", [params.seed, params.seed])})
+        return self.judged(equal(model, measured.counters))
+
+    def again(self, before, measured):
+        return self.judged(equal(before.counters, measured.counters))
+
+    def judged(self, found):
+        return replace(found, verdict=self.verdict) if self.verdict else found
 
 
 @pytest.fixture
@@ -77,9 +90,12 @@ def test_kernel_writes_counters_and_records_only_when_asked(fake, tmp_path):
     assert records.load(NAME, Some()) is not None
 
 
-def test_what_a_probe_says(fake, tmp_path):
-    with pytest.raises(BadInput, match=r"swap_slots: sends events, .* give -o FILE"):
-        run("kernel", NAME, "--probe", "swap_slots")
+def test_what_a_probe_says(fake, tmp_path, monkeypatch):
+    sending = replace(fake, design="swap")
+    monkeypatch.setattr(cli, "experiment", lambda name: sending)
+    with pytest.raises(BadInput, match=r"slots: sends events, .* give -o FILE"):
+        run("kernel", NAME, "--probe", "slots")
+    monkeypatch.setattr(cli, "experiment", lambda name: fake)
     with pytest.raises(BadInput, match="leave --probe and --icount out"):
         run("kernel", NAME, "--probe", "faults", "--record")
     with pytest.raises(BadInput, match="unknown probe nosuch: takes one of faults"):
@@ -95,22 +111,27 @@ def test_what_a_probe_says(fake, tmp_path):
 
 def test_probes_and_icount_reach_a_boot_that_asks_for_neither(monkeypatch):
     booted = []
+    own, asked = {"probe": "alloc", "lost": 0}, {"probe": "faults", "lost": 1}
 
     def boot(image, root, programs, machine, job, modules=None):
         booted.append((machine.icount, job.probes))
-        raise RunFailed("seen")
+        return Outcome([], [own, asked], "6.12.117", ["qemu"], "tcg", {})
 
-    kernel = SimpleNamespace(image=None, modules=None)
+    info = SimpleNamespace(model_copy=lambda update: None)
+    kernel = SimpleNamespace(image=None, modules=None, info=info)
     monkeypatch.setattr(needs, "check", lambda wanted: None)
+    monkeypatch.setattr(build, "recipe", lambda design, patched: (design, patched))
     monkeypatch.setattr(build, "built", lambda made: kernel)
-    monkeypatch.setattr(run_.guest, "built", lambda: SimpleNamespace(root=None))
+    monkeypatch.setattr(run_.guest, "built", lambda: SimpleNamespace(root=None, info=None))
     monkeypatch.setattr(run_.guest, "programs", lambda made: None)
     monkeypatch.setattr(run_.boot, "run", boot)
-    job = Job(workload="nothing", params={}, seconds=1.0, rows=0, probes=("swap_alloc",))
-    for asked in (("faults", "swap_alloc"), True), ((), False):
-        with run_.probed(*asked), pytest.raises(RunFailed, match="seen"):
-            run_.measure(Machine(), job)
-    assert booted == [(True, ("swap_alloc", "faults")), (False, ("swap_alloc",))]
+    monkeypatch.setattr(run_.boot, "qemu_version", lambda: "QEMU")
+    job = Job("swap", "nothing", params={}, seconds=1.0, rows=0, probes=("alloc",))
+    watched = run_.measure(Machine(), job, Lab(probes=("faults", "alloc"), icount=True))
+    assert (watched.probes, watched.asked) == ([own], [own, asked])
+    alone = run_.measure(Machine(), job)
+    assert (alone.probes, alone.asked) == ([own], [])
+    assert booted == [(True, ("alloc", "faults")), (False, ("alloc",))]
 
 
 def test_agree_takes_the_record_and_boots_without_one_or_when_told(fake):
@@ -127,7 +148,7 @@ def test_a_kernel_of_ones_own_is_booted_and_recorded_apart(fake, tmp_path):
     run("kernel", NAME, "--record")
     run("agree", NAME, "--kernel", "bzImage")
     assert len(fake.booted) == 2
-    assert str(fake.image) == "bzImage"
+    assert str(fake.lab.image) == "bzImage"
     fake.adds = 7
     run("kernel", NAME, "--record", "--kernel", "bzImage")
     assert len(list((tmp_path / NAME).glob("kernel=7.2.12,default--*.csv"))) == 1
@@ -138,11 +159,11 @@ def test_a_kernel_of_ones_own_is_booted_and_recorded_apart(fake, tmp_path):
 
 def test_a_config_is_for_finding_bugs(fake, monkeypatch):
     built = []
-    monkeypatch.setattr(build, "recipe", lambda config, patched: built.append((config, patched)))
+    monkeypatch.setattr(build, "recipe", lambda design, config: built.append((design, config)))
     monkeypatch.setattr(build, "built", lambda made: build.Kernel("image of debug", None))
     run("kernel", NAME, "--config", "debug")
-    assert built == [("debug", True)]
-    assert fake.image == "image of debug"
+    assert built == [("design", "debug")]
+    assert fake.lab.image == "image of debug"
     for more in ("--record", "--kernel=bzImage"):
         with pytest.raises(BadInput, match="--config is for finding bugs"):
             run("kernel", NAME, "--config", "debug", more)
@@ -150,7 +171,7 @@ def test_a_config_is_for_finding_bugs(fake, monkeypatch):
 
 @pytest.fixture
 def failing(fake, monkeypatch):
-    def measure(wanted, image=None):
+    def measure(wanted, lab=None):
         raise GuestFailed("QEMU was killed by signal 9", [{"run": 0, "n": 1}, {"run": 0, "n": 2}])
 
     monkeypatch.setattr(fake, "measure", measure)
@@ -175,6 +196,14 @@ def test_agree_fails_on_one_step_that_differs(fake):
     fake.adds = 1
     with pytest.raises(RunFailed, match="model and kernel differ"):
         run("agree", NAME)
+
+
+def test_agree_says_what_it_came_to_and_how_it_was_judged(fake, capsys):
+    said = run("agree", NAME)
+    assert "counter,unit,steps,equal,largest_difference,one_sided,agrees\n" in said
+    assert f"{NAME}: passed: step by step, of 1 counters: 2 of 2 values are equal\n" in said
+    fake.verdict = Verdict.UNDECIDED
+    assert f"{NAME}: undecided: step by step" in run("agree", NAME)
 
 
 def test_record_measures_every_recorded_run_again(fake, tmp_path):
@@ -209,7 +238,7 @@ class Meeting(Fake):
 
     folder: Path = Path()
 
-    def measure(self, wanted, image=None):
+    def measure(self, wanted, lab=None):
         (self.folder / f"{self.name}.{wanted[0].seed}").touch()
         deadline = time.monotonic() + 60
         while len(list(self.folder.iterdir())) < 2:
@@ -240,7 +269,7 @@ def test_record_leaves_no_cpu_idle_and_begins_with_what_cannot_be_parted(
 class Dying(Fake):
     """One part of the runs dies with its guest."""
 
-    def measure(self, wanted, image=None):
+    def measure(self, wanted, lab=None):
         if Some(seed=1) in wanted:
             raise GuestFailed("the guest's kernel panicked", [{"run": 0}])
         return [record(p, [p.seed, 1]) for p in wanted]
@@ -268,7 +297,7 @@ class Waiting(Fake):
 
     folder: Path = Path()
 
-    def measure(self, wanted, image=None):
+    def measure(self, wanted, lab=None):
         (self.folder / str(os.getpid())).touch()
         time.sleep(600)
 
@@ -318,21 +347,6 @@ def test_the_runs_of_one_design(fake, monkeypatch, door):
         run("lab", door, "swop")
 
 
-def test_what_timing_alone_decides_is_judged_nowhere():
-    def counted(flushes, slots):
-        found = {"folios": [1] * 6, "flushes": flushes, "slots": [slots] * 6}
-        return table(NAME, "v", "kernel", {name: ("1", values) for name, values in found.items()})
-
-    def agrees(found, after):
-        same, _ = cli._agree(found, counted([1, 2] * 3, 1), after)
-        return same
-
-    shown = Fake(per="folios", timing=("flushes",))
-    assert agrees(shown, counted([5, 6] * 3, 1))
-    assert not agrees(Fake(per="folios"), counted([5, 6] * 3, 1))
-    assert not agrees(shown, counted([1, 2] * 3, 2))
-
-
 def test_verify_leaves_out_a_kernel_that_draws_random_numbers(fake):
     run("kernel", NAME, "--record")
     fake.repeats, fake.adds = False, 1
@@ -342,7 +356,7 @@ def test_verify_leaves_out_a_kernel_that_draws_random_numbers(fake):
 
 
 def test_a_disk_that_fills_up_is_one_line_and_status_1(fake, monkeypatch, capsys):
-    def measure(wanted, image=None):
+    def measure(wanted, lab=None):
         raise OSError(errno.ENOSPC, "No space left on device", "/tmp/lorelab-x/lab/agent.py")
 
     monkeypatch.setattr(fake, "measure", measure)

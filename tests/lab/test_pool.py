@@ -8,11 +8,11 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.lab.test_doors import Fake, record
 
 from lorelab.lab import pool
 from lorelab.lab.pool import parts
 from lorelab.params import Params, param
+from tests.lab.test_doors import Fake, record
 
 
 class Wide(Params):
@@ -70,7 +70,7 @@ class Timed(Fake):
 
     folder: Path = Path()
 
-    def measure(self, wanted, image=None):
+    def measure(self, wanted, lab=None):
         began = time.monotonic_ns()
         several = wanted[0].cpus > 1
         (self.folder / f"{several:d}.{began}").touch()
