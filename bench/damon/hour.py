@@ -12,13 +12,13 @@ import resource
 import sys
 from time import process_time
 
-from lorelab.damon import studies
-from lorelab.damon.masim import Access
-from lorelab.damon.model import kdamond_window
-from lorelab.damon.overhead import halves
+from lorelab.damon.experiments import studies
+from lorelab.damon.experiments.overhead import halves
+from lorelab.damon.model.core import kdamond_window
+from lorelab.damon.model.state import U
 from lorelab.damon.params import Overhead
-from lorelab.damon.setting import context, memory
-from lorelab.damon.state import U
+from lorelab.damon.workload.masim import Access
+from lorelab.damon.workload.setup import context, memory
 
 SECONDS, MIB = 3600, 1 << 20
 

@@ -1,20 +1,16 @@
 """kdamond three times, each run on the same history: C, numba, plain Python."""
 
 import ctypes
-import sys
-from pathlib import Path
 from time import process_time
 from typing import NamedTuple
 
 import numpy as np
 
 from bench import compiled
-from lorelab.damon import model
-from lorelab.damon.pages import PATTERN, PHASE, new_pages
-from lorelab.damon.state import njit
-
-sys.path.append(str(Path(__file__).parents[2] / "tests" / "damon"))
-import damon_oracle
+from lorelab.damon.model import core, state
+from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
+from lorelab.damon.model.state import njit
+from tests.damon import oracle
 
 SAMPLE_US, WINDOW, SEED = 5_000, 20, 1
 NEVER_US = 3_600_000_000
@@ -80,8 +76,8 @@ def _rows(given: History) -> np.ndarray:
 def _run(ctx, pages, windows, rows):
     n = 0
     while windows:
-        model.kdamond_prepare(ctx, pages)
-        reported = model.kdamond_check(ctx, pages)
+        core.kdamond_prepare(ctx, pages)
+        reported = core.kdamond_check(ctx, pages)
         for k in range(max(reported, 0)):
             rows[n].start, rows[n].end = ctx.trace[k].start, ctx.trace[k].end
             rows[n].nr_accesses, rows[n].age = ctx.trace[k].nr_accesses, ctx.trace[k].age
@@ -92,7 +88,7 @@ def _run(ctx, pages, windows, rows):
 
 
 def run_numba(given: History):
-    ctx = model.damon_new_ctx(
+    ctx = state.damon_new_ctx(
         [(0, *vma) for vma in VMAS],
         sample_us=SAMPLE_US,
         aggr_us=SAMPLE_US * WINDOW,
@@ -102,7 +98,7 @@ def run_numba(given: History):
         seed=SEED,
     )
     pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), [], recorded=given.checks)
-    model.kdamond_start(ctx, pages)
+    core.kdamond_start(ctx, pages)
     rows = _rows(given)
     start = process_time()
     n = _run(ctx, pages, given.windows, rows)
@@ -136,7 +132,7 @@ class Below:
 def run_python(given: History):
     checks = iter(given.checks.tolist())
     attributes = (SAMPLE_US, SAMPLE_US * WINDOW, NEVER_US, given.least, given.most)
-    kdamond = damon_oracle.Kdamond([VMAS], attributes, Below(SEED), lambda address: next(checks))
+    kdamond = oracle.Kdamond([VMAS], attributes, Below(SEED), lambda address: next(checks))
     kdamond.start()
     rows, windows = [], given.windows
     start = process_time()

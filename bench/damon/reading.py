@@ -12,10 +12,8 @@ import sys
 from pathlib import Path
 from time import process_time
 
-from lorelab.damon.recording import read
-
-sys.path.append(str(Path(__file__).parents[2] / "tests" / "damon"))
-import recordings
+from lorelab.damon.damo.recording import read
+from tests.damon import recordings
 
 MB = 100
 

@@ -209,9 +209,9 @@ def record_all(design: str | None) -> None:
 @lab.command()
 def recordings() -> None:
     """Have damo make the recordings in data/recordings again, in the guest."""
-    from lorelab.damon import recordings
+    from lorelab.damon.damo import make
 
-    for file in recordings.make():
+    for file in make.make():
         print(f"made {file}", file=sys.stderr)
 
 

@@ -3,12 +3,12 @@
 import random
 
 import numpy as np
-from damon_oracle import Kdamond, Scheme
 
-from lorelab.damon import model
-from lorelab.damon.pages import PATTERN, PHASE, new_pages
-from lorelab.damon.schemes import Action, Filter
-from lorelab.damon.state import FILTER, GOAL, SCHEME
+from lorelab.damon.model import core, state
+from lorelab.damon.model.damos import Action, Filter
+from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
+from lorelab.damon.model.state import FILTER, GOAL, SCHEME
+from tests.damon.oracle import Kdamond, Scheme
 
 PAGE = 4096
 ACTIONS = {"stat": Action.STAT, "pageout": Action.PAGEOUT, "hugepage": Action.HUGEPAGE}
@@ -82,7 +82,7 @@ def flat(mappings):
 def model_of(mappings, attrs, world, schemes=()):
     """A model context and pages that repeat what the oracle saw."""
     table, goals, filters = as_arrays(schemes)
-    ctx = model.damon_new_ctx(
+    ctx = state.damon_new_ctx(
         flat(mappings[0]),
         sample_us=attrs[0],
         aggr_us=attrs[1],
@@ -96,7 +96,7 @@ def model_of(mappings, attrs, world, schemes=()):
         filters=filters,
     )
     pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), [], recorded=world.checks)
-    model.kdamond_start(ctx, pages)
+    core.kdamond_start(ctx, pages)
     return ctx, pages
 
 
@@ -116,9 +116,9 @@ def regions_of(ctx):
 
 def step(ctx, pages):
     """One time round the model's loop; the regions it reported, or None."""
-    assert model.kdamond_prepare(ctx, pages) == 0
+    assert core.kdamond_prepare(ctx, pages) == 0
     ctx.info["now"] += ctx.info["sample_interval"]
-    n = model.kdamond_check(ctx, pages)
+    n = core.kdamond_check(ctx, pages)
     return None if n < 0 else [tuple(int(x) for x in row) for row in ctx.trace[:n].tolist()]
 
 

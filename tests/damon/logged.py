@@ -1,10 +1,10 @@
 """The oracle of kdamond, with the log that a guest would send of it."""
 
 import numpy as np
-from damon_oracle import INITIAL_JIFFIES, Kdamond
-from following import World
 
-from lorelab.damon import kernel
+from lorelab.damon.kernel import boot
+from tests.damon.following import World
+from tests.damon.oracle import INITIAL_JIFFIES, Kdamond
 
 BARE = (0x10000000, 0x10004000)
 SPACE = [(0x1000, 0x900000), BARE, (BARE[1], 0x18000000), (0x40000000, 0x40008000)]
@@ -27,12 +27,12 @@ class Logged(Kdamond):
 
     def rand(self, low, high):
         drawn = super().rand(low, high)
-        self.note(kernel.RAND, low, high, drawn - low)
+        self.note(boot.RAND, low, high, drawn - low)
         return drawn
 
     def filtered(self, t, r, s):
         # The tracepoint is behind the filters; the action comes next.
-        self.note(kernel.TRIED + self.schemes.index(s), r.start, r.end, r.bp // 10_000, r.age)
+        self.note(boot.TRIED + self.schemes.index(s), r.start, r.end, r.bp // 10_000, r.age)
         if not (r.start < BARE[1] and BARE[0] < r.end):
             s.stat["nr_applied"] += 1
             s.stat["sz_applied"] += r.sz
@@ -40,7 +40,7 @@ class Logged(Kdamond):
 
     def split(self):
         for _, start, end, nr_accesses, age in self.aggregated:
-            self.note(kernel.AGGREGATED, start, end, nr_accesses, age)
+            self.note(boot.AGGREGATED, start, end, nr_accesses, age)
         super().split()
 
     def run(self, samples, marks=None):
@@ -59,13 +59,13 @@ class Logged(Kdamond):
                     working = False
                 elif free < marks[1]:
                     working = True
-                self.note(kernel.FREE, free * 1000 + 999, 1_000_000, 0 if working else 500)
+                self.note(boot.FREE, free * 1000 + 999, 1_000_000, 0 if working else 500)
                 if working:
                     break
                 self.now += 500_000
             self.one_sample()
         vmas = np.array(SPACE, np.uint64)
-        return kernel.Run(
+        return boot.Run(
             regions=np.array([[0x10000000, 0x800000], [0x10800000, 0x800000]], np.uint64),
             own=vmas[:0],
             mappings=vmas,
@@ -75,7 +75,7 @@ class Logged(Kdamond):
             work_ns=1,
             sleeps=1,
             schemes=[scheme.stat for scheme in self.schemes],
-            log=np.array(self.log, kernel.EVENT),
+            log=np.array(self.log, boot.EVENT),
             memory={"refaults": 7},
             bare=np.array([BARE]),
             watermarks=[[*marks, 500_000]] if marks else [],
@@ -83,5 +83,5 @@ class Logged(Kdamond):
 
     def checked(self, address, accessed):
         self.checks += 1
-        self.note(kernel.CHECK, address, INITIAL_JIFFIES + self.now // 1000, accessed)
+        self.note(boot.CHECK, address, INITIAL_JIFFIES + self.now // 1000, accessed)
         return accessed

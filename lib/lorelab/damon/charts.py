@@ -4,8 +4,8 @@ import altair as alt
 import pandas as pd
 
 from lorelab import charts  # noqa: F401  (the theme)
-from lorelab.damon.recording import Recording
-from lorelab.damon.report import HeatMap, windows
+from lorelab.damon.damo.recording import Recording
+from lorelab.damon.damo.report import HeatMap, windows
 
 MIB = 2**20
 POINTS = 500

@@ -1,0 +1,143 @@
+"""`damon/accuracy`: figures of runs, and distributions of what is reported, on either side."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lorelab import agreement
+from lorelab.agreement import Agreement
+from lorelab.damon.agree.runs import RUNS, WITHIN, alike, intervals, judged, recorded, seeded
+from lorelab.damon.experiments import accuracy, truth
+from lorelab.damon.params import Accuracy
+from lorelab.lab.records import Record
+
+DRAWS = 500
+"""Of runs of the model, to say how far apart they are by chance."""
+
+
+class Sides(NamedTuple):
+    """Runs of the kernel, and twice as many of the model on a machine like the kernel's."""
+
+    kernel: pd.DataFrame
+    """Figures of `damon/accuracy`, a step a run."""
+    model: pd.DataFrame
+    kernel_counted: dict[str, pd.Series]
+    """As `experiments.accuracy.distributions()`, of all runs; empty where none is recorded."""
+    model_counted: list[dict[str, pd.Series]]
+    """The same of each run."""
+
+
+def sides(params: Accuracy, measured: Record) -> Sides:
+    """What runs of `damon/accuracy` came to on the kernel, and come to in the model.
+
+    Parameters
+    ----------
+    measured : Record
+        Runs of the kernel. If they are the recorded ones, those with other seeds come with them.
+    """
+    kernels = recorded("damon/accuracy", params, measured)
+    kernel = _joined([one[~one["counter"].isin(accuracy.DISTRIBUTIONS)] for one in kernels])
+    like = alike(params, kernel)
+    runs = [seeded(like, like.seed + n) for n in range(max(RUNS, 2 * kernel["step"].max()))]
+    said = [truth.simulated(one) for one in runs]
+    found = [accuracy.model_figures(*pair) for pair in zip(runs, said, strict=True)]
+    counted = pd.concat([one[one["counter"].isin(accuracy.DISTRIBUTIONS)] for one in kernels])
+    total = counted.groupby(["counter", "step"])["value"].sum()
+    return Sides(
+        kernel,
+        accuracy.accuracy_counters(found, like, "model"),
+        {name: total[name] for name in accuracy.DISTRIBUTIONS if name in total},
+        [accuracy.distributions(params, one) for one in said],
+    )
+
+
+def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    # As if all runs were of one record.
+    found, before = [], 0
+    for part in parts:
+        found.append(part.assign(step=part["step"] + before))
+        before += part["step"].max()
+    return pd.concat(found, ignore_index=True)
+
+
+def agree(params: Accuracy, record: Record) -> Agreement:
+    """Judge the table of `compared()`."""
+    return judged(compared(params, record))
+
+
+def compared(params: Accuracy, measured: Record) -> pd.DataFrame:
+    """Figures of the kernel's runs, and distributions of what it reports, against the model's.
+
+    Returns
+    -------
+    DataFrame
+        Figures as `lorelab.agreement.intervals()`, with the `ratio` of the means, and `least` and
+        `most`, between which it is with 95 % confidence (`agreement.ratio_interval`; none with
+        fewer than 12 runs, of which the bootstrap would promise too much, or where a mean is 0).
+        They agree where the ranges meet, and nothing shows that the two are more than 5 % apart;
+        `within` says where it is shown that they are not.
+
+        Then what `lorelab.damon.experiments.accuracy.distributions()` counts: `distance` is the
+        largest one of the two (Kolmogorov and Smirnov's), `chance` what 95 % of as many runs of the
+        model stay below. They agree up to the larger one of 5 % and that, and are `within` up to 5
+        %.
+    """
+    return weighed(sides(params, measured))
+
+
+def weighed(both: Sides) -> pd.DataFrame:
+    """What `accuracy()` says of two sides that are there."""
+    table = intervals(both.model, both.kernel, "runs")
+    factors = [_factor(both.kernel, both.model, counter) for counter in table["counter"]]
+    table["least"], table["most"] = zip(*factors, strict=True)
+    apart = (table["least"] > 1 + WITHIN) | (table["most"] < 1 - WITHIN)
+    table["agrees"] &= ~apart
+    table["within"] = (table["least"] >= 1 - WITHIN) & (table["most"] <= 1 + WITHIN)
+    repeats = int(both.kernel["step"].max())
+    rows = []
+    for name, kernel in both.kernel_counted.items():
+        row = {"counter": name, "unit": accuracy.DISTRIBUTIONS[name], "repeats": repeats}
+        rows.append(row | _distance(kernel, [one[name] for one in both.model_counted], repeats))
+    return pd.concat([table, pd.DataFrame(rows)], ignore_index=True)
+
+
+def cumulative(both: Sides) -> pd.DataFrame:
+    """The distributions that `accuracy()` compares.
+
+    Returns
+    -------
+    DataFrame
+        `counter` (of `accuracy.DISTRIBUTIONS`), `value`, `side` (kernel, model), and the `share` of
+        all that is up to the value.
+    """
+    parts = []
+    for name, kernel in both.kernel_counted.items():
+        model = pd.concat([one[name] for one in both.model_counted]).groupby(level=0).sum()
+        counted = pd.DataFrame({"kernel": kernel, "model": model}).fillna(0).cumsum()
+        share = (counted / counted.iloc[-1]).rename_axis("value").reset_index()
+        parts.append(share.melt("value", var_name="side", value_name="share").assign(counter=name))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _distance(kernel: pd.Series, model: list[pd.Series], repeats: int) -> dict[str, float | bool]:
+    runs = pd.DataFrame([kernel, *model]).fillna(0).sort_index(axis=1).to_numpy()
+    theirs, mine = runs[0], runs[1:]
+    distance = agreement.distance(theirs, mine.sum(axis=0))
+    random = np.random.default_rng(0)
+    by_chance = []
+    for _ in range(DRAWS):
+        drawn = np.zeros(len(mine), bool)
+        drawn[random.permutation(len(mine))[:repeats]] = True
+        by_chance.append(agreement.distance(mine[drawn].sum(axis=0), mine[~drawn].sum(axis=0)))
+    chance = float(np.quantile(by_chance, 0.95))
+    within = bool(distance <= WITHIN)
+    agrees = bool(distance <= max(WITHIN, chance))
+    return {"distance": distance, "chance": chance, "agrees": agrees, "within": within}
+
+
+def _factor(before: pd.DataFrame, after: pd.DataFrame, counter: str) -> tuple[float, float]:
+    runs = [side.loc[side["counter"] == counter, "value"] for side in (before, after)]
+    if min(map(len, runs)) < RUNS or min(one.mean() for one in runs) <= 0:
+        return np.nan, np.nan
+    return agreement.ratio_interval(*runs)

@@ -1,0 +1,129 @@
+"""Region for region: the model given the kernel's own random numbers and access checks.
+
+Everything else that kdamond does follows from those, the process' mappings and the attributes; so
+the model, with the same numbers, must report the same regions with the same counts and ages, window
+after window. What a kernel gave it is read by `lorelab.damon.kernel.follow`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lorelab.agreement import Agreement
+from lorelab.damon.agree.runs import judged
+from lorelab.damon.kernel import boot, follow
+from lorelab.damon.kernel.follow import NAME, Given
+from lorelab.damon.model import core, state
+from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
+from lorelab.damon.params import Masim
+from lorelab.lab.records import Record, load
+
+
+def agree(params: Masim, record: Record) -> Agreement:
+    """Judge the table of `compared()`."""
+    return judged(compared(params, record))
+
+
+def compared(params: Masim, measured: Record) -> pd.DataFrame:
+    """Windows in which every region of model and kernel is the same in start, end, count, age."""
+    found = followed(params, follow.unpack(measured.counters, params)).windows
+    row = ("windows", "windows", len(found), found["equal"].sum(), bool(found["equal"].all()))
+    return pd.DataFrame([row], columns=["counter", "unit", "kernel", "equal", "agrees"])
+
+
+class Followed(NamedTuple):
+    """How far the model and the kernel are the same."""
+
+    windows: pd.DataFrame
+    """A row a window: nr_regions, merges, splits (so far), equal."""
+    checks: int
+    """Checks that went into it."""
+
+
+def recorded(params: Masim) -> Record | None:
+    """The newest record of exactly these parameters."""
+    return load(NAME, params)
+
+
+def followed(params: Masim, given: Given) -> Followed:
+    """Run the model on what the kernel was given, and compare the regions of each window.
+
+    Raises
+    ------
+    ValueError
+        The model asks for more numbers or checks than there are.
+    """
+    ctx, pages = begin(params, given)
+    rows = []
+    for kernels in given.windows:
+        n = -1
+        while n < 0:
+            n = _sample(ctx, pages)
+        equal = n == len(kernels) and bool((ctx.trace[:n] == kernels).all())
+        rows.append((n, int(ctx.info["merges"][0]), int(ctx.info["splits"][0]), equal))
+    starved = int(ctx.info["starved"][0]) + int(pages.info["starved"][0])
+    if starved:
+        raise ValueError(f"the model asked for {starved} numbers or checks more than were logged")
+    found = pd.DataFrame(rows, columns=["nr_regions", "merges", "splits", "equal"])
+    return Followed(found, len(given.checks))
+
+
+def sampled(params: Masim, run: boot.Run, given: Given) -> tuple[int, int]:
+    """Hold every region and address sampled, of a whole log, against the model's.
+
+    Returns
+    -------
+    samples, equal : int
+        Samples, and those of them in which all regions and addresses are the same.
+    """
+    ctx, pages = begin(params, given)
+    drawn = run.log[(run.log["kind"] == boot.RAND) & (run.log["x"] != 1)]
+    at = samples = equal = windows = 0
+    while windows < len(given.windows):
+        core.kdamond_prepare(ctx, pages)
+        mine = regions(ctx)
+        kernels = drawn[at : at + len(mine)]
+        at += len(mine)
+        samples += 1
+        equal += bool(
+            len(kernels) == len(mine)
+            and (mine["start"] == kernels["x"]).all()
+            and (mine["end"] == kernels["y"]).all()
+            and (mine["sampling_addr"] == kernels["x"] + kernels["n"]).all()
+        )
+        ctx.info["now"] += ctx.info["sample_interval"]
+        windows += core.kdamond_check(ctx, pages) >= 0
+    return samples, equal
+
+
+def begin(params: Masim, given: Given, schemes=None, mapped=(), goals=None):
+    """Model and memory as monitoring begins; `mapped` as new_pages() takes mappings."""
+    ctx = state.damon_new_ctx(
+        [(0, *mapping) for mapping in given.mappings],
+        **boot.attributes(params),
+        numbers=given.numbers,
+        static=np.array([given.last_nr_regions], np.uint64),
+        schemes=schemes,
+        goals=goals,
+    )
+    pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), mapped, recorded=given.checks)
+    core.kdamond_start(ctx, pages)
+    return ctx, pages
+
+
+def _sample(ctx, pages) -> int:
+    # The checks are given, so no program has to run in between.
+    core.kdamond_prepare(ctx, pages)
+    ctx.info["now"] += ctx.info["sample_interval"]
+    return core.kdamond_check(ctx, pages)
+
+
+def regions(ctx) -> np.ndarray:
+    """The regions of the only target, as REGION rows in order."""
+    head = len(ctx.regions) - 1
+    found, i = [], int(ctx.regions[head]["next"])
+    while i != head:
+        found.append(i)
+        i = int(ctx.regions[i]["next"])
+    return ctx.regions[found]

@@ -1,0 +1,62 @@
+"""`damon/hotspot`: how long runs took on either side, and what has to be exact."""
+
+import numpy as np
+import pandas as pd
+
+from lorelab import agreement
+from lorelab.agreement import Agreement
+from lorelab.damon.agree.runs import TICK_US, alike, judged
+from lorelab.damon.experiments import hotspot
+from lorelab.damon.params import Hotspot
+from lorelab.lab.records import Record
+
+
+def agree(params: Hotspot, record: Record) -> Agreement:
+    """Judge the table of `compared()`."""
+    return judged(compared(params, record))
+
+
+def compared(params: Hotspot, measured: Record) -> pd.DataFrame:
+    """Runs of the kernel against twice as many of the model's; and what has to be exact.
+
+    Returns
+    -------
+    DataFrame
+        `kernel` and `model` are medians, `low` and `high` the quotients, kernel over model, that
+        the runs leave open (`agreement.quotient`): they agree unless that leaves 1 out. Windows
+        must all be cut as the last count of all kdamonds says, and pages out of reach of 32 bits
+        drawn with `rand64` only.
+    """
+    like = at_speed(params, measured).model_copy(update={"runs": 2 * params.runs})
+    kernel = measured.counters.groupby("counter")["value"]
+    model = hotspot.simulate(like).groupby("counter")["value"]
+    rows = []
+    for counter, unit in (("wait", "windows"), ("nr_regions", "regions")):
+        runs, simulated = (list(side.get_group(counter)) for side in (kernel, model))
+        low, _, high = agreement.quotient(simulated, runs)
+        medians = float(np.median(runs)), float(np.median(simulated))
+        rows.append((counter, unit, *medians, low, high, low <= 1 <= high))
+    total = kernel.sum()
+    exact = float(total["as_shared"]), float(total["told"])
+    rows.append(("as_shared", "windows", *exact, np.nan, np.nan, exact[0] == exact[1]))
+    reached = params.rand64 and total["wide"] > 0
+    drawn = float(total["out_of_reach"])
+    rows.append(("out_of_reach", "draws", drawn, np.nan, np.nan, np.nan, (drawn > 0) == reached))
+    names = ["counter", "unit", "kernel", "model", "low", "high", "agrees"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def at_speed(params: Hotspot, measured: Record) -> Hotspot:
+    """The same on the machine of a kernel's runs.
+
+    There another kdamond works while the first one sleeps, which makes that sleep longer, and an
+    access by as much.
+    """
+    like = alike(params, measured.counters)
+    if params.kdamonds == 1:
+        return like
+    sleeps = measured.counters.loc[measured.counters["counter"] == "sleep", "value"]
+    # A tick too long at most, and half of one in the mean.
+    sample_us = round(sleeps.mean()) - TICK_US // 2
+    aggr_us = sample_us * (params.aggr_us // params.sample_us)
+    return like.model_copy(update={"sample_us": sample_us, "aggr_us": aggr_us})

@@ -1,0 +1,30 @@
+"""`damon/overhead`: the cost of monitoring, on either side."""
+
+import pandas as pd
+
+from lorelab.agreement import Agreement
+from lorelab.damon.agree.runs import ON_ONE_CPU, RUNS, WITHIN, judged, seeded
+from lorelab.damon.experiments import overhead
+from lorelab.damon.params import Overhead
+from lorelab.errors import BadInput
+from lorelab.lab.records import Record
+
+
+def agree(params: Overhead, record: Record) -> Agreement:
+    """Judge the table of `compared()`."""
+    return judged(compared(params, record))
+
+
+def compared(params: Overhead, measured: Record) -> pd.DataFrame:
+    """One run of the kernel against the mean of the model's, which takes a check's cost from it."""
+    kernel = measured.counters.set_index("counter")["value"]
+    if "instructions_per_check" not in kernel:
+        raise BadInput("the recorded run does not say what a check costs; measure again: --live")
+    took = {"check_ns": round(kernel["instructions_per_check"])}
+    like = params.model_copy(update=took | ON_ONE_CPU)
+    models = [overhead.simulate(seeded(like, like.seed + n)) for n in range(RUNS)]
+    mean = pd.concat(models).groupby(["counter", "unit"], sort=False)["value"].mean()
+    table = mean.rename("model").reset_index()
+    table["kernel"] = table["counter"].map(kernel)
+    table["ratio"] = table["model"] / table["kernel"]
+    return table.assign(agrees=(table["ratio"] - 1).abs() <= WITHIN)

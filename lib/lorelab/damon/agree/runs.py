@@ -1,0 +1,90 @@
+"""Model against kernel where both draw random numbers of their own: runs against runs.
+
+The kernel says how long an access of the program, and a check and a sleep of kdamond took on its
+machine, which has one CPU. The model runs with those, several times, and its runs and the kernel's
+have to overlap (`lorelab.agreement.intervals`). Both are held against what the program says
+(`lorelab.damon.experiments.truth`).
+"""
+
+import numpy as np
+import pandas as pd
+
+from lorelab import agreement
+from lorelab.agreement import Agreement, Verdict
+from lorelab.damon.params import Masim, Monitoring
+from lorelab.lab import records
+from lorelab.lab.records import Record
+
+RUNS = 12
+"""Of the model. By chance alone, the ranges of 3 runs of the kernel and these are apart once in
+228 times for each counter, those of 6 once in 9,282 times (2 over the ways to choose 3 or 6 of
+15 or 18)."""
+WITHIN = 0.05
+"""Share by which means may differ, and up to which distributions may be apart."""
+
+TICK_US = 1000
+"""CONFIG_HZ of lib/kernel/common/lab.config."""
+ON_ONE_CPU = {"cpus": 1, "tick_us": TICK_US}
+"""The kernel's machine. The program is always ready to run there, so kdamond waits for a tick, most
+often, and a sample takes a whole number of them: of the recorded windows, 8 ms up to 32 checks a
+sample, 9 from 34 and 10 from 46, for sleeps of `sample_us` and checks of 0.09 ms. Where a sample
+takes less of the CPU than the wait was, kdamond has some next ones at once
+(`lorelab.damon.model.scheduler.slept`)."""
+SAMPLE_CHECKS = 2
+"""Checks that cost as much as the part of a sample that is none: in `damon/overhead` 99 and 998
+regions leave 5,670 instructions for it, and in `damon/accuracy` a check, with the probe that counts
+it, is some 2,700 (85 us at 32 ns)."""
+SPEEDS = ("access", "check", "sleep", "page", "collapse", "lead")
+NOT_COMPARED = (*SPEEDS, "end")
+"""What the model is told, and when windows ended."""
+
+
+def recorded(name: str, params: Masim, measured: Record) -> list[pd.DataFrame]:
+    # The kernel's counters, with those of other seeds where what is measured is the recorded run.
+    kept = records.load(name, params)
+    if not kept or kept.provenance != measured.provenance:
+        return [measured.counters]
+    every = records.recorded(name, type(params))
+    same = [one for one in every if seeded(one, params.seed) == params]
+    return [records.load(name, one).counters for one in same]
+
+
+def seeded(params: Monitoring, seed: int) -> Monitoring:
+    return params.model_copy(update={"seed": seed})
+
+
+def alike(params: Monitoring, kernel: pd.DataFrame) -> Monitoring:
+    """`params` on the machine of a kernel's runs, of which `kernel` has the counters.
+
+    Where these say how many checks a sample had, its work that is none of them is kept apart.
+    """
+    took = kernel.groupby("counter")["value"].mean()
+    names = {"access_ns": "access", "check_ns": "check"}
+    update = {name: round(took[of]) for name, of in names.items()}
+    if checks := _checks_a_sample(params, took):
+        update["check_ns"] = round(took["check"] * checks / (checks + SAMPLE_CHECKS))
+        update["sample_ns"] = SAMPLE_CHECKS * update["check_ns"]
+    return params.model_copy(update=update | ON_ONE_CPU)
+
+
+def _checks_a_sample(params: Monitoring, took: pd.Series) -> float:
+    if "checks" in took:
+        return took["checks"] / (params.aggr_us // params.sample_us)
+    if "checks_per_second" in took:
+        # A sample is a sleep and its checks.
+        per_ns = took["checks_per_second"] / 1e9
+        return per_ns * took["sleep"] * 1000 / (1 - per_ns * took["check"])
+    return 0.0
+
+
+def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFrame:
+    table = agreement.intervals(model, kernel, per)
+    table = table[~table["counter"].isin(NOT_COMPARED)].reset_index(drop=True)
+    return table.assign(ratio=table["model"] / table["mean"].replace(0, np.nan))
+
+
+def judged(table: pd.DataFrame) -> Agreement:
+    """Passed if all rows of a table agree."""
+    agree = int(table["agrees"].sum())
+    verdict = Verdict.PASSED if agree == len(table) else Verdict.FAILED
+    return Agreement(verdict, table, f"{agree} of {len(table)} counters agree")

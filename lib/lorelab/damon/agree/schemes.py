@@ -1,0 +1,33 @@
+"""`damon/schemes`: totals of runs, on either side."""
+
+import pandas as pd
+
+from lorelab.agreement import Agreement
+from lorelab.damon.agree.runs import RUNS, WITHIN, intervals, judged
+from lorelab.damon.experiments import schemes
+from lorelab.damon.params import Schemes
+from lorelab.errors import BadInput
+from lorelab.lab.records import Record
+
+
+def agree(params: Schemes, record: Record) -> Agreement:
+    """Judge the table of `compared()`."""
+    return judged(compared(params, record))
+
+
+def compared(params: Schemes, measured: Record) -> pd.DataFrame:
+    """Totals of the kernel's runs against those of the model's.
+
+    They agree where the ranges of the runs meet, or the means are within 5 %: the kernel's count
+    some pages of the process' own, the model's do not. Where a record does not say how long
+    monitoring led the program, the model begins with it.
+    """
+    took = measured.counters.groupby("counter")["value"].mean()
+    if "collapse" not in took:
+        raise BadInput("the recorded run does not say what things took; measure again: --live")
+    names = {"access_ns": "access", "check_ns": "check", "page_ns": "page"}
+    names |= {"collapse_ns": "collapse", "lead_us": "lead"}
+    update = {name: round(took[of]) for name, of in names.items() if of in took}
+    alike = params.model_copy(update=update | {"cpus": 1, "runs": RUNS})
+    found = intervals(schemes.simulate(alike), measured.counters, "runs")
+    return found.assign(agrees=found["agrees"] | ((found["ratio"] - 1).abs() <= WITHIN))

@@ -1,0 +1,107 @@
+"""Schemes region for region: the model given the kernel's numbers and checks, and its clock.
+
+As `lorelab.damon.agree.follow`, with schemes. Which regions a scheme is tried on, where a quota
+cuts them, whose age starts anew, and when a charge window ends follows from the same log and the
+jiffies in it. What a tried page-out did to the pages shows in later checks, which are given; what
+DAMOS counts as applied follows from the mappings, for madvise() fails where one is missing
+(-ENOMEM) and, paging out, where one has no pages of its own (-EINVAL, can_madv_lru_vma()).
+"""
+
+from itertools import repeat
+
+import numpy as np
+import pandas as pd
+
+from lorelab.agreement import Agreement
+from lorelab.damon.agree import follow
+from lorelab.damon.agree.runs import judged
+from lorelab.damon.experiments.schemes import BUILTIN, STATISTICS, parse
+from lorelab.damon.kernel.schemes_followed import MARKS, PAGE, Given, unpack
+from lorelab.damon.model import core
+from lorelab.damon.model.damos import FREE_MEM_RATE, HZ, INITIAL_JIFFIES, PAGEOUT
+from lorelab.damon.model.state import GOAL
+from lorelab.damon.params import FollowedSchemes as Schemes
+from lorelab.lab.records import Record
+
+
+def followed(params: Schemes, given: Given) -> pd.DataFrame:
+    """Run the model on what the kernel was given, and compare each window.
+
+    Returns
+    -------
+    DataFrame
+        A row a window: `nr_regions`; `equal`, whether all regions are the same; of each scheme
+        regions and bytes tried so far, by the model (`nr_tried0`, `sz_tried0`) and the kernel
+        (`kernel_nr_tried0`, ...); and `reported`, whether the model's statistics are those that
+        the kernel reported in the end; `rested`, whether schemes rested at the same looks.
+
+    Raises
+    ------
+    ValueError
+        The model asks for more numbers or checks than there are.
+    """
+    table = parse(BUILTIN.get(params.schemes, params.schemes), params)
+    bare = given.bare if (table["action"] == PAGEOUT).any() else []
+    mapped = [(0, *pair) for pair in given.log.mappings if pair not in bare]
+    for scheme, marks in zip(table, given.watermarks, strict=False):
+        scheme["wmark_metric"] = FREE_MEM_RATE
+        for name, value in zip(MARKS, marks, strict=True):
+            scheme[name] = value
+    goals = [(k, 100, params.goal_percent) for k in range(len(table)) if params.goal_percent]
+    goals = np.array(goals, GOAL)
+    ctx, pages = follow.begin(params, given.log, table, mapped, goals)
+    rows, kernels = [], np.zeros((len(table), 2), np.int64)
+    every = zip(given.log.windows, given.jiffies, given.tried, given.looks, strict=True)
+    for regions, jiffies, tried, looks in every:
+        ctx.info["now"] = (jiffies - int(INITIAL_JIFFIES)) * (1_000_000 // int(HZ))
+        n, rested = -1, True
+        for free, rests in looks or repeat((0, False)):
+            pages.info["free_mem_rate"] = free
+            wait = int(core.kdamond_prepare(ctx, pages))
+            rested = rested and bool(wait) == rests
+            n = n if wait else core.kdamond_check(ctx, pages)
+            if n >= 0:
+                break
+        for scheme, _, size, _, _ in tried:
+            kernels[scheme] += (1, size * PAGE)
+        row = {"nr_regions": n, "rested": rested}
+        row["equal"] = n == len(regions) and bool((ctx.trace[:n] == regions).all())
+        for k, s in enumerate(ctx.schemes):
+            # What the quota has less than a page left for is counted, and not traced.
+            row[f"nr_tried{k}"] = int(s["nr_tried"]) - int(s["nr_refused"])
+            row[f"sz_tried{k}"] = int(s["sz_tried"])
+            row[f"kernel_nr_tried{k}"], row[f"kernel_sz_tried{k}"] = kernels[k].tolist()
+        row["reported"] = _statistics(ctx) == given.statistics
+        rows.append(row)
+    starved = int(ctx.info["starved"][0]) + int(pages.info["starved"][0])
+    if starved:
+        raise ValueError(f"the model asked for {starved} numbers or checks more than were logged")
+    return pd.DataFrame(rows)
+
+
+def agree(params: Schemes, record: Record) -> Agreement:
+    """Judge the table of `compared()`."""
+    return judged(compared(params, record))
+
+
+def compared(params: Schemes, measured: Record) -> pd.DataFrame:
+    """Follow a record; a row for each thing that has to be the same, and whether it `agrees`."""
+    given = unpack(measured.counters, params)
+    found = followed(params, given)
+    rows = [("regions", len(found), int(found["equal"].sum()))]
+    for k in range(len(given.statistics)):
+        for name in ("nr_tried", "sz_tried"):
+            same = found[f"{name}{k}"] == found[f"kernel_{name}{k}"]
+            rows.append((f"scheme{k}_{name}", len(found), int(same.sum())))
+    table = pd.DataFrame(rows, columns=["counter", "windows", "equal"])
+    if given.watermarks:
+        table.loc[len(table)] = ("rested", len(found), int(found["rested"].sum()))
+    table["agrees"] = table["windows"] == table["equal"]
+    reported = {"counter": "statistics", "windows": 1, "equal": int(found["reported"].any())}
+    return pd.concat(
+        [table, pd.DataFrame([reported | {"agrees": bool(reported["equal"])}])], ignore_index=True
+    )
+
+
+def _statistics(ctx) -> list[dict[str, int]]:
+    return [{name: int(s[name]) for name in STATISTICS} for s in ctx.schemes]

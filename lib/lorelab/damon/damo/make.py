@@ -1,0 +1,90 @@
+"""Recordings that damo made in the laboratory's guest, in data/recordings with their provenance.
+
+A recording is damo's file as it left the guest, beside a JSON of where it came from that has the
+file's digest. damo needs perf for all that it gets from the tracepoint, which the guest lacks: a
+stand-in reads the same events through tracefs (lib/kernel/damon/guest/perf.py).
+"""
+
+import base64
+from pathlib import Path
+from typing import NamedTuple
+
+from lorelab.damon.kernel.boot import BOOT_SECONDS, SLOWER, program
+from lorelab.damon.params import Masim
+from lorelab.damon.workload.masim import seconds
+from lorelab.damon.workload.setup import configuration
+from lorelab.errors import BadInput, RunFailed
+from lorelab.lab import cache, records
+from lorelab.lab.boot import Job, Machine
+from lorelab.lab.run import Lab, measure
+
+FOLDER = Path(__file__).resolve().parents[4] / "data" / "recordings"
+NAME = "damon/recording"
+
+
+class Wanted(NamedTuple):
+    """A recording: what is watched, and how damo is asked to."""
+
+    params: Masim
+    options: tuple[str, ...]
+
+
+PROGRAM = Masim(workload="turns", mib=16)
+WANTED = {
+    "turns.damon.data": Wanted(PROGRAM, ()),
+    "turns.perf.txt": Wanted(PROGRAM, ("--output_type", "perf_data")),
+    "turns-200ms.json": Wanted(
+        PROGRAM,
+        ("--output_type", "json", "--monitoring_intervals", "5ms", "200ms", "1s"),
+    ),
+}
+"""By file name: in compressed JSON, which is damo's default; the text of `perf script`; plain JSON,
+of longer windows."""
+
+
+def make(lab: Lab | None = None, folder: Path = FOLDER) -> list[Path]:
+    """Have damo make every recording again, all in one boot; the old ones are replaced."""
+    runs = [
+        {"masim": program(configuration(one.params), one.params), "options": one.options}
+        for one in WANTED.values()
+    ]
+    longest = BOOT_SECONDS + SLOWER * sum(
+        seconds(configuration(one.params)) for one in WANTED.values()
+    )
+    # 32 ns an instruction: damo's own start takes as many instructions as the program.
+    machine = Machine(cpus=1, memory_mib=2048, icount=True, qemu=("-icount", "shift=5"))
+    measured = measure(machine, Job("damon", "damo", {"runs": runs}, longest), lab)
+    written = []
+    for number, (name, one) in enumerate(WANTED.items()):
+        rows = [row for row in measured.rows if row["run"] == number]
+        data = base64.b64decode("".join(row.get("part", "") for row in rows))
+        params = one.params.model_dump(mode="json") | {"damo": ["record", *one.options]}
+        provenance = records.Provenance(
+            experiment=NAME, params=params, run_in_boot=number + 1, **measured.source
+        )
+        try:
+            (folder / name).write_bytes(data)
+            source(name, folder).write_text(records.sealed(provenance, data))
+        except OSError as error:
+            raise RunFailed(f"cannot write {folder / name}: {error.strerror}") from None
+        written.append(folder / name)
+    return written
+
+
+def source(name: str, folder: Path = FOLDER) -> Path:
+    """Where the provenance of a recording is."""
+    return folder / f"{name}.provenance.json"
+
+
+def provenance(name: str, folder: Path = FOLDER) -> records.Provenance:
+    """Where a recording came from.
+
+    Raises
+    ------
+    BadInput
+        The recording or its provenance is not what was written.
+    """
+    found = records.unseal(source(name, folder))
+    if cache.digest((folder / name).read_bytes()) != found.counters_sha256:
+        raise BadInput(f"{folder / name} is not what was recorded (its digest differs)")
+    return found.provenance

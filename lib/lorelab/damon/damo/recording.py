@@ -1,0 +1,353 @@
+"""Recordings of DAMON: damo's JSON, plain or compressed, and `perf script` text, of any kernel.
+
+What is read is checked in full, so that a recording is either whole and consistent or refused.
+"""
+
+import json
+import re
+import zlib
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from lorelab.errors import BadInput
+
+LARGEST = 2**31
+"""Bytes of text at most, also after decompression: a hostile file does not fill the memory."""
+LATEST = 2**62
+"""Nanoseconds; leaves room to reckon with the times of a hostile file."""
+UINT_MAX = 2**32 - 1
+NO_AGE = -1
+"""Age of a region that the recording has none for: kernels before 5.16 do not trace it."""
+
+SIZE = re.compile(r"(\d+\.?\d*) ?([BKMGTPE])(?:i?B)?")
+BYTES = {"B": 0, "K": 10, "M": 20, "G": 30, "T": 40, "P": 50, "E": 60}
+NANOSECONDS = {
+    "ns": 1,
+    "us": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+    "d": 86400 * 10**9,
+}
+EVENT = re.compile(
+    rb" (\d{1,10}\.\d{1,9}): +(?:damon:)?damon_aggregated: +target_id=(\d{1,20}) "
+    rb"nr_regions=(\d{1,20}) (\d{1,20})-(\d{1,20}): (-?\d{1,20})(?: (-?\d{1,20}))?[ \r]*$",
+    re.MULTILINE,
+)
+"""A line of damon:damon_aggregated as perf script, trace-cmd and ftrace print it; 64 bits have 20
+digits at most."""
+
+
+class Intervals(NamedTuple):
+    """Monitoring intervals, in microseconds."""
+
+    sample_us: float
+    aggr_us: float
+    tuned: bool
+    """The kernel tunes them to a goal; `Recording.aggr_us` has each window's own."""
+
+
+class Recording(NamedTuple):
+    """What DAMON saw of one target: n snapshots, one a window, of m regions in all."""
+
+    target: int
+    intervals: Intervals | None
+    """None where the file does not say: perf script text, and files of old versions of damo."""
+    start: np.ndarray
+    """(n,) int64: begin of each window, ns on the kernel's clock."""
+    end: np.ndarray
+    """(n,) int64: end of each window, ns."""
+    aggr_us: np.ndarray
+    """(n,) float64: aggregation interval of each window; not a number without `intervals`."""
+    first: np.ndarray
+    """(n + 1,) int64: regions `first[i]` to `first[i + 1]` are those of snapshot i."""
+    low: np.ndarray
+    """(m,) uint64: first address of each region; ascending in a snapshot."""
+    high: np.ndarray
+    """(m,) uint64: first address after it."""
+    nr_accesses: np.ndarray
+    """(m,) int64: samples of the window that found the region accessed."""
+    age: np.ndarray
+    """(m,) int64: windows for which the count has been about the same, or `NO_AGE`."""
+
+
+def read(path: Path | str) -> list[Recording]:
+    """Read a recording, whichever of the formats it is in.
+
+    Returns
+    -------
+    list of Recording
+        One a target, in the order of the file.
+
+    Raises
+    ------
+    BadInput
+        Says what is wrong with the file, where, and what to do.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from None
+    try:
+        return _read(data)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+
+
+def _read(data: bytes) -> list[Recording]:
+    if not data:
+        raise BadInput("is empty; record again with `damo record`")
+    if data[:8] == b"PERFILE2":
+        raise BadInput("is perf.data; give the output of `perf script -i` on it instead")
+    if data[0] == 0x78 and len(data) > 1 and int.from_bytes(data[:2]) % 31 == 0:
+        data = _decompress(data)
+    if len(data) > LARGEST:
+        raise BadInput(f"is larger than {LARGEST >> 30} GiB of text; record a shorter time")
+    if data.lstrip()[:1] in (b"[", b"{"):
+        found = _read_json(data)
+    elif b"damon_aggregated:" in data:
+        found = _read_trace(data)
+    else:
+        raise BadInput("is neither damo's JSON nor perf script text with damon:damon_aggregated")
+    if not any(len(one.low) for one in found):
+        raise BadInput("has no regions; record for longer than one aggregation interval")
+    for one in found:
+        _verify(one)
+    if len({one.intervals is None for one in found}) > 1:
+        raise BadInput("mixes records with and without intervals; give each its own file")
+    if len({bool(one.age[0] == NO_AGE) for one in found if len(one.age)}) > 1:
+        raise BadInput("mixes records with and without ages; give each its own file")
+    return found
+
+
+def _decompress(data: bytes) -> bytes:
+    inflate = zlib.decompressobj()
+    try:
+        text = inflate.decompress(data, LARGEST + 1)
+    except zlib.error as error:
+        raise BadInput(f"does not decompress ({error}); record again") from None
+    if not inflate.eof and len(text) <= LARGEST:
+        raise BadInput("is cut short in its compressed text; record again")
+    return text
+
+
+def _read_json(data: bytes) -> list[Recording]:
+    try:
+        records = json.loads(data, parse_constant=_refuse)
+    except RecursionError:
+        raise BadInput("is JSON nested too deep for a recording") from None
+    except ValueError as error:
+        raise BadInput(f"is not whole JSON ({error}); record again") from None
+    if not isinstance(records, list):
+        raise BadInput("is JSON, but not the list of records that damo writes")
+    return [_record(number, kv) for number, kv in enumerate(records)]
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")
+
+
+def _record(number: int, kv: dict) -> Recording:
+    """One record of the file; what is wrong in it is said with its number and the snapshot's."""
+    where = f"record {number}"
+    try:
+        intervals = _intervals(kv.get("intervals"))
+        target = integer(kv["target_id"])
+        snapshots = kv["snapshots"]
+        start, end, own, counts = [], [], [], []
+        low, high, nr_accesses, age = [], [], [], []
+        for index, snapshot in enumerate(snapshots):
+            where = f"record {number}, snapshot {index}"
+            start.append(nanoseconds(snapshot["start_time"]))
+            end.append(nanoseconds(snapshot["end_time"]))
+            own.append(snapshot.get("sample_interval_us"))
+            regions = snapshot["regions"]
+            counts.append(len(regions))
+            for region in regions:
+                low.append(integer(region["start"]))
+                high.append(integer(region["end"]))
+                nr_accesses.append(integer(region["nr_accesses"]["samples"]))
+                age.append(_age(region["age"], intervals))
+        recording = Recording(
+            target,
+            intervals,
+            np.array(start, np.int64),
+            np.array(end, np.int64),
+            np.empty(0),
+            np.array([0, *accumulate(counts)], np.int64),
+            np.array(low, np.uint64),
+            np.array(high, np.uint64),
+            np.array(nr_accesses, np.int64),
+            np.array(age, np.int64),
+        )
+        samples = [np.nan if one is None else nanoseconds(one, 1000) / 1000 for one in own]
+        return recording._replace(aggr_us=_aggr_us(recording, np.array(samples, np.float64)))
+    except KeyError as error:
+        raise BadInput(f"{where} has no {error.args[0]}; record again") from None
+    except OverflowError:
+        raise BadInput(f"{where} has a number of more than 64 bits") from None
+    except (TypeError, AttributeError):
+        raise BadInput(f"{where} is not laid out as damo does") from None
+    except ValueError as error:
+        raise BadInput(f"{where}: {error}") from None
+
+
+def _intervals(kv: dict | None) -> Intervals | None:
+    if kv is None:
+        return None
+    sample, aggr = (nanoseconds(kv[name], 1000) / 1000 for name in ("sample_us", "aggr_us"))
+    if not 0 < sample <= aggr < UINT_MAX:
+        raise ValueError(f"sample interval {sample:g} us, aggregation interval {aggr:g} us")
+    goal = kv.get("intervals_goal") or {}
+    return Intervals(sample, aggr, integer(goal.get("aggrs", 0)) != 0)
+
+
+def _age(kv: dict, intervals: Intervals | None) -> int:
+    windows = kv["aggr_intervals"]
+    if windows is not None:
+        return integer(windows)
+    if kv.get("usec") is None or intervals is None:
+        return NO_AGE
+    return int(nanoseconds(kv["usec"], 1000) / 1000 / intervals.aggr_us)
+
+
+def _aggr_us(recording: Recording, samples: np.ndarray) -> np.ndarray:
+    """Aggregation interval of each window: the record's, or what tuning had made of it."""
+    if recording.intervals is None:
+        return np.full(len(recording.end), np.nan)
+    sample_us, aggr_us, tuned = recording.intervals
+    if not tuned:
+        return np.full(len(recording.end), aggr_us)
+    seen = (recording.end - recording.start) / 1000
+    seen = np.where(np.abs(seen - aggr_us) / aggr_us < 0.1, aggr_us, seen)
+    return np.where(np.isnan(samples), seen, samples * (aggr_us / sample_us))
+
+
+def integer(value: object) -> int:
+    """A whole number as damo writes it: a number, or text with thousands separators or a unit."""
+    if type(value) is int:
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if not isinstance(value, str):
+        raise TypeError(value)
+    text = value.replace(",", "").strip()
+    try:
+        return int(text)
+    except ValueError:
+        found = SIZE.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{value[:40]!r} is no number")
+    return int(float(found[1]) * 2 ** BYTES[found[2]])
+
+
+def nanoseconds(value: object, unit: int = 1) -> int:
+    """A time: a number of `unit` nanoseconds, or text such as "1,200" or "2 m 3.5 s"."""
+    if type(value) in (int, float):
+        return int(value * unit)
+    if not isinstance(value, str):
+        raise TypeError(value)
+    text = value.replace(",", "").strip()
+    try:
+        return int(text) * unit
+    except ValueError:
+        pass
+    sign = -1 if text[:1] == "-" else 1
+    parts = re.findall(r"([\d.]+) ?([a-z]*)", text)
+    if not parts or re.sub(r"([\d.]+) ?([a-z]*)|[ -]", "", text):
+        raise ValueError(f"{value[:40]!r} is no time")
+    total = 0.0
+    for part, name in parts:
+        scale = NANOSECONDS.get(name, unit if not name else None)
+        if scale is None or part.count(".") > 1:
+            raise ValueError(f"{value[:40]!r} is no time")
+        total += float(part) * scale
+    return sign * round(total)
+
+
+def _read_trace(data: bytes) -> list[Recording]:
+    rows = EVENT.findall(data)
+    if len(rows) != data.count(b"damon_aggregated:"):
+        raise BadInput(_first_bad_line(data))
+    seconds, ids, nr, low, high, accesses, age = zip(*rows, strict=True)
+    if len({text == b"" for text in age}) > 1:
+        raise BadInput("mixes lines with and without an age; give each kernel its own file")
+    time = (np.fromiter(map(float, seconds), np.float64) * 1e9).astype(np.int64)
+    columns = [nr, low, high, accesses]
+    try:
+        nr, low, high, accesses = (
+            np.fromiter(map(int, column), kind)
+            for column, kind in zip(columns, [np.int64, "u8", "u8", np.int64], strict=True)
+        )
+        age = np.fromiter((int(a) if a else NO_AGE for a in age), np.int64)
+    except OverflowError:
+        raise BadInput("has a number of more than 64 bits") from None
+    ids = np.array(ids)
+    return [
+        _trace(
+            int(target), *(column[ids == target] for column in (time, nr, low, high, accesses, age))
+        )
+        for target in dict.fromkeys(ids)
+    ]
+
+
+def _first_bad_line(data: bytes) -> str:
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if line.count(b"damon_aggregated:") != len(EVENT.findall(line)):
+            return f"line {number} is cut or garbled; record again, or remove its snapshot"
+    return "has garbled lines; record again"
+
+
+def _trace(target: int, time, nr, low, high, accesses, age) -> Recording:
+    """Cut the regions of one target into snapshots of `nr_regions` each."""
+    total = len(nr)
+    # One too many is as wrong as 2^62 too many, and cheaper.
+    first, hops = [0], np.clip(nr, 1, total + 1).tolist()
+    while first[-1] < total:
+        first.append(first[-1] + hops[first[-1]])
+    first = np.array(first)
+    heads = first[:-1]
+    whole = np.repeat(nr[heads], np.diff(first))[:total] == nr
+    bad = np.flatnonzero(~whole)
+    if first[-1] > total or len(bad) or (nr < 1).any():
+        at = time[bad[0]] if len(bad) else time[heads[-1]]
+        raise BadInput(
+            f"target {target} misses regions at {at / 1e9:.6f} s: the file is cut, or perf lost "
+            "events; record again"
+        )
+    end = time[heads]
+    start = np.concatenate([end[:1], end[:-1]])
+    if len(end) > 1:
+        start[0] = int(end[0] - float(end[-1] - end[0]) / (len(end) - 1))
+    if hops[heads[-1]] == 1 and low[-1] == high[-1] == 0 and accesses[-1] == -1:
+        # damo's mark for a single snapshot, which would have no begin otherwise
+        start, end, first = start[:-1], end[:-1], first[:-1]
+    kept = first[-1]
+    none = np.full(len(end), np.nan)
+    return Recording(
+        target, None, start, end, none, first, low[:kept], high[:kept], accesses[:kept], age[:kept]
+    )
+
+
+def _verify(one: Recording) -> None:
+    """Refuse what no DAMON can have seen."""
+    where = f"target {one.target}"
+    if (np.abs([one.start, one.end]) > LATEST).any():
+        raise BadInput(f"{where}: a time beyond the year 2116; record again")
+    if (one.start > one.end).any() or (np.diff(one.end) < 0).any():
+        raise BadInput(f"{where}: snapshots are not in the order of time; record again")
+    if (one.low >= one.high).any():
+        raise BadInput(f"{where}: a region ends before it starts; record again")
+    same = np.ones(len(one.low), bool)
+    same[one.first[:-1][one.first[:-1] < len(one.low)]] = False
+    if (same[1:] & (one.low[1:] < one.high[:-1])).any():
+        raise BadInput(f"{where}: regions of a snapshot overlap; record again")
+    counts = (one.nr_accesses < 0) | (one.nr_accesses > UINT_MAX)
+    if (counts | (one.age < NO_AGE) | (one.age > UINT_MAX)).any():
+        raise BadInput(f"{where}: a count or an age that is no unsigned int; record again")
+    if len(set((one.age == NO_AGE).tolist())) > 1:
+        raise BadInput(f"{where} mixes regions with and without an age; record again")

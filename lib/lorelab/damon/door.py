@@ -1,0 +1,63 @@
+"""The door `lorelab damon FILE`: a recording's figures on stdout, tables and pictures as files."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from lorelab.damon.damo.recording import Recording, read
+from lorelab.errors import BadInput, RunFailed
+
+
+@click.command("damon")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Write snapshots, windows and heat map of each target here, as CSV and SVG.",
+)
+def command(file: Path, folder: Path | None) -> None:
+    """Summarise a recording of DAMON: damo's damon.data, or perf script text."""
+    from lorelab.damon.damo import report  # compiles kernels, which no other door needs
+
+    found = read(file)
+    if folder is not None:
+        draw(found, folder)
+    report.summary(found).to_csv(sys.stdout, index=False)
+
+
+def draw(recordings: list[Recording], folder: Path) -> None:
+    """Write snapshots, windows and heat map of each target; all of it, or nothing.
+
+    Raises
+    ------
+    BadInput
+        The folder is there already.
+    RunFailed
+        It cannot be written.
+    """
+    if folder.exists():
+        raise BadInput(f"{folder} is there already; give -o another name")
+    try:
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=folder.name) as part:
+            whole = Path(part) / "whole"
+            whole.mkdir()
+            for number, one in enumerate(recordings):
+                _target(one, whole, f"{number}-target-{one.target}")
+            whole.rename(folder)
+    except OSError as error:
+        reason = f"{error.strerror}; give -o another place"
+        raise RunFailed(f"cannot write {folder}: {reason}") from None
+
+
+def _target(one: Recording, folder: Path, name: str) -> None:
+    from lorelab.damon import charts
+    from lorelab.damon.damo import report
+
+    report.snapshots(one).to_csv(folder / f"{name}-snapshots.csv", index=False)
+    report.windows(one).to_csv(folder / f"{name}-windows.csv", index=False)
+    charts.over_time(one, f"Target {one.target}").save(folder / f"{name}-windows.svg")
+    map = report.heatmap(one)
+    charts.heat(map, f"Target {one.target}").save(folder / f"{name}-heatmap.svg")

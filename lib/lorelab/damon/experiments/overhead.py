@@ -1,0 +1,88 @@
+"""`damon/overhead`: what monitoring costs, from 64 MiB to 1 TiB of address space.
+
+The program touches every second of `parts` equal parts of its memory, one after the other, as
+masim does: with two parts one is touched all the time, with many each only now and then. With
+`touched_mib` it touches that much and no more, for memory that no machine here has. What
+brings DAMON to its upper bound of regions is `min_regions`. kdamond's share of a CPU
+is its work over the time that passed, with `check_ns` of work for each region and sample; the
+work lengthens the interval that it is done in, so the share can't pass 1.
+"""
+
+import numpy as np
+import pandas as pd
+
+from lorelab import counters
+from lorelab.damon.model.core import kdamond_window
+from lorelab.damon.model.state import U
+from lorelab.damon.params import Overhead, Variant
+from lorelab.damon.workload import masim
+from lorelab.damon.workload.setup import context, memory
+from lorelab.params import label
+from lorelab.progress import track
+
+PAGE = 4096
+
+
+def program(params: Overhead) -> masim.Config:
+    """Memory of `mib` MiB, of which every second part is touched, or so much at its lower end."""
+    if 0 < params.touched_mib < params.mib:
+        touched = params.touched_mib << 20
+        regions = {"rest": (params.mib << 20) - touched, "touched": touched}
+        access = masim.Access("touched", False, PAGE, 1)
+        return masim.Config(regions, (masim.Phase("steady", params.seconds * 1000, (access,)),))
+    return halves(params.mib, params.parts, params.seconds)
+
+
+def halves(mib: int, parts: int, seconds: int) -> masim.Config:
+    """Memory of `mib` MiB in `parts` equal parts, of which every second one is touched."""
+    regions = {f"part{n}": max((mib << 20) // parts, PAGE) for n in range(parts)}
+    accesses = tuple(
+        masim.Access(name, False, PAGE, 1) for n, name in enumerate(regions) if n % 2 == 0
+    )
+    return masim.Config(regions, (masim.Phase("steady", seconds * 1000, accesses),))
+
+
+def page_scan(params: Overhead) -> dict[str, tuple[str, list[float]]]:
+    """Cost of looking at every page every interval: exact, so nothing has to run."""
+    pages = params.mib << 8
+    period_us = params.sample_us + pages * params.check_ns / 1000
+    return {
+        "nr_regions_mean": ("regions", [float(pages)]),
+        "nr_regions_max": ("regions", [float(pages)]),
+        "checks_per_second": ("checks/s", [pages * 1e6 / period_us]),
+        "cpu": ("share", [pages * params.check_ns / 1000 / period_us]),
+        "windows_per_second": ("windows/s", [1e6 / period_us * params.sample_us / params.aggr_us]),
+        "locks_per_second": ("locks/s", [2 * pages * 1e6 / period_us]),
+    }
+
+
+def simulate(params: Overhead) -> pd.DataFrame:
+    """Simulate `damon/overhead`.
+
+    Returns
+    -------
+    DataFrame
+        Totals of the run: regions, checks, kdamond's share of a CPU, windows, and times that
+        mmap_read_lock() is taken, twice a check.
+    """
+    cost = page_scan if params.variant == Variant.PAGE_SCAN else _run
+    return counters.table("damon/overhead", label(params.variant), "model", cost(params), first=0)
+
+
+def _run(params: Overhead) -> dict[str, tuple[str, list[float]]]:
+    pages = memory(params, program(params))
+    ctx = context(params, pages)
+    regions = []
+    for second in track(range(params.seconds), "monitoring"):
+        while ctx.info["now"][0] < (second + 1) * 1_000_000:
+            regions.append(kdamond_window(ctx, pages, U(params.check_ns)))
+    took = float(ctx.info["now"][0]) / 1e6
+    checks = float(ctx.info["checks"][0])
+    return {
+        "nr_regions_mean": ("regions", [float(np.mean(regions))]),
+        "nr_regions_max": ("regions", [float(np.max(regions))]),
+        "checks_per_second": ("checks/s", [checks / took]),
+        "cpu": ("share", [float(ctx.info["work_ns"][0]) / 1e9 / took]),
+        "windows_per_second": ("windows/s", [len(regions) / took]),
+        "locks_per_second": ("locks/s", [2 * checks / took]),
+    }

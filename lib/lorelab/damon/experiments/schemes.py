@@ -1,0 +1,202 @@
+"""`damon/schemes`: the thread's schemes in their own notation, and what they do to a program.
+
+A scheme is a line: minimum and maximum of size, of frequency in percent, of age, and an action.
+
+    # ethp: huge pages for regions of 2 MB and more with at least 5 % of the samples
+    2M null    5 null    null null    hugepage
+
+Linux 6.12 takes counts of samples and of windows, so 5 % of 20 samples is a count of 1, and 1 s
+is an age of 10 windows. Both are rounded down.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from lorelab import counters
+from lorelab.damon.model.core import kdamond_window
+from lorelab.damon.model.damos import Action
+from lorelab.damon.model.memory import HUGE, RESIDENT, SWAPPED, Pages
+from lorelab.damon.model.state import SCHEME, Damon, U
+from lorelab.damon.params import Schemes
+from lorelab.damon.workload.masim import VVAR
+from lorelab.damon.workload.setup import configuration, context, memory
+from lorelab.errors import BadInput
+from lorelab.params import label
+from lorelab.progress import track
+
+BUILTIN = {
+    "ethp": "2M null    5 null    null null    hugepage\n"
+    "2M null    null 5    1s null    nohugepage",
+    "prcl": "4K null    null 5    5s null    pageout",
+}
+"""Of the message <20200309102345.13427-1-sjpark@amazon.com>."""
+SIZES = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+TIMES = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
+ULONG_MAX, UINT_MAX = 2**64 - 1, 2**32 - 1
+ACTIONS = {action.name.lower(): action for action in Action}
+STATISTICS = {
+    "nr_tried": "regions",
+    "sz_tried": "bytes",
+    "nr_applied": "regions",
+    "sz_applied": "bytes",
+    "qt_exceeds": "windows",
+}
+"""struct damos_stat, and what each of its fields counts."""
+
+
+def _quantity(text: str, units: dict[str, int], where: str, what: str) -> int:
+    number = text.rstrip("".join(set("".join(units))))
+    unit = text[len(number) :]
+    if not (number.isascii() and number.isdigit() and len(number) < 16 and unit in units):
+        raise BadInput(f"{where}: {text!r}: takes {what}, or null")
+    return int(number) * units[unit]
+
+
+def _bounds(pair: list[str], units: dict[str, int], most: int, where: str, what: str):
+    low = 0 if pair[0] == "null" else _quantity(pair[0], units, where, what)
+    high = most if pair[1] == "null" else _quantity(pair[1], units, where, what)
+    if low > high:
+        raise BadInput(f"{where}: {' '.join(pair)}: takes the lower bound first")
+    return low, high
+
+
+def parse(text: str, params: Schemes) -> np.ndarray:
+    """Read schemes in the notation of the thread.
+
+    Parameters
+    ----------
+    text : str
+        A scheme a line, or several separated by semicolons; # begins a comment.
+    params : Schemes
+        For the intervals that turn percent and seconds into counts, and for the quota.
+
+    Returns
+    -------
+    (n,) SCHEME array
+
+    Raises
+    ------
+    BadInput
+        Names the line, what it has and what it takes.
+    """
+    rows = []
+    for number, line in enumerate(text.replace(";", "\n").splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        where = f"scheme {number}"
+        if len(words) != 7:
+            raise BadInput(
+                f"{where}: {line.strip()!r}: takes minimum and maximum of size, frequency and "
+                "age, and an action"
+            )
+        if words[6] not in ACTIONS:
+            raise BadInput(f"{where}: unknown action {words[6]}: takes {', '.join(ACTIONS)}")
+        row = np.zeros(1, SCHEME)
+        size = _bounds(words[0:2], SIZES, ULONG_MAX, where, "a size like 4K or 2M")
+        rate = _bounds(words[2:4], {"": 1, "%": 1}, 100, where, "a percentage")
+        age = _bounds(words[4:6], TIMES, ULONG_MAX, where, "a time like 1s or 500ms")
+        samples = params.aggr_us // params.sample_us
+        row["min_sz_region"], row["max_sz_region"] = size
+        row["min_nr_accesses"], row["max_nr_accesses"] = (rate[0] * samples // 100, UINT_MAX)
+        if words[3] != "null":
+            row["max_nr_accesses"] = rate[1] * samples // 100
+        row["min_age_region"] = min(age[0] // params.aggr_us, UINT_MAX)
+        row["max_age_region"] = min(age[1] // params.aggr_us, UINT_MAX)
+        row["action"], row["activated"] = ACTIONS[words[6]], 1
+        row["sz"], row["reset_interval"] = params.quota_mib << 20, params.quota_ms
+        row["weight_nr_accesses"] = row["weight_age"] = 1
+        rows.append(row)
+    if not rows:
+        raise BadInput(f"schemes={text!r}: takes {', '.join(BUILTIN)}, or a scheme a line")
+    return np.concatenate(rows)
+
+
+def simulate(params: Schemes) -> pd.DataFrame:
+    """Simulate `damon/schemes`.
+
+    Returns
+    -------
+    DataFrame
+        A step a run: bytes of the program's regions, and of those resident (mean over windows),
+        swapped and mapped huge (at the end); pages out, refaults, huge faults, collapses, split
+        PMDs; of each scheme its statistics; windows, and regions (mean over windows).
+    """
+    found: dict[str, tuple[str, list[float]]] = {}
+    for n in range(params.runs):
+        each = params.model_copy(update={"seed": params.seed + n})
+        memory = float(sum(configuration(each).regions.values()))
+        found.setdefault("runs", ("runs", []))[1].append(1.0)
+        found.setdefault("memory", ("bytes", []))[1].append(memory)
+        said, regions = [], []
+        for ctx, pages, nr in _windows(each):
+            said.append(_state(ctx, pages))
+            regions.append(nr)
+        found.setdefault("windows", ("windows", []))[1].append(len(regions))
+        found.setdefault("nr_regions_mean", ("regions", []))[1].append(float(np.mean(regions)))
+        resident = float(np.mean([one["resident"][1] for one in said]))
+        found.setdefault("resident_mean", ("bytes", []))[1].append(resident)
+        for name, (unit, value) in said[-1].items():
+            if name != "resident":
+                found.setdefault(name, (unit, []))[1].append(value)
+    return counters.table("damon/schemes", label(params.variant), "model", found)
+
+
+def history(params: Schemes) -> pd.DataFrame:
+    """One run of `damon/schemes` window by window.
+
+    Returns
+    -------
+    DataFrame
+        Counters, a step a window: regions, bytes resident, swapped and mapped huge; so far: pages
+        out, refaults, huge faults, collapses, pages that those filled, split PMDs, and of each
+        scheme its statistics.
+    """
+    found: dict[str, tuple[str, list[float]]] = {}
+    for ctx, pages, n in _windows(params):
+        said = {"nr_regions": ("regions", float(n))} | _state(ctx, pages)
+        for name, (unit, value) in said.items():
+            found.setdefault(name, (unit, []))[1].append(value)
+    return counters.table("damon/schemes", label(params.variant), "model", found)
+
+
+def _windows(params: Schemes) -> Iterator[tuple[Damon, Pages, int]]:
+    # Context and memory after each window that ended while the program ran, and the regions that it
+    # reported.
+    took = {name: getattr(params, name) for name in ("page_ns", "collapse_ns", "lead_us")}
+    pages = memory(params, configuration(params), memory=True, **took)
+    table = parse(BUILTIN.get(params.schemes, params.schemes), params)
+    ctx = context(params, pages, schemes=table)
+    if (table["action"] == Action.PAGEOUT).any():
+        # madvise() fails there (-EINVAL, can_madv_lru_vma()), as it does where nothing is mapped.
+        below, above = pages.vmas.copy(), pages.vmas.copy()
+        below[:, 2] = np.minimum(below[:, 2], VVAR[0])
+        above[:, 1] = np.maximum(above[:, 1], VVAR[1])
+        parts = np.concatenate([below, above])
+        pages = pages._replace(vmas=parts[parts[:, 1] < parts[:, 2]])
+    phases, info = len(pages.phases), pages.info
+    for phase in track(range(phases), "monitoring"):
+        while info["phase"][0] <= phase:
+            n = kdamond_window(ctx, pages, U(params.check_ns))
+            if info["begins"][0] < info["now"][0] and info["phase"][0] < phases:
+                yield ctx, pages, n
+
+
+def _bytes(pages: Pages, flag: np.uint8) -> float:
+    return float(np.count_nonzero(pages.flags & flag)) * 4096
+
+
+def _state(ctx: Damon, pages: Pages) -> dict[str, tuple[str, float]]:
+    found = {
+        name: ("bytes", _bytes(pages, flag))
+        for name, flag in (("resident", RESIDENT), ("swapped", SWAPPED), ("huge", HUGE))
+    }
+    for name in ("paged_out", "refaults", "bloat"):
+        found[name] = ("pages", float(pages.info[name][0]))
+    for name in ("huge_faults", "collapses", "pmd_splits"):
+        found[name] = ("huge pages", float(pages.info[name][0]))
+    for n, s in enumerate(ctx.schemes):
+        found |= {f"scheme{n}_{name}": (unit, float(s[name])) for name, unit in STATISTICS.items()}
+    return found

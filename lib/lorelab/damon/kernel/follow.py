@@ -1,0 +1,185 @@
+"""The records of `damon/follow`: every random number and access check of a kernel, by window.
+
+A probe logs what each call of damon_rand() returned and what each check found, in order
+(lib/kernel/damon/guest/log.py).
+
+A record is a table with a row a window. Before those come rows of window 0: the mappings, with
+what the run before in the same boot left in last_nr_regions as `sampled`; and the ranges that the
+program accessed, each from `us` on, nothing when it was done. There `checks` has what an access of
+the program and a check (ns) and a sleep (us) of kdamond took, with the log's own time.
+
+    window    number, from 1
+    us        when it ended, from the program's begin
+    sampled   regions that were sampled in it
+    checks    hexadecimal bits, a check each: by sample, then by address
+    splits    what damon_rand(1, 10) returned at its end, less 1
+    regions   what damon:damon_aggregated said: pages.count.age of each, @page after a gap
+
+Which page of a region was sampled is left out: it decides about nothing but the check, whose
+outcome is there. `lorelab.damon.agree.follow.sampled()` holds the sampled addresses of a whole log
+against the model's.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lorelab.damon.kernel import boot
+from lorelab.damon.model.state import SNAPSHOT
+from lorelab.damon.params import Masim
+from lorelab.damon.workload.setup import configuration
+from lorelab.lab.records import Record
+from lorelab.lab.run import Lab
+
+NAME = "damon/follow"
+PAGE = 4096
+
+
+class Given(NamedTuple):
+    """What the model is given, and what the kernel made of it."""
+
+    mappings: list[tuple[int, int]]
+    numbers: np.ndarray  # u8: results of damon_rand(), less their lower end
+    checks: np.ndarray  # u1
+    windows: list[np.ndarray]  # SNAPSHOT rows, a window each
+    last_nr_regions: int  # as monitoring began
+
+
+def measured(wanted: list[Masim], lab: Lab | None = None) -> list[tuple[Record, boot.Run, Given]]:
+    """Watch programs with every random number and check logged, all in one boot.
+
+    An instruction takes 32 ns, for speed: what is compared does not depend on time.
+    """
+    for params in wanted:
+        boot.check(params)
+    configs = [configuration(params) for params in wanted]
+    nothing = [[] for _ in wanted]
+    runs, source = boot.boot(wanted, configs, nothing, "numbers", lab, shift=5)
+    found, last = [], 0
+    for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
+        given = of(run, last)
+        found.append((source.record(NAME, params, pack(params, run, last), number), run, given))
+        last = left(params, given)
+    return found
+
+
+def measure(wanted: list[Masim], lab: Lab | None = None) -> list[Record]:
+    """Records of `measured()` alone."""
+    return [record for record, _, _ in measured(wanted, lab)]
+
+
+def left(params: Masim, given: Given) -> int:
+    """What a run leaves in last_nr_regions: its regions when kdamond_split_regions() last split."""
+    split = [len(rows) for rows in given.windows if len(rows) <= params.max_regions // 2]
+    return split[-1] if split else given.last_nr_regions
+
+
+def of(run: boot.Run, last_nr_regions: int = 0) -> Given:
+    """What a whole log gives the model, up to its last complete window."""
+    kind = run.log["kind"]
+    said = boot.windows(run)
+    # A window's splits follow its report at once; the next sample begins with the first region.
+    end = np.flatnonzero(kind == boot.AGGREGATED)[-1] + 1
+    while end < len(kind) and kind[end] == boot.RAND and run.log["x"][end] == 1:
+        end += 1
+    log = run.log[:end]
+    numbers = log["n"][log["kind"] == boot.RAND].astype(np.uint64)
+    checks = log["n"][log["kind"] == boot.CHECK].astype(np.uint8)
+    mappings = [(int(low), int(high)) for low, high in run.mappings]
+    return Given(mappings, numbers, checks, [rows for _, _, rows in said], last_nr_regions)
+
+
+def pack(params: Masim, run: boot.Run, last_nr_regions: int = 0) -> pd.DataFrame:
+    """A log as a record."""
+    given = of(run)
+    rows = [(0, 0, last_nr_regions, "", "", spans(given.mappings)), *_accessed(params, run)]
+    begun = int(run.truth[0, 0]) // 1000
+    kind, log = run.log["kind"], run.log
+    reports = np.flatnonzero(kind == boot.AGGREGATED)
+    begins = reports[np.append(True, np.diff(log["x"][reports].astype(np.int64)) < 0)]
+    at = 0
+    for number, (begin, window) in enumerate(zip(begins, given.windows, strict=True), 1):
+        part = log[at:begin]
+        checks = part["n"][part["kind"] == boot.CHECK].astype(np.uint8)
+        at = begin + len(window)
+        splits = ""
+        while at < len(log) and kind[at] == boot.RAND and log["x"][at] == 1:
+            splits += str(log["n"][at])
+            at += 1
+        first = np.flatnonzero(part["kind"] == boot.CHECK)[0]
+        sampled = int(np.argmax(part["kind"][first:] != boot.CHECK)) or len(part) - int(first)
+        us = (int(log["us"][begin]) - begun + 2**31) % 2**32 - 2**31
+        bits = np.packbits(checks).tobytes().hex()
+        rows.append((number, us, sampled, bits, splits, _packed(window)))
+    return pd.DataFrame(rows, columns=["window", "us", "sampled", "checks", "splits", "regions"])
+
+
+def unpack(table: pd.DataFrame, params: Masim) -> Given:
+    """What a record gives the model; the pages that were sampled are each region's first."""
+    first = table.iloc[0]
+    samples = params.aggr_us // params.sample_us
+    numbers, checks, windows = [], [], []
+    for row in table[table["window"] > 0].astype(str).itertuples():
+        nr = int(row.sampled) * samples
+        bits = np.unpackbits(np.frombuffer(bytes.fromhex(row.checks), np.uint8))
+        checks.append(bits[:nr])
+        numbers.append(np.zeros(nr, np.uint64))
+        numbers.append(np.array([int(digit) for digit in row.splits], np.uint64))
+        windows.append(unpacked(row.regions))
+    last, mappings = int(first["sampled"]), unspanned(first["regions"])
+    return Given(mappings, np.concatenate(numbers), np.concatenate(checks), windows, last)
+
+
+def spans(pairs) -> str:
+    """Ranges of addresses as text; `unspanned()` reads it."""
+    return " ".join(f"{int(low):x}-{int(high):x}" for low, high in pairs)
+
+
+def unspanned(text: str) -> list[tuple[int, int]]:
+    """The ranges that `spans()` wrote."""
+    pairs = (word.split("-") for word in text.split())
+    return [(int(low, 16), int(high, 16)) for low, high in pairs]
+
+
+def _accessed(params: Masim, run: boot.Run) -> list[tuple]:
+    config = configuration(params)
+    names = list(config.regions)
+    of_pattern = [names.index(a.region) for phase in config.phases for a in phase.accesses]
+    begun = int(run.truth[0, 0])
+    rows = []
+    for at, pattern in run.truth.tolist():
+        low, size = run.regions[of_pattern[pattern]].tolist()
+        rows.append((0, (at - begun) // 1000, 0, "", "", spans([(low, low + size)])))
+    took = " ".join(f"{value:.1f}" for value in boot.took(run, _checks(run)))
+    return [*rows, (0, (run.ended - begun) // 1000, 0, took, "", "")]
+
+
+def _checks(run: boot.Run) -> int:
+    # While the program played; the log's microseconds wrap.
+    log, ended = run.log[run.log["kind"] == boot.CHECK], run.ended // 1000
+    before = (ended - log["us"].astype(np.int64)) % 2**32
+    return int((before <= (run.ended - int(run.truth[0, 0])) // 1000).sum())
+
+
+def _packed(window: np.ndarray) -> str:
+    words, end = [], None
+    for row in window:
+        start = int(row["start"])
+        if start != end:
+            words.append(f"@{start // PAGE:x}")
+        end = int(row["end"])
+        words.append(f"{(end - start) // PAGE}.{row['nr_accesses']}.{row['age']}")
+    return " ".join(words)
+
+
+def unpacked(text: str) -> np.ndarray:
+    rows, at = [], 0
+    for word in text.split():
+        if word.startswith("@"):
+            at = int(word[1:], 16) * PAGE
+            continue
+        pages, count, age = map(int, word.split("."))
+        rows.append((0, at, at + pages * PAGE, count, age))
+        at += pages * PAGE
+    return np.array(rows, SNAPSHOT)

@@ -1,0 +1,151 @@
+"""`damon/hotspot` on a real kernel: one program, watched anew until its hot range stands out.
+
+The guest is that of `lorelab.damon.kernel.boot`, an instruction taking 32 ns. Runs are in turns:
+the first of each set of parameters, then the second of each, as long as these are about the same
+program.
+
+The process is always one with code, stack and data of its own (`own`), which DAMON sees.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from lorelab.counters import table
+from lorelab.damon.experiments import hotspot
+from lorelab.damon.kernel import boot
+from lorelab.damon.model.memory import BATCH
+from lorelab.damon.params import Hotspot
+from lorelab.errors import BadInput
+from lorelab.lab import run
+from lorelab.lab.boot import Job, Machine
+from lorelab.lab.records import Record
+from lorelab.lab.run import Lab
+from lorelab.params import label
+
+LARGEST_KIB = 4 << 20
+"""Hot memory, all of which is there."""
+SHIFT = 5
+"""An instruction takes 2**SHIFT ns."""
+SLOWER = 60.0 * 8 / 2**SHIFT
+"""Seconds that a second of the guest may take; half of one on an idle machine."""
+
+
+def measure(wanted: list[Hotspot], lab: Lab | None = None) -> list[Record]:
+    """Run `damon/hotspot` on a kernel, all in one boot.
+
+    Returns
+    -------
+    list of Record
+        The model's counters but for the chain's. Besides, by run: time of an access, a check and
+        a sleep, as the model takes them; draws of a page from a region larger than 4 GiB, and
+        those of them that 32 bits can't reach; and windows whose cuts could be told, with those
+        of them that were cut as a last count of all kdamonds, or of each its own, says.
+    """
+    for params in wanted:
+        possible(params)
+    programs: dict[str, dict[str, Any]] = {}
+    for number, params in enumerate(wanted):
+        text = boot.program(hotspot.program(params), params)
+        new = {"masim": text, "hot": 1, "huge": hotspot.huge(params), "wanted": []}
+        program = programs.setdefault(text, new)
+        program["wanted"].append(
+            {
+                "number": number,
+                "attrs": boot.attributes(params),
+                "switches": boot.switches(params),
+                "kdamonds": params.kdamonds,
+                "windows": params.windows,
+                "runs": params.runs,
+            }
+        )
+    seconds = sum(params.runs * (params.windows + 10) * params.aggr_us for params in wanted) / 1e6
+    runs = sum(params.runs for params in wanted)
+    longest = boot.BOOT_SECONDS + SLOWER * 1.5 * seconds
+    memory = 1536 + max(512, *(params.hot_kib >> 10 for params in wanted))
+    machine = Machine(memory_mib=memory, icount=True, qemu=("-icount", f"shift={SHIFT}"))
+    job = Job("damon", "hotspot", {"programs": list(programs.values())}, longest, runs)
+    # damon_rand() is a function of its own only there.
+    said = run.measure(machine, job, lab, patched=True)
+    found = []
+    for number, params in enumerate(wanted):
+        rows = [row for row in said.rows if row["number"] == number]
+        counters = hotspot.counted(params, [seen(params, row) for row in rows])
+        counters |= {
+            name: (unit, [speeds(row)[k] for row in rows])
+            for k, (name, unit) in enumerate({"access": "ns", "check": "ns", "sleep": "us"}.items())
+        }
+        for k, name in enumerate(("wide", "out_of_reach")):
+            counters[name] = ("draws", [row["wide"][k] for row in rows])
+        told = [cuts(row) for row in rows]
+        for k, name in enumerate(("told", "as_shared", "as_own")):
+            counters[name] = ("windows", [one[k] for one in told])
+        tables = table(hotspot.NAME, label(params.variant), "kernel", counters)
+        found.append(said.record(hotspot.NAME, params, tables, number + 1))
+    return found
+
+
+def possible(params: Hotspot) -> None:
+    """BadInput where no kernel can follow."""
+    hotspot.check(params)
+    boot.check(params)
+    if not params.own:
+        raise BadInput("own=false: takes true on a kernel, where a process has code and a stack")
+    if params.hot_kib > LARGEST_KIB:
+        raise BadInput(f"hot_kib={params.hot_kib}: takes {LARGEST_KIB} at most on the kernel")
+
+
+def seen(params: Hotspot, row: dict[str, Any]) -> hotspot.Seen:
+    """What a run's first kdamond came to, up to the window that told the range apart."""
+    mine = [window for window in row["windows"] if window[0] == row["first"]][: params.windows]
+    held = [2 * window[5] >= params.hot_kib << 10 for window in mine]
+    last = held.index(True) + 1 if True in held else len(mine)
+    regions = [window[2] for window in mine[:last]]
+    thirds = [pieces(window) == 3 for window in mine[: last - 1]]
+    return hotspot.Seen(
+        last if True in held else 0,
+        float(np.mean(regions)),
+        float(np.mean(thirds)) if thirds else 0.0,
+    )
+
+
+def pieces(window: list[int]) -> int:
+    """Into how many pieces kdamond_split_regions() cut: 1, 2 or 3.
+
+    A region larger than two pages draws once where it is cut in two. Cut in three it draws again,
+    unless its left part came out at two pages or less.
+    """
+    _, _, _, cuttable, draws, _ = window
+    return 3 if draws > cuttable else 2 if draws else 1
+
+
+def cuts(row: dict[str, Any]) -> tuple[int, int, int]:
+    """Windows whose cut follows from those before, and those it follows from rightly.
+
+    Returns
+    -------
+    told, as_shared, as_own : int
+        Windows after the first of their kdamond; how many of them were cut in three if and only
+        if their number of regions was that of the last cut of any kdamond, or of their own last.
+    """
+    told = shared = own = 0
+    last, each = None, {}
+    for window in sorted(row["windows"], key=lambda window: window[1]):
+        who, _, regions = window[:3]
+        if who in each:
+            told += 1
+            in_three = pieces(window) == 3
+            shared += in_three == (regions == last)
+            own += in_three == (regions == each[who])
+        last = each[who] = regions
+    return told, shared, own
+
+
+def speeds(row: dict[str, Any]) -> tuple[float, float, float]:
+    """What an access and a check took (ns), and a sleep of the first kdamond (us)."""
+    played = row["ns"] - row["worked"]
+    return (
+        played / max(row["draws"] * int(BATCH), 1),
+        row["worked"] / row["checks"],
+        played / row["sleeps"] / 1000,
+    )

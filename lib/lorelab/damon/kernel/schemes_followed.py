@@ -1,0 +1,159 @@
+"""The records of `damon/schemes-followed`: what a kernel drew, checked and tried, by window.
+
+A record is that of `lorelab.damon.kernel.follow` and two columns more; its first row has as
+`checks` the mappings without pages of their own, as `splits` what became of the program's memory
+(see lib/kernel/damon/guest/memory.py), and as `tried` the statistics that the kernel reported of
+each scheme some time after the program's end.
+
+    jiffies   clock of the window's last check
+    tried     what damon:damos_before_apply said: scheme.start.pages.count.age of each region
+
+With watermarks there is one more, whose first row has them as they were, a scheme each as
+high.mid.low.us:
+
+    free      what each look at them found free, in thousandths, and, after a colon, whether schemes
+              rested for it (1) or a sample followed (0); *n for n looks alike
+
+Quota goals are of metric user_input, whose value nobody changes here.
+"""
+
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lorelab.damon.experiments.schemes import STATISTICS
+from lorelab.damon.kernel import boot, follow
+from lorelab.damon.kernel.schemes import CPUS, possible, rules
+from lorelab.damon.params import FollowedSchemes as Schemes
+from lorelab.damon.workload.setup import configuration
+from lorelab.lab.records import Record
+from lorelab.lab.run import Lab
+
+NAME = "damon/schemes-followed"
+PAGE = 4096
+WMARK_US = 500_000
+"""Between two looks at the watermarks of schemes at rest."""
+MARKS = ("high", "mid", "low", "wmark_interval")
+
+
+class Given(NamedTuple):
+    """What the model is given beside `follow.Given`, and what schemes did in the kernel."""
+
+    log: follow.Given
+    bare: list[tuple[int, int]]  # mappings without pages of their own
+    jiffies: list[int]  # a window each
+    tried: list[list[tuple[int, ...]]]  # a window each: scheme, start, pages, count, age
+    statistics: list[dict[str, int]]  # a scheme each, as the kernel reported them at the end
+    memory: dict[str, float]  # of the program, over the run
+    watermarks: list[list[int]]  # a scheme each
+    looks: list[list[tuple[int, bool]]]  # a window each: thousandths free, whether schemes rest
+
+
+def measure(wanted: list[Schemes], lab: Lab | None = None) -> list[Record]:
+    """Apply schemes with every random number, check and trial logged, all in one boot."""
+    for params in wanted:
+        possible(params)
+    configs = [configuration(params) for params in wanted]
+    asked = [[rule | driven(params) for rule in rules(params)] for params in wanted]
+    runs, source = boot.boot(wanted, configs, asked, "numbers", lab, cpus=CPUS)
+    found, last = [], 0
+    for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
+        found.append(source.record(NAME, params, pack(params, run, last), number))
+        last = follow.left(params, follow.of(run, last))
+    return found
+
+
+def driven(params: Schemes) -> dict[str, Any]:
+    """Goal and watermarks of a scheme as lib/kernel/damon/guest/sysfs.py takes them."""
+    found = {"goal": [100, params.goal_percent]} if params.goal_percent else {}
+    if params.wmark_high:
+        marks = [params.wmark_high, params.wmark_mid, params.wmark_low, WMARK_US]
+        found["watermarks"] = marks
+    return found
+
+
+def pack(params: Schemes, run: boot.Run, last_nr_regions: int = 0) -> pd.DataFrame:
+    """A log as a record."""
+    table = follow.pack(params, run, last_nr_regions)
+    jiffies, tried = _by_window(run)
+    before = int(table["window"].eq(0).sum())
+    table["jiffies"] = [0] * before + jiffies
+    text = [" ".join(".".join(map(str, one)) for one in window) for window in tried]
+    statistics = " ".join(".".join(str(one[name]) for name in STATISTICS) for one in run.schemes)
+    table["tried"] = [statistics] + [""] * (before - 1) + text
+    table.loc[0, "checks"] = follow.spans(run.bare)
+    if run.watermarks:
+        marks = " ".join(".".join(map(str, one)) for one in run.watermarks)
+        table["free"] = [marks] + [""] * (before - 1) + _looks(run)
+    table.loc[0, "splits"] = " ".join(f"{name}={value}" for name, value in run.memory.items())
+    return table
+
+
+def unpack(table: pd.DataFrame, params: Schemes) -> Given:
+    """What a record gives the model."""
+    first, windows = table.iloc[0], table[table["window"] > 0]
+    text = windows["tried"].astype(str)
+    tried = [[tuple(map(int, one.split("."))) for one in line.split()] for line in text]
+    statistics = [
+        dict(zip(STATISTICS, map(int, one.split(".")), strict=True))
+        for one in str(first["tried"]).split()
+    ]
+    bare = follow.unspanned(str(first["checks"]))
+    memory = dict(one.split("=") for one in str(first["splits"]).split())
+    marks, looks = [], [[] for _ in range(len(windows))]
+    if "free" in table:
+        marks = [list(map(int, one.split("."))) for one in str(first["free"]).split()]
+        looks = [_looked(line) for line in windows["free"].astype(str)]
+    return Given(
+        follow.unpack(table, params),
+        bare,
+        windows["jiffies"].tolist(),
+        tried,
+        statistics,
+        {name: float(value) for name, value in memory.items()},
+        marks,
+        looks,
+    )
+
+
+def _parts(run: boot.Run) -> list[np.ndarray]:
+    # The log of each window, up to its report.
+    log = run.log
+    reports = np.flatnonzero(log["kind"] == boot.AGGREGATED)
+    begins = reports[np.append(True, np.diff(log["x"][reports].astype(np.int64)) < 0)]
+    return [log[at:begin] for at, begin in zip([0, *begins], begins, strict=False)]
+
+
+def _looks(run: boot.Run) -> list[str]:
+    # What each look of a window found, run by run.
+    found = []
+    for part in _parts(run):
+        looks = part[part["kind"] == boot.FREE]
+        said = [f"{int(e['x']) * 1000 // int(e['y'])}:{int(e['n'] > 0)}" for e in looks]
+        found.append(" ".join(f"{one}*{len(list(same))}" for one, same in groupby(said)))
+    return found
+
+
+def _looked(line: str) -> list[tuple[int, bool]]:
+    found = []
+    for word in line.split():
+        look, number = word.split("*")
+        free, rests = look.split(":")
+        found += [(int(free), rests == "1")] * int(number)
+    return found
+
+
+def _by_window(run: boot.Run) -> tuple[list[int], list[list[tuple[int, ...]]]]:
+    jiffies, tried = [], []
+    for part in _parts(run):
+        jiffies.append(int(part["y"][part["kind"] == boot.CHECK][-1]))
+        tried.append(
+            [
+                (int(e["kind"]) - boot.TRIED, int(e["x"]), int(e["y"] - e["x"]) // PAGE,
+                 int(e["n"]), int(e["age"]))
+                for e in part[part["kind"] >= boot.TRIED]
+            ]
+        )  # fmt: skip
+    return jiffies, tried

@@ -1,0 +1,70 @@
+"""Other ways to learn which memory is in use: a scan of all pages, and ideal hardware."""
+
+from lorelab.damon.model.memory import PAGE_SIZE, rand
+from lorelab.damon.model.program import account_truth, play
+from lorelab.damon.model.state import ONE, ZERO, U, njit
+from lorelab.damon.model.young import pages_prepare, seen
+
+PERIOD = U(10_007)
+"""Accesses between two that ideal hardware reports; a prime, so that no stride keeps step."""
+BIN_PAGES = U(512)
+
+
+@njit
+def scan_window(pages, counts, samples, sample_us, check_ns):
+    """Check every page in every interval of a window (page idle tracking).
+
+    Parameters
+    ----------
+    counts : (pages,) uint32 array
+        Receives how often each page was found touched.
+    """
+    info = pages.info[0]
+    counts[:] = 0
+    for _ in range(samples):
+        pages_prepare(pages)
+        play(pages, sample_us * U(1000))
+        account_truth(pages)
+        for page in range(U(len(counts))):
+            at = info.base + page * PAGE_SIZE
+            if seen(info, pages.patterns, at, at + PAGE_SIZE):
+                counts[page] += 1
+        play(pages, U(len(counts)) * check_ns)
+
+
+@njit
+def ideal_window(pages, counts, last, samples, sample_us, due):
+    """Let hardware report every `PERIOD`-th access; counts intervals with a report, by 2 MiB.
+
+    Parameters
+    ----------
+    counts, last : (pages / 512,) uint32 arrays
+        Receive the counts; and the interval, from 1, of the last report.
+
+    Returns
+    -------
+    reports, due : uint64
+        Reports made, and accesses until the next one, to be handed in for the next window.
+    """
+    info = pages.info[0]
+    reports = ZERO
+    counts[:] = 0
+    last[:] = 0
+    for interval in range(samples):
+        pages_prepare(pages)
+        play(pages, sample_us * U(1000))
+        account_truth(pages)
+        for k in range(info.lowest, info.highest):
+            p = pages.patterns[k]
+            while due < p.n:
+                offset = (p.first + due) % p.around * p.stride
+                if p.random:
+                    offset = rand(info) * p.sz >> U(32)
+                place = (p.start + offset - info.base) // PAGE_SIZE // BIN_PAGES
+                if last[place] != interval + ONE:
+                    last[place] = interval + ONE
+                    counts[place] += 1
+                reports += ONE
+                due += PERIOD
+            due -= p.n
+    return reports, due

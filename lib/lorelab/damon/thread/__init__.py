@@ -1,0 +1,1 @@
+"""What the thread says: its figures, the checks of its claims, and the claims."""

@@ -1,0 +1,375 @@
+"""How each claim of the evaluation is weighed: on its own tables, and on 6.12's rules."""
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from lorelab import threads
+from lorelab.claims import Finding, Verdict, Weigh
+from lorelab.damon.params import Overhead
+from lorelab.damon.thread import figures
+from lorelab.experiments import experiment
+
+SAMPLES = 100 // 5
+"""Checks a window at the default intervals: a sample each 5 ms, an aggregation each 100 ms."""
+WINDOWS_PER_SECOND = 10
+WRAPPED = [
+    "parsec3/streamcluster",
+    "parsec3/swaptions",
+    "splash2x/raytrace",
+    "splash2x/volrend",
+    "splash2x/water_nsquared",
+]
+"""The five workloads whose memory overhead the message puts down to its Python wrapper."""
+
+LIGHTER = "94.242.42"
+"""The factor of line 52 as printed."""
+
+
+def figure(id: str) -> float:
+    """Value of one printed figure, by its row in data/threads/damon.csv."""
+    return float(threads.figures("damon").loc[id, "value"])
+
+
+def total(metric: str, configuration: str) -> float:
+    """Overhead of the printed total over that of `orig`, in per cent."""
+    return float(figures.overhead(figures.table(metric)).loc["total", configuration])
+
+
+def row(metric: str, configuration: str) -> pd.Series:
+    """Overhead of each workload, in per cent."""
+    return figures.overhead(figures.workloads(metric))[configuration]
+
+
+def rounds_to(exact: float, printed: float, digits: int) -> bool:
+    """Whether `printed` is `exact` at that many decimals."""
+    return abs(exact - printed) <= 0.5 * 10**-digits + 1e-9
+
+
+def follows(id: str, recompute: Callable[[], float], digits: int = 2) -> Weigh:
+    """Weigh a figure that the cells give: `recompute` says what, at `digits` decimals."""
+
+    def weigh() -> Finding:
+        exact = recompute()
+        evidence = {"recomputed %": f"{exact:.{digits + 2}f}"}
+        if not rounds_to(exact, figure(id), digits):
+            return Finding(Verdict.OTHER_NUMBER, "The raw cells give another number.", evidence)
+        why = "It follows from the printed cells; the runs behind them cannot be repeated here."
+        return Finding(Verdict.ARITHMETIC, why, evidence)
+
+    return weigh
+
+
+def total_follows(id: str, metric: str, configuration: str, sign: int, digits: int) -> Weigh:
+    """Weigh a printed total: an overhead (`sign` 1), or a saving printed as positive (-1)."""
+    return follows(id, lambda: sign * total(metric, configuration), digits)
+
+
+def extreme(id: str, metric: str, configuration: str, highest: bool) -> Weigh:
+    """Weigh a best or a worst case: the figure, and that no other row goes further."""
+
+    def weigh() -> Finding:
+        rows = row(metric, configuration)
+        found = rows.idxmax() if highest else rows.idxmin()
+        named = threads.figures("damon").loc[id, "workload"]
+        good = found == named and rounds_to(abs(rows[found]), abs(figure(id)), 2)
+        why = "No other row of the table goes further." if good else "Another row goes further."
+        evidence = {"row": found, "%": round(float(rows[found]), 4)}
+        return Finding(Verdict.ARITHMETIC if good else Verdict.CONTRADICTED, why, evidence)
+
+    return weigh
+
+
+def cells() -> Finding:
+    found = figures.percentages()
+    off = list(found.index[~found["agrees"]])
+    return Finding(
+        Verdict.OTHER_NUMBER if off else Verdict.ARITHMETIC,
+        "Each overhead follows from its two cells within their last digits, but for those named.",
+        {"overheads": len(found), "off by one in the last digit": ", ".join(off) or "none"},
+    )
+
+
+def totals() -> Finding:
+    found = figures.totals()
+    gap = (found["printed"] - found["exact"]).abs()
+    sums = int((gap <= found["slack"] + 0.0005).sum())
+    text = int((found["text"] == found["printed"]).sum())
+    evidence = {
+        "totals that are the sums of their rows": f"{sums} of {len(found)}",
+        "that are sums through awk's text": f"{text} of {len(found)}",
+        "that cut digits can make so": f"{int(found['reachable'].sum())} of {len(found)}",
+        "farthest from the sum, KiB": float(gap[found["metric"] != "runtime"].max()),
+    }
+    if sums == len(found):
+        return Finding(Verdict.ARITHMETIC, "Every total is the sum of its rows.", evidence)
+    why = "They are sums that went through six digits of text at each step, as awk prints them."
+    if not found["reachable"].all():
+        why = "They are not the sums of their rows, nor sums through six digits of text."
+    return Finding(Verdict.OTHER_NUMBER, why, evidence)
+
+
+def weighting() -> Finding:
+    evidence, worst = {}, 0.0
+    for metric in figures.METRICS:
+        for name, mean in figures.unweighted(metric).items():
+            weighted = total(metric, name)
+            worst = max(worst, abs(mean - weighted))
+            evidence[f"{metric} {name}"] = f"{weighted:+.2f} weighted, {mean:+.2f} geometric mean %"
+    return Finding(
+        Verdict.OTHER_NUMBER if worst > 1 else Verdict.ARITHMETIC,
+        "A total weighs a workload by its length or its size; the mean of the ratios does not.",
+        evidence,
+    )
+
+
+def speedup() -> Finding:
+    times = figures.table("runtime")
+    evidence = {}
+    for name, workload in (("thp", "total"), ("ethp", "total"), ("thp", "splash2x/ocean_ncp")):
+        line = times.loc[workload]
+        evidence[f"{name} {workload} %"] = round(100 * (line["orig"] / line[name] - 1), 2)
+    printed = figure("thp-speedup-best")
+    ratio = evidence["thp splash2x/ocean_ncp %"]
+    return Finding(
+        Verdict.HOLDS if rounds_to(ratio, printed, 2) else Verdict.OTHER_NUMBER,
+        "The figures are time saved; as speed gained they are larger.",
+        evidence,
+    )
+
+
+def counts() -> Finding:
+    suites = figures.workloads("runtime").index.str.split("/").str[0].value_counts()
+    good = all(figure(f"{name}-workloads") == count for name, count in suites.items())
+    why = "The rows of each suite." if good else "The tables have other rows."
+    found = {name: int(count) for name, count in suites.items()}
+    return Finding(Verdict.ARITHMETIC if good else Verdict.CONTRADICTED, why, found)
+
+
+def appendix() -> Finding:
+    printed = threads.figures("damon")["quantity"]
+    spread = int(printed.str.contains(r"stdev|\bmin\b|\bmax\b").sum())
+    return Finding(
+        Verdict.HOLDS if spread else Verdict.CONTRADICTED,
+        "The message ends without an appendix, so no row has an error bar."
+        if not spread
+        else "The figures of the appendix are among those of the message.",
+        {"spreads printed": spread, "runs averaged": int(figure("repeats"))},
+    )
+
+
+def light() -> Finding:
+    found = row("runtime", "rec")
+    slower = int((found > 0).sum())
+    follows = rounds_to(total("runtime", "rec"), figure("tldr-rec-runtime"), 2)
+    return Finding(
+        Verdict.ARITHMETIC if follows else Verdict.OTHER_NUMBER,
+        f"The figure follows; {slower} of {len(found)} rows are slower, too many for noise, though "
+        "without its spread no row below 1 % says anything by itself.",
+        {
+            "total %": round(total("runtime", "rec"), 4),
+            "geometric mean %": round(figures.unweighted("runtime")["rec"], 2),
+            "rows slower": slower,
+            "rows below 1 %": int((found.abs() < 1).sum()),
+        },
+    )
+
+
+def saves_memory() -> Finding:
+    """The saving is DAMON's own only if it does not hang on one row."""
+    all_rows = total("memused.avg", "rec")
+    rest = {w: figures.without("memused.avg", w)["rec"] for w in row("memused.avg", "rec").index}
+    turns = [w for w, value in rest.items() if value * all_rows < 0]
+    size = figures.workloads("memused.avg")
+    change = (size["rec"] - size["orig"]) / 1024
+    largest = change.abs().idxmax()
+    return Finding(
+        Verdict.CONTRADICTED if turns else Verdict.ARITHMETIC,
+        f"Leave out {' or '.join(turns)} and the sum grows; most rows need more with DAMON."
+        if turns
+        else "No single row decides the sign.",
+        {
+            "total %": round(all_rows, 4),
+            f"without {largest} %": round(rest[largest], 2),
+            f"{largest} MiB": round(change[largest], 1),
+            "geometric mean %": round(figures.unweighted("memused.avg")["rec"], 2),
+            "rows that grow": f"{int((change > 0).sum())} of {len(change)}",
+        },
+    )
+
+
+def wrapper() -> Finding:
+    """Fair to either reading of MB, and to `about`: half an MB on both sides."""
+    size = figures.workloads("memused.avg")
+    grown = (size["rec"] - size["orig"]) * 1024
+    low, high = figure("wrapper-low"), figure("wrapper-high")
+    readings = {"MB": grown / 10**6, "MiB": grown / 2**20}
+    inside = {u: (low - 0.5 <= g) & (g <= high + 0.5) for u, g in readings.items()}
+    either = (inside["MB"] | inside["MiB"])[WRAPPED]
+    mib = readings["MiB"]
+    more = mib[mib > 0]
+    evidence = {f"{name} MiB": round(mib[name], 1) for name in WRAPPED}
+    evidence |= {
+        "rows that grow": len(more),
+        "by MiB": f"{more.min():.1f} to {more.max():.1f}, median {mib.median():.1f} of all",
+    }
+    if either.all():
+        return Finding(Verdict.HOLDS, "All five grow by what the wrapper takes.", evidence)
+    out = ", ".join(either.index[~either])
+    why = f"A constant 10 to 15 MB does not account for all that {out} grow by."
+    return Finding(Verdict.CONTRADICTED, why, evidence)
+
+
+def wrapper_percent() -> Finding:
+    exact = row("memused.avg", "rec")[WRAPPED]
+    printed = {name: figure(f"wrapper-{name.split('/')[1]}") for name in WRAPPED}
+    cut = all(int(exact[name]) == value for name, value in printed.items())
+    rounded = all(round(exact[name]) == value for name, value in printed.items())
+    why = "The percentages of the table, " + ("rounded." if rounded else "cut, not rounded.")
+    return Finding(
+        Verdict.ARITHMETIC if cut or rounded else Verdict.CONTRADICTED,
+        why,
+        {f"{name} %": round(value, 2) for name, value in exact.items()},
+    )
+
+
+def footprints() -> Finding:
+    kib = figures.workloads("memused.avg")["orig"]
+    mib = {name: kib[name] / 1024 for name in WRAPPED}
+    printed = {name: figure(f"footprint-{name.split('/')[1]}") for name in WRAPPED}
+    right = all(int(mib[name]) == printed[name] for name in WRAPPED)
+    thousand = all(int(kib[name] / 1000) == printed[name] for name in WRAPPED)
+    why = "The KiB of the table divided by 1000, not by 1024." if thousand else "Another unit."
+    return Finding(
+        Verdict.ARITHMETIC if right else Verdict.OTHER_NUMBER,
+        "The table's own sizes." if right else why,
+        {f"{name} MiB": round(value, 1) for name, value in mib.items()},
+    )
+
+
+def bounded() -> Finding:
+    slower = row("runtime", "rec")
+    size = figures.workloads("memused.avg")["orig"]
+    rank = slower.rank().corr(size.rank())
+    on = experiment("damon/overhead")
+    at_most = {"min_regions": 1000, "tlb": 264, "seconds": 3, "touched_mib": 32}
+    runs = [on.recorded(Overhead(mib=mib, **at_most)).counters for mib in (1 << 16, 1 << 20)]
+    small, large = (run.set_index("counter")["value"] for run in runs)
+    growth = large["instructions_per_sample"] / small["instructions_per_sample"]
+    same = abs(growth - 1) < 0.01 and large["nr_regions_max"] == small["nr_regions_max"]
+    return Finding(
+        Verdict.HOLDS if same else Verdict.CONTRADICTED,
+        "At most max_nr_regions checks a sample (1,001 of 1,000): a kernel does the same work for "
+        "64 GiB as for 1 TiB. Over the rows of the table slowdown does not grow with memory.",
+        {
+            "instructions a sample, 1 TiB over 64 GiB": round(float(growth), 3),
+            "share of a CPU at 1000 regions, 5 ms": round(float(large["cpu"]), 2),
+            "rank correlation of slowdown and memory": round(float(rank), 2),
+        },
+    )
+
+
+def share(metric: str, workload: str) -> float:
+    """Part of thp's change that ethp keeps, in per cent, from the raw cells."""
+    line = figures.table(metric).loc[workload]
+    return float(100 * (line["ethp"] - line["orig"]) / (line["thp"] - line["orig"]))
+
+
+def kept(id: str, workload: str) -> Weigh:
+    """Weigh the part of thp's speedup that ethp keeps."""
+    return follows(id, lambda: share("runtime", workload))
+
+
+def removed(id: str, workload: str, digits: int = 2) -> Weigh:
+    """Weigh the part of thp's memory overhead that ethp removes."""
+    return follows(id, lambda: 100 - share("memused.avg", workload), digits)
+
+
+def waste() -> Finding:
+    worst = row("memused.avg", "thp").idxmax()
+    rest = figures.without("memused.avg", worst)
+    one_row = rest["thp"] <= 0 < total("memused.avg", "thp")
+    return Finding(
+        Verdict.CONTRADICTED if one_row else Verdict.ARITHMETIC,
+        f"All of it is {worst}: the other workloads use less memory with thp than without."
+        if one_row
+        else "More than one row makes up the waste.",
+        {f"without {worst}, {name} %": round(rest[name], 2) for name in ("thp", "ethp")},
+    )
+
+
+def matched(frequency: tuple[float, float], age: tuple[float, float]) -> set[tuple[int, int]]:
+    """Pairs of (count, age in windows) that a scheme takes, both ends included.
+
+    As `__damos_valid_target` (mm/damon/core.c) compares; frequencies are per cent of `SAMPLES`,
+    ages are seconds.
+    """
+    low, high = (bound * SAMPLES / 100 for bound in frequency)
+    young, old = (bound * WINDOWS_PER_SECOND for bound in age)
+    ages = range(2 * WINDOWS_PER_SECOND + 1)
+    counts = range(SAMPLES + 1)
+    return {(n, a) for n in counts if low <= n <= high for a in ages if young <= a <= old}
+
+
+def overlap() -> Finding:
+    forever = (0.0, float("inf"))
+    hot = matched((figure("ethp-hot-frequency"), 100), forever)
+    cold = matched((0, figure("ethp-cold-frequency")), (figure("ethp-cold-age"), float("inf")))
+    both = sorted({count for count, _ in hot & cold})
+    return Finding(
+        Verdict.CONTRADICTED if both else Verdict.HOLDS,
+        "Both ends of a range belong to it, and 5 % is exactly one hit: a region with one hit a "
+        "window is one for both lines."
+        if both
+        else "No region matches both lines.",
+        {"checks a window": SAMPLES, "counts that match both lines": str(both)},
+    )
+
+
+def best_case() -> Finding:
+    best = threads.figures("damon").loc["prcl-rss-best", "workload"]
+    evidence, first = {}, 0
+    for metric in figures.METRICS:
+        ranked = row(metric, "prcl").sort_values()
+        place = list(ranked.index).index(best) + 1
+        first += place == 1
+        evidence[f"{metric} rank"] = f"{place} of {len(ranked)}, first {ranked.index[0]} " + (
+            f"{ranked.iloc[0]:+.2f} %"
+        )
+    good = first == len(figures.METRICS)
+    return Finding(
+        Verdict.HOLDS if good else Verdict.OTHER_NUMBER if first else Verdict.CONTRADICTED,
+        "Best in every table." if good else "Best in one table only, that of the resident sets.",
+        evidence,
+    )
+
+
+def swapcache() -> Finding:
+    free, rss = (figures.table(m).loc["total"] for m in ("memused.avg", "rss.avg"))
+    saved = [(line["orig"] - line["prcl"]) / 2**20 for line in (free, rss)]
+    return Finding(
+        Verdict.NOT_TESTABLE,
+        "The gap is there; how much of it is swap cache, how much is zram's own pages, "
+        "the tables do not say.",
+        {"MemFree gains, GiB": round(saved[0], 2), "resident sets lose, GiB": round(saved[1], 2)},
+    )
+
+
+def lighter() -> Finding:
+    try:
+        read = float(LIGHTER)
+    except ValueError:
+        why = "The factor is garbled: no number has two decimal points."
+        return Finding(Verdict.NOT_TESTABLE, why, {"printed": f"{LIGHTER}x"})
+    why = "The message does not say how it was measured."
+    return Finding(Verdict.NOT_TESTABLE, why, {"factor": read})
+
+
+def cover_speedup() -> Finding:
+    times = figures.workloads("runtime")
+    ratios = times["orig"] / times["ethp"]
+    return Finding(
+        Verdict.NOT_TESTABLE,
+        "It is of another experiment; in these tables no DAMON-based run comes near it.",
+        {"largest speedup with ethp": f"{ratios.max():.2f}x in {ratios.idxmax()}"},
+    )

@@ -1,0 +1,90 @@
+"""Figures and distributions of model and kernel."""
+
+import pandas as pd
+import pytest
+
+from lorelab.damon.agree import accuracy as agree_accuracy
+from lorelab.damon.agree.runs import TICK_US
+from lorelab.damon.experiments import accuracy, truth
+from lorelab.damon.params import Accuracy, Variant
+from lorelab.lab import records
+from lorelab.lab.records import Record
+
+SHORT = "a, 4000000\nb, 4000000\n\none\n400\na, 0, 4096, 1\n\ntwo\n400\nb, 0, 4096, 1\n"
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("masim") / "short"
+    path.write_text(SHORT)
+    return str(path)
+
+
+def as_kernel(counters):
+    return Record(counters.assign(source="kernel"), None)
+
+
+@pytest.fixture(scope="module")
+def runs(file):
+    """Runs of the model, to be taken for a kernel's: parameters and counters."""
+    params = Accuracy(workload=file, runs=6, seed=100, cpus=1, tick_us=TICK_US)
+    each = [params.model_copy(update={"seed": 100 + n}) for n in range(6)]
+    said = [truth.simulated(one) for one in each]
+    found = [accuracy.model_figures(*pair) for pair in zip(each, said, strict=True)]
+    counted = [accuracy.distributions(params, one) for one in said]
+    counted = accuracy.distribution_counters(counted, params, "kernel")
+    return params, pd.concat([accuracy.accuracy_counters(found, params, "kernel"), counted])
+
+
+def test_the_model_agrees_with_itself(runs):
+    params, said = runs
+    mine = agree_accuracy.compared(params, as_kernel(said)).set_index("counter")
+    assert mine["agrees"].all() and set(accuracy.DISTRIBUTIONS) < set(mine.index)
+    assert (mine.loc[[*accuracy.DISTRIBUTIONS], "repeats"] == 6).all()
+    assert mine["distance"].notna().sum() == len(accuracy.DISTRIBUTIONS)
+
+
+def test_more_regions_show(runs):
+    params, said = runs
+    more = said["value"].where(said["counter"] != "regions_mean", said["value"] * 2)
+    found = agree_accuracy.compared(params, as_kernel(said.assign(value=more))).set_index("counter")
+    assert not found.loc["regions_mean", "agrees"]
+    assert found.loc["regions_mean", "ratio"] == pytest.approx(0.5, rel=0.2)
+
+
+@pytest.mark.parametrize("name", accuracy.DISTRIBUTIONS)
+def test_another_distribution_shows(runs, name):
+    params, said = runs
+    mine = said["counter"] == name
+    # All of them have one value, above what any has.
+    step = said["step"].where(~mine, said.loc[mine, "step"].max() + 1)
+    found = agree_accuracy.compared(params, as_kernel(said.assign(step=step))).set_index("counter")
+    assert not found.loc[name, "agrees"] and found.loc[name, "distance"] > 0.9
+
+
+def test_counters_of_before_have_no_distributions(runs):
+    params, said = runs
+    before = said[~said["counter"].isin(accuracy.DISTRIBUTIONS)]
+    assert not set(agree_accuracy.compared(params, as_kernel(before))["counter"]) & set(
+        accuracy.DISTRIBUTIONS
+    )
+
+
+def test_a_model_that_never_splits_in_three_shows():
+    params = Accuracy(workload="zigzag-30secs", runs=24)
+    record = records.load("damon/accuracy", params)
+    other = params.model_copy(update={"variant": Variant.SPLIT_2})
+    found = agree_accuracy.compared(other, record).set_index("counter")
+    assert not found.loc["windows_by_sampled", "agrees"]
+    assert not found.loc["checks_per_second", "agrees"]
+
+
+@pytest.mark.parametrize("name", ["zigzag-30secs", "stairs-30secs"])
+def test_distributions_are_the_kernels_to_within_five_per_cent(name):
+    params = Accuracy(workload=name, runs=24)
+    found = agree_accuracy.compared(params, records.load("damon/accuracy", params)).set_index(
+        "counter"
+    )
+    assert found["repeats"].min() >= 144 and found["agrees"].all()
+    shown = ["regions_mean", "checks_per_second", "rate_error", "hot_seen", "lag_mean"]
+    assert found.loc[[*shown, *accuracy.DISTRIBUTIONS], "within"].all()

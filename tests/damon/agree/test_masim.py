@@ -1,0 +1,76 @@
+"""Sums over windows of model and kernel."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lorelab.counters import table
+from lorelab.damon.agree import masim as agree_masim
+from lorelab.damon.agree.runs import RUNS
+from lorelab.damon.experiments import masim as observed
+from lorelab.damon.experiments import truth
+from lorelab.damon.params import Masim
+from lorelab.lab import records
+from lorelab.lab.records import Record
+
+SHORT = "a, 4000000\nb, 4000000\n\none\n400\na, 0, 4096, 1\n\ntwo\n400\nb, 0, 4096, 1\n"
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("masim") / "short"
+    path.write_text(SHORT)
+    return str(path)
+
+
+def as_kernel(counters):
+    return Record(counters.assign(source="kernel"), None)
+
+
+def test_totals_are_sums_over_the_windows_of_each_run():
+    def run(regions):
+        found = {"nr_regions": ("regions", regions), "access": ("ns", [9.0])}
+        return table("damon/masim", "damon", "model", found)
+
+    wide = agree_masim.totals([run([1, 2, 3]), run([4, 5])]).pivot_table(
+        index="step", columns="counter", values="value"
+    )
+    assert wide.to_dict("index") == {
+        1: {"windows": 3, "nr_regions": 6},
+        2: {"windows": 2, "nr_regions": 9},
+    }
+
+
+def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch):
+    params = Masim(workload=file)
+    asked = []
+    seen = pd.DataFrame(np.ones((3, len(truth.OBSERVED))), columns=truth.OBSERVED)
+    seen["checks"] = 20 * 38
+    monkeypatch.setattr(truth, "modelled", lambda one: asked.append(one) or seen)
+    said = observed.masim_counters(
+        seen,
+        params,
+        "kernel",
+        55.4,
+        20_000.6,
+        5400,
+    )
+    assert agree_masim.compared(params, as_kernel(said))["agrees"].all()
+    speeds = {(one.access_ns, one.check_ns, one.sample_ns, one.sample_us) for one in asked}
+    assert speeds == {(55, 19_001, 38_002, 5_000)}  # 40 times 19,001 a sample of 38 checks
+    assert {(one.aggr_us, one.cpus, one.tick_us) for one in asked} == {(100_000, 1, 1_000)}
+    assert [one.seed for one in asked] == list(range(1, 1 + 2 * RUNS))
+
+
+@pytest.mark.parametrize("params", records.recorded("damon/masim", Masim), ids=str)
+def test_a_program_is_seen_as_the_kernel_sees_it(params):
+    """But where QEMU's TLB keeps the 4,096 pages of 16 MiB, and the model's 264."""
+    found = agree_masim.compared(params, records.load("damon/masim", params))
+    kept = params.tlb and params.mib == 16
+    assert found["agrees"].all() == (not kept)
+
+
+def test_memory_that_waits_for_an_lru_list_is_the_kernels_page_by_page():
+    params = Masim(workload="whole", mib=1, min_regions=1000, fresh=True)
+    found = agree_masim.compared(params, records.load("damon/masim", params))
+    assert len(found) == 9 and np.allclose(found["model"], found["mean"], rtol=1e-9)

@@ -1,0 +1,50 @@
+"""A program watched by each variant."""
+
+import pytest
+
+from lorelab import counters
+from lorelab.experiments import experiment
+from lorelab.params import parse
+
+
+def run(name, **given):
+    """Counters of a whole run by name, or of every step by step and name."""
+    found = experiment(name)
+    return wide(found.simulate(parse(found.Params, given)))
+
+
+def wide(table):
+    assert list(table.columns) == counters.COLUMNS
+    return table.pivot_table(index="step", columns="counter", values="value")
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A masim file of two seconds: one of two regions of 8 MiB touched, then the other."""
+    file = tmp_path / "small.cfg"
+    file.write_text(
+        "a, 8388608\nb, 8388608\n\none\n1000\na, 0, 4096, 1\n\nother\n1000\nb, 0, 4096, 1\n"
+    )
+    return str(file)
+
+
+def test_a_scan_of_all_pages_sees_the_truth(small):
+    seen = run("damon/masim", workload=small, variant="page-scan", check_ns=0)
+    whole = seen.index[seen["end"] != seen["end"].iloc[9]]
+    assert (seen["rate_error"].loc[whole[:-1]] < 1e-9).all()
+    assert (seen["wss"] == seen["true_wss"]).all()
+
+
+def test_damon_finds_the_working_set_with_far_fewer_checks(small):
+    seen = run("damon/masim", workload=small)
+    scan = run("damon/masim", workload=small, variant="page-scan", check_ns=0)
+    assert seen["wss"].median() == pytest.approx(scan["wss"].median(), rel=0.1)
+    assert seen["checks"].sum() < scan["checks"].sum() / 50
+    assert seen["nr_regions"].max() <= 1000
+
+
+def test_a_tlb_that_holds_all_hides_all(small):
+    seen = run("damon/masim", workload=small, tlb=4096)
+    assert seen["wss"].iloc[3:9].max() == 0
+    flushed = run("damon/masim", workload=small, tlb=4096, switch_us=4000)
+    assert flushed["wss"].iloc[3:9].min() > 0

@@ -1,0 +1,29 @@
+"""The cost of monitoring."""
+
+import pytest
+
+from lorelab import counters
+from lorelab.experiments import experiment
+from lorelab.params import parse
+
+
+def run(name, **given):
+    """Counters of a whole run by name, or of every step by step and name."""
+    found = experiment(name)
+    return wide(found.simulate(parse(found.Params, given)))
+
+
+def wide(table):
+    assert list(table.columns) == counters.COLUMNS
+    return table.pivot_table(index="step", columns="counter", values="value")
+
+
+def test_the_cost_of_damon_does_not_grow_with_memory():
+    cost = [run("damon/overhead", mib=mib, seconds=5).iloc[0] for mib in (64, 1 << 20)]
+    assert cost[0]["checks_per_second"] == pytest.approx(cost[1]["checks_per_second"], rel=0.5)
+    assert cost[1]["nr_regions_max"] <= 1000
+    scan = [
+        run("damon/overhead", mib=mib, variant="page-scan").iloc[0]["nr_regions_mean"]
+        for mib in (64, 1 << 20)
+    ]
+    assert scan[1] == scan[0] * (1 << 14)

@@ -1,0 +1,63 @@
+"""What the pictures are drawn from."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lorelab.damon.experiments import views
+from lorelab.damon.params import Masim
+from lorelab.damon.workload.setup import configuration, context, memory
+
+
+@pytest.fixture
+def two(tmp_path):
+    """A program of two regions of 8 MiB, one of them touched for a second, then the other."""
+    file = tmp_path / "two.cfg"
+    file.write_text(
+        "a, 8388608\nb, 8388608\n\none\n1000\na, 0, 4096, 1\n\nother\n1000\nb, 0, 4096, 1\n"
+    )
+    return Masim(workload=str(file))
+
+
+def test_regions_are_those_of_the_lists(two):
+    pages = memory(two, configuration(two))
+    ctx = context(two, pages)
+    rows = views.regions(ctx)
+    assert len(rows) == int(ctx.nr_regions[0])
+    assert sum(rows["pages"]) * 4096 == sum(
+        int(e, 16) - int(s, 16) for s, e in zip(rows["start"], rows["end"], strict=True)
+    )
+
+
+def test_history_has_every_byte_twice_a_window(two):
+    rows = views.history(two, 5)
+    size = (rows["high"] - rows["low"]).groupby([rows["stage"], rows["window"]]).sum()
+    assert len(size) == 10 and (size == size.iloc[0]).all()
+    for _, one in rows.groupby(["stage", "window"]):
+        assert (one["low"].to_numpy()[1:] >= one["high"].to_numpy()[:-1]).all()
+    merged = rows.groupby(["window", "stage"]).size().unstack()  # noqa: PD010
+    assert (merged["reported"] <= merged["sampled"]).all()
+
+
+def test_the_true_half_of_a_heat_map_is_the_program(two):
+    cells = views.heats(two, (10, 8))
+    true = cells[cells["what"] == "truth"]
+    # The later region of the file lies lower; each is touched for one of the two seconds.
+    low = true[true["top"] <= 7]
+    late = low[(low["time"] <= 1.5) & (low["until"] > 1.5)]
+    assert len(late) == 3 and (late["rate"] == 1).all()
+    assert low[(low["time"] <= 0.5) & (low["until"] > 0.5)].empty
+    assert set(cells["what"]) == {"truth", "model"}
+
+
+def test_what_was_reported_is_spread_over_addresses():
+    trace = np.zeros(3, [("start", "u8"), ("end", "u8"), ("nr_accesses", "u4")])
+    trace["start"], trace["end"] = [0, 100, 400], [50, 200, 500]
+    trace["nr_accesses"] = [20, 10, 5]
+    rates = views._reported(trace, np.linspace(0, 400, 5), 100, 20)
+    assert rates.tolist() == [0.5, 0, 0, 0.25]
+
+
+def test_the_front_is_what_nothing_betters():
+    rows = pd.DataFrame({"checks": [3.0, 1, 2, 2, 4], "error": [1.0, 5, 4, 3, 1]})
+    assert views.front(rows)["front"].tolist() == [True, True, False, True, False]

@@ -1,0 +1,36 @@
+"""The records of `damon/follow`."""
+
+import pytest
+
+from lorelab.damon.agree import follow
+from lorelab.damon.kernel import boot
+from lorelab.damon.kernel import follow as log
+from lorelab.damon.kernel import views as record_views
+from lorelab.damon.params import Masim
+from tests.damon.logged import MAX_REGIONS, Logged
+
+PARAMS = Masim(max_regions=MAX_REGIONS)
+
+
+@pytest.fixture(scope="module")
+def logged():
+    return Logged(seed=3).run(1_010)
+
+
+def test_a_record_says_what_its_log_says_but_for_the_pages_sampled(logged):
+    given = log.of(logged)
+    again = log.unpack(log.pack(PARAMS, logged), PARAMS)
+    assert again.mappings == given.mappings
+    assert len(again.numbers) == len(given.numbers)
+    assert (again.checks == given.checks).all()
+    for mine, kernels in zip(again.windows, given.windows, strict=True):
+        assert (mine == kernels).all()
+    assert follow.followed(PARAMS, again).windows["equal"].all()
+    table = log.pack(PARAMS, logged)
+    assert record_views.accesses(table)[["begin", "end"]].to_numpy().tolist() == [[0, 3], [3, 5]]
+    checks = int((logged.log["kind"] == boot.CHECK).sum())
+    took = (5 * 10**9 - 1) / 131_072, 1 / checks, 5 * 10**6
+    assert record_views.took(table) == pytest.approx(took, abs=0.06)
+    said = record_views.reports(table)
+    assert len(said) == sum(map(len, given.windows))
+    assert said["end"].iloc[-1] == 5.0

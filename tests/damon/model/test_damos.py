@@ -1,0 +1,94 @@
+"""Schemes: bounds, filters, watermarks."""
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from lorelab.damon.model import state
+from lorelab.damon.model.damos import damos_matches, kdamond_wait_activation
+from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
+from lorelab.damon.model.state import REGION, SCHEME
+from tests.damon.following import (
+    PAGE,
+    UINT_MAX,
+    ULONG_MAX,
+    Scheme,
+    model_of,
+    oracle_run,
+    regions_of,
+    step,
+)
+
+
+@st.composite
+def schemes(draw):
+    """A scheme with any of quota, priorities, goals and filters."""
+    quota = draw(st.sampled_from(["none", "sz", "ms", "goal", "both"]))
+    bound = st.sampled_from([0, 1, 3, UINT_MAX])
+    low, high = draw(st.integers(0, 12000)) * PAGE, draw(st.integers(0, 12000)) * PAGE
+    where = [("addr", draw(st.booleans()), min(low, high) + 100, max(low, high) + 5000)]
+    return Scheme(
+        sz=(draw(st.sampled_from([0, PAGE, 64 * PAGE])), ULONG_MAX),
+        nr_accesses=(0, draw(bound)),
+        age=(draw(st.integers(0, 3)), UINT_MAX),
+        action=draw(st.sampled_from(["stat", "pageout", "hugepage"])),
+        apply_interval=draw(st.sampled_from([0, 10_000, 35_000])),
+        reset_ms=draw(st.sampled_from([0, 20, 500])),
+        quota_sz=draw(st.integers(1, 4000)) * 1500 if quota in ("sz", "both") else 0,
+        quota_ms=draw(st.integers(1, 3)) if quota == "ms" else 0,
+        weights=draw(st.tuples(st.integers(0, 100), st.integers(0, 100))),
+        goals=[(100, draw(st.integers(0, 250)))] if quota in ("goal", "both") else [],
+        filters=where * draw(st.integers(0, 1)),
+    )
+
+
+def test_what_a_filter_leaves_out_is_cut_into_pieces_of_the_quota():
+    """damos_apply_scheme() cuts to the quota, then asks the filters, and charges for neither."""
+    low, high = 10 * PAGE, 2010 * PAGE
+    spaces = [[[(low, high), (9000 * PAGE, 9100 * PAGE), (20000 * PAGE, 20100 * PAGE)]]]
+    scheme = Scheme(
+        sz=(0, ULONG_MAX),
+        nr_accesses=(0, UINT_MAX),
+        age=(0, UINT_MAX),
+        reset_ms=20,
+        quota_sz=4 * PAGE,
+        filters=[("addr", True, low, high)],
+    )
+    history, world, _ = oracle_run(spaces, (5000, 50_000, 10**9, 3, 10), 30, 7, [scheme])
+    ctx, pages = model_of(spaces, (5000, 50_000, 10**9, 3, 10), world, [scheme])
+    for regions, aggregated in history:
+        assert step(ctx, pages) == aggregated
+        assert regions_of(ctx) == regions
+    assert max(len(regions) for regions, _ in history) > 2000 // 4 > 4 * 10
+    assert ctx.info["enomem"] == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "free", "activated", "wait"),
+    [
+        (1, 600, 0, 50),  # above high: off
+        (1, 450, 1, 0),  # between high and mid, and on: stays on
+        (0, 450, 0, 50),  # between high and mid, and off: stays off
+        (0, 300, 1, 0),  # between mid and low: on
+        (1, 100, 0, 50),  # below low: off
+    ],
+)
+def test_watermarks_have_hysteresis(before, free, activated, wait):
+    scheme = np.zeros(1, SCHEME)
+    scheme["wmark_metric"], scheme["wmark_interval"] = 1, 50
+    scheme["high"], scheme["mid"], scheme["low"] = 500, 400, 200
+    scheme["activated"] = before
+    ctx = state.damon_new_ctx([(0, 0, PAGE)], schemes=scheme)
+    pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), [])
+    pages.info["free_mem_rate"] = free
+    assert kdamond_wait_activation(ctx, pages) == wait
+    assert scheme["activated"] == activated
+
+
+@pytest.mark.parametrize(("age", "matches"), [(4, False), (5, True), (7, True), (8, False)])
+def test_both_ends_of_a_scheme_belong_to_it(age, matches):
+    r, s = np.zeros(1, REGION), np.zeros(1, SCHEME)
+    r["end"], r["age"] = PAGE, age
+    s["max_sz_region"] = PAGE
+    s["min_age_region"], s["max_age_region"] = 5, 7
+    assert bool(damos_matches(r[0], s[0])) == matches

@@ -1,0 +1,42 @@
+"""Pages on their way to an LRU list."""
+
+import numpy as np
+import pytest
+
+from lorelab.damon.model.madvise import damon_va_apply_scheme, fault_in, lru_add_drain
+from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
+from lorelab.damon.model.program import play
+from lorelab.damon.model.state import U
+from lorelab.damon.model.young import damon_va_young, pages_prepare
+
+PAGE = 4096
+
+
+BASE = 1 << 30
+
+
+@pytest.mark.parametrize(("touched", "waiting"), [(30, 30), (31, 0), (40, 9)])
+@pytest.mark.parametrize("drain", ["nothing", "pageout elsewhere", "scan"])
+def test_damon_sees_no_page_that_waits_for_its_lru_list(touched, waiting, drain):
+    """The first 31 go on together; then a page out of any range sends on what waits."""
+    patterns = np.zeros(1, PATTERN)
+    patterns["start"], patterns["sz"] = BASE, touched * PAGE - 1
+    patterns["stride"], patterns["probability"] = PAGE, 1
+    phases = np.zeros(1, PHASE)
+    phases["end"], phases["time_ns"], phases["total_probability"] = 1, 10**15, 1
+    pages = new_pages(patterns, phases, [], access_ns=1000, memory=True)
+
+    def seen():
+        pages_prepare(pages)
+        play(pages, U(2 * touched * 1000))
+        fault_in(pages)
+        fields = (pages.info[0], pages.patterns, pages.own, pages.flags, pages.recorded)
+        return [bool(damon_va_young(*fields, U(BASE + page * PAGE))) for page in range(touched)]
+
+    seen()
+    if drain == "pageout elsewhere":
+        damon_va_apply_scheme(pages, U(BASE - PAGE), U(BASE), U(2))
+    elif drain == "scan":
+        lru_add_drain(pages)
+    hidden = waiting if drain == "nothing" else 0
+    assert seen() == [True] * (touched - hidden) + [False] * hidden

@@ -1,0 +1,176 @@
+"""The evaluation's ledger: its verdicts, and that they follow the tables when these change."""
+
+import pandas as pd
+import pytest
+
+from lorelab import threads
+from lorelab.claims import Verdict
+from lorelab.damon.thread import checks, figures
+from lorelab.damon.thread.claims import CLAIMS
+
+VERDICTS = {
+    "cells": "holds with another number",
+    "totals": "holds with another number",
+    "weighting": "holds with another number",
+    "speedup": "holds with another number",
+    "workloads": "arithmetic only",
+    "appendix": "contradicted",
+    "light": "arithmetic only",
+    "rec-runtime-worst": "arithmetic only",
+    "overhead-rec-memused": "arithmetic only",
+    "saves-memory": "contradicted",
+    "wrapper": "contradicted",
+    "wrapper-percent": "arithmetic only",
+    "footprints": "holds with another number",
+    "bounded": "holds",
+    "thp-speedup": "arithmetic only",
+    "thp-memused": "arithmetic only",
+    "thp-best": "arithmetic only",
+    "thp-worst": "arithmetic only",
+    "thp-waste": "contradicted",
+    "ethp-speedup": "arithmetic only",
+    "ethp-memused": "arithmetic only",
+    "ethp-waste": "holds with another number",
+    "ethp-kept": "holds with another number",
+    "ethp-waste-ocean_ncp": "arithmetic only",
+    "ethp-kept-ocean_ncp": "holds with another number",
+    "ethp-rules": "contradicted",
+    "prcl-runtime": "arithmetic only",
+    "prcl-memused": "arithmetic only",
+    "prcl-rss": "arithmetic only",
+    "prcl-best": "holds with another number",
+    "swapcache": "not testable here",
+    "cover-speedup": "not testable here",
+    "cover-lighter": "not testable here",
+}
+"""What the chapter's prose says; a check that comes to something else changes the prose too."""
+
+
+REAL = threads.figures("damon")
+
+
+def weighed(id: str):
+    (claim,) = [claim for claim in CLAIMS if claim.id == id]
+    return claim.weigh()
+
+
+@pytest.fixture
+def edited(monkeypatch):
+    """Put other figures in the thread's place: id to value."""
+
+    def edit(values: dict[str, float], **columns: dict[str, str]) -> None:
+        rows = REAL.copy()
+        for id, value in values.items():
+            assert id in rows.index
+            rows.loc[id, "value"] = value
+        for column, given in columns.items():
+            for id, text in given.items():
+                rows.loc[id, column] = text
+        monkeypatch.setattr(threads, "figures", lambda design: rows)
+        figures.cells.cache_clear()
+
+    yield edit
+    monkeypatch.undo()
+    figures.cells.cache_clear()
+
+
+def test_the_verdicts_are_those_the_chapter_tells():
+    assert {claim.id: str(claim.weigh().verdict) for claim in CLAIMS} == VERDICTS
+
+
+def test_each_claim_says_where_it_stands():
+    for claim in CLAIMS:
+        assert claim.design == "damon"
+        assert claim.place.startswith("line") or all(
+            REAL.index.str.match(part.replace("*", ".+") + "$").any()
+            for part in claim.place.split(", ")
+        ), claim.place
+
+
+def test_figures_printed_twice_are_the_same():
+    twice = {
+        "tldr-rec-runtime": "overhead-rec-runtime",
+        "tldr-rec-memused": "overhead-rec-memused",
+        "tldr-ethp-waste": "ethp-waste",
+        "tldr-ethp-speedup": "ethp-kept",
+        "tldr-prcl-memused": "prcl-memused-best",
+        "tldr-prcl-rss": "prcl-rss-best",
+        "tldr-prcl-runtime": "prcl-runtime-best",
+    }
+    for one, other in twice.items():
+        assert checks.figure(one) == checks.figure(other)
+
+
+@pytest.mark.parametrize(
+    ("id", "figures", "verdict"),
+    [
+        ("totals", {"memused-total-orig": 40108200.0}, Verdict.OTHER_NUMBER),
+        ("thp-speedup", {"thp-speedup": 4.4}, Verdict.OTHER_NUMBER),
+        ("ethp-kept", {"ethp-kept": 40.79}, Verdict.ARITHMETIC),
+        ("ethp-waste", {"ethp-waste": 83.68}, Verdict.ARITHMETIC),
+        ("prcl-rss", {"rss-total-prcl": 21000000.0}, Verdict.OTHER_NUMBER),
+        ("rec-runtime-worst", {"runtime-parsec3-dedup-rec": 13.0}, Verdict.CONTRADICTED),
+        ("thp-worst", {"memused-parsec3-vips-thp": 6e6}, Verdict.CONTRADICTED),
+        ("saves-memory", {"memused-total-rec": 40200000.0}, Verdict.CONTRADICTED),
+        ("thp-waste", {"memused-parsec3-vips-thp": 3.9e6}, Verdict.ARITHMETIC),
+        ("ethp-rules", {"ethp-cold-frequency": 4.0}, Verdict.HOLDS),
+        ("ethp-rules", {"ethp-hot-frequency": 10.0}, Verdict.HOLDS),
+        ("prcl-best", {"rss-splash2x-barnes-prcl": 1.0}, Verdict.CONTRADICTED),
+        ("workloads", {"parsec3-workloads": 12}, Verdict.CONTRADICTED),
+        ("wrapper-percent", {"wrapper-volrend": 12}, Verdict.CONTRADICTED),
+        ("speedup", {"thp-speedup-best": 59.04}, Verdict.HOLDS),
+        ("light", {"tldr-rec-runtime": 0.8}, Verdict.OTHER_NUMBER),
+    ],
+)
+def test_a_verdict_parts_from_the_figure_that_parts(edited, id, figures, verdict):
+    edited(figures)
+    assert weighed(id).verdict is verdict
+
+
+def test_a_total_of_any_other_arithmetic_is_told_apart(edited):
+    edited({"memused-total-orig": 40108200.0})
+    assert "nor sums through six digits" in weighed("totals").why
+    edited({"memused-total-orig": 40108199.0})
+    assert "as awk prints them" in weighed("totals").why
+
+
+def test_memory_that_no_row_decides_is_not_contradicted(edited):
+    """With every row 1 % down, no row can be left out to turn the sum."""
+    orig = REAL[REAL.index.str.match("memused-.*-orig")]
+    edited({id.replace("orig", "rec"): 0.99 * v for id, v in orig["value"].items()})
+    assert weighed("saves-memory").verdict is Verdict.ARITHMETIC
+
+
+def test_a_wrapper_that_explains_the_rows_holds(edited):
+    rows = {f"memused-{name.replace('/', '-')}" for name in checks.WRAPPED}
+    edited({f"{row}-rec": REAL.loc[f"{row}-orig", "value"] + 13_000 for row in rows})
+    assert weighed("wrapper").verdict is Verdict.HOLDS
+
+
+def test_an_appendix_would_be_seen(edited):
+    edited({}, quantity={"repeats": "stdev of runtime"})
+    assert weighed("appendix").verdict is Verdict.HOLDS
+
+
+def test_a_cell_that_is_off_is_named(edited):
+    edited({}, percent={"runtime-parsec3-x264-thp": "0.59"})
+    assert "runtime-parsec3-x264-thp" in weighed("cells").evidence["off by one in the last digit"]
+
+
+def test_matching_is_inclusive_at_both_ends():
+    found = checks.matched((5, 10), (0.1, 0.2))
+    assert found == {(1, 1), (1, 2), (2, 1), (2, 2)}
+
+
+def test_both_ethp_lines_take_one_hit_and_only_one():
+    """Counted out again, in integers."""
+    twice = [n for n in range(21) if 100 * n >= 5 * 20 and 100 * n <= 5 * 20]
+    assert str(twice) == weighed("ethp-rules").evidence["counts that match both lines"]
+
+
+def test_evidence_is_plain():
+    for claim in CLAIMS:
+        for name, value in claim.weigh().evidence.items():
+            assert isinstance(name, str)
+            assert isinstance(value, (str, int, float)), (claim.id, name, type(value))
+            assert not isinstance(value, float) or not pd.isna(value)
