@@ -1,0 +1,1 @@
+"""One file a question: what each variant does, by the model."""

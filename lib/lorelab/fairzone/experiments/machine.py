@@ -1,0 +1,32 @@
+"""The zones that an experiment's parameters ask for."""
+
+from pathlib import Path
+
+from lorelab.fairzone.model import zones
+from lorelab.fairzone.model.zones import Node
+from lorelab.fairzone.params import Machine
+
+
+def node_of(params: Machine, dirty_percent: int = 20) -> Node:
+    """The zones of `zoneinfo`, or those of `mib`, all free."""
+    if params.zoneinfo:
+        from lorelab.fairzone.zoneinfo import make, read
+
+        return make(read(Path(params.zoneinfo)), params.variant, params.cpus, params.exact)
+    return zones.make(
+        zones.managed_pages(params.mib, params.zone_dma),
+        params.variant,
+        params.cpus,
+        params.min_free_kib,
+        params.exact,
+        dirty_ratio=dirty_percent,
+    )
+
+
+def names(params: Machine) -> list[str]:
+    """Names of the zones, the lowest first."""
+    if params.zoneinfo:
+        from lorelab.fairzone.zoneinfo import read
+
+        return [zone.name for zone in read(Path(params.zoneinfo))]
+    return list(zones.ZONES) if params.zone_dma else list(zones.ZONES[1:])

@@ -1,0 +1,250 @@
+"""State of the zones: watermarks, lowmem reserves, batches, and the traits of a variant.
+
+        zonelist of class Normal        node_zones
+          Normal  ->  DMA32  ->  DMA      DMA  DMA32  Normal
+          the order of allocation         the order of reclaim
+
+        one zone    0 ...... min .. low .. high ............................ managed
+                             |       |      `- kswapd stops
+                             |       `- the fast path goes to the next zone
+                             `- the slow path reclaims itself
+        and for an allocation that a higher zone could serve too, each mark is
+        lowmem_reserve higher.
+
+Simplifications, and what each changes:
+
+- Pages are of order 0 and all of them user pages of the highest class. Nothing but the page cache
+  takes memory, so a zone is its free pages and its LRU lists.
+- Pages leave and enter a zone at once. The kernel's per-CPU lists hold some back, a few batches of
+  31 pages a CPU, which makes both the fall below a watermark and the rise above it coarser.
+- Diffs of a CPU are folded at their threshold only. The kernel folds them also once a second, and
+  at a lower threshold while kswapd is awake: what is deferred here is the most that can be.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lorelab.fairzone.params import TRAITS, Depleted, Traits, Variant
+from lorelab.numbers import U
+
+ZONES = ("DMA", "DMA32", "Normal")
+JUNE_2014 = (3976, 755409, 1281601)
+"""Managed pages of the author's machine (Mel Gorman, 27 June 2014)."""
+LOWMEM_RESERVE_RATIO = 256
+"""sysctl_lowmem_reserve_ratio of DMA and DMA32 (mm/page_alloc.c)."""
+NONE = U(0xFF)
+"""No zone: the allocation failed."""
+
+ZONE = np.dtype(
+    [
+        (name, "i8")
+        for name in (
+            "managed",
+            "free",
+            "min",
+            "low",
+            "high",
+            "batch",  # what a reset sets NR_ALLOC_BATCH to
+            "nr_alloc_batch",  # vm_stat[NR_ALLOC_BATCH], without what CPUs have not folded
+            "threshold",  # stat_threshold: |diff| above it is folded
+            "depleted",  # ZONE_FAIR_DEPLETED
+            "node",
+            "takes_part",  # fair_enabled of June 2014; 1 otherwise
+            "dirty_reserve",  # dirty_balance_reserve
+            "dirty",  # dirty pages and pages under writeback
+            "allocated",
+            "reclaimed",
+        )
+    ]
+)
+INFO = np.dtype(
+    [
+        (name, "i8")
+        for name in (
+            *Traits._fields,
+            "up",  # a kernel built for one CPU: counters are exact, and read as unsigned
+            "nodes",
+            "classzone",  # of the allocations: the highest zone
+            "dirty_ratio",
+        )
+    ]
+)
+
+COUNTS = (
+    "passes",
+    "tests",
+    "skips_batch",
+    "skips_watermark",
+    "skips_dirty",
+    "skips_remote",
+    "failed_fair_passes",
+    "resets",
+    "rescans",
+    "slowpaths",
+    "wakeups",
+    "pageoutrun",
+    "low_wmark_hit_quickly",
+    "high_wmark_hit_quickly",
+    "direct_reclaims",
+    "spills",
+    "rotated",
+    "activated",
+    "refaults_activated",
+)
+"""What the model counts, beside the pages of each zone.
+
+A pass is a walk of the zonelist, a test a zone that it comes to; `spills` are allocations from a
+zone of another node; `rotated` are dirty pages that reclaim met and left.
+"""
+(
+    PASSES,
+    TESTS,
+    SKIPS_BATCH,
+    SKIPS_WATERMARK,
+    SKIPS_DIRTY,
+    SKIPS_REMOTE,
+    FAILED,
+    RESETS,
+    RESCANS,
+    SLOWPATHS,
+    WAKEUPS,
+    PAGEOUTRUN,
+    LOW_WMARK_HIT_QUICKLY,
+    HIGH_WMARK_HIT_QUICKLY,
+    DIRECT_RECLAIMS,
+    SPILLS,
+    ROTATED,
+    ACTIVATED,
+    REFAULTS_ACTIVATED,
+) = (U(i) for i in range(len(COUNTS)))
+
+
+class Node(NamedTuple):
+    """The zones that an allocation may come from (struct zone, and the zonelist)."""
+
+    zone: np.ndarray  # (zones,) ZONE, the lowest first; those of the local node, then others
+    lowmem_reserve: np.ndarray  # (zones, zones) i8: what zone keeps from class, in pages
+    zonelist: np.ndarray  # (zones,) u8: zones in the order of allocation
+    percpu: np.ndarray  # (zones, cpus) i8: vm_stat_diff[NR_ALLOC_BATCH], not yet folded
+    info: np.ndarray  # (1,) INFO
+    count: np.ndarray  # (COUNTS,) u8
+
+
+def managed_pages(mib: int, zone_dma: bool) -> list[int]:
+    """Pages of DMA, DMA32 and Normal in so much memory, shared as on the machine of June 2014."""
+    dma = JUNE_2014[0] if zone_dma else 0
+    rest = mib * 256 - dma
+    dma32 = rest * JUNE_2014[1] // (JUNE_2014[1] + JUNE_2014[2])
+    return [dma, dma32, rest - dma32]
+
+
+def calculate_normal_threshold(managed: int, cpus: int) -> int:
+    """How far a CPU's diff goes before it is folded (mm/vmstat.c)."""
+    mem = managed >> (27 - 12)
+    return min(125, 2 * cpus.bit_length() * (1 + mem.bit_length()))
+
+
+def watermarks(managed: list[int], min_free_kib: int) -> list[tuple[int, int, int]]:
+    """min, low and high of each zone in pages: __setup_per_zone_wmarks() in mm/page_alloc.c."""
+    pages_min = min_free_kib >> 2
+    lowmem_pages = sum(managed)
+    found = []
+    for pages in managed:
+        tmp = pages_min * pages // lowmem_pages
+        found.append((tmp, tmp + (tmp >> 2), tmp + (tmp >> 1)))
+    return found
+
+
+def lowmem_reserves(managed: list[int]) -> np.ndarray:
+    """Pages that a zone keeps from each class: setup_per_zone_lowmem_reserve().
+
+    Returns
+    -------
+    (zones, zones) i8
+    """
+    found = np.zeros((len(managed), len(managed)), np.int64)
+    for j in range(len(managed)):
+        for low in range(j):
+            found[low, j] = sum(managed[low + 1 : j + 1]) // LOWMEM_RESERVE_RATIO
+    return found
+
+
+def make(
+    managed: list[int],
+    variant: Variant,
+    cpus: int = 1,
+    min_free_kib: int = 67584,
+    exact: bool = False,
+    remote: list[int] | None = None,
+    marks: list[tuple[int, int, int]] | None = None,
+    reserves: np.ndarray | None = None,
+    dirty_ratio: int = 20,
+) -> Node:
+    """Zones that are all free, with batches as at boot.
+
+    Parameters
+    ----------
+    managed : list of int
+        Pages of the local node's zones, the lowest first; a zone without pages is not there.
+    variant : Variant
+    cpus : int
+        With one CPU the kernel is one built for one, whose counters have no per-CPU parts.
+    min_free_kib : int
+    exact : bool
+        Counters without per-CPU parts on several CPUs too.
+    remote : list of int, optional
+        Pages of another node's zones.
+    marks, reserves : optional
+        Watermarks and reserves where they are not those of `min_free_kib`: as `watermarks()` and
+        `lowmem_reserves()` give them, for populated zones.
+    dirty_ratio : int
+        Part of a zone that may be dirty, in per cent.
+    """
+    local = [pages for pages in managed if pages]
+    others = [pages for pages in remote or [] if pages]
+    every = local + others
+    traits = TRAITS[variant]
+    zone = np.zeros(len(every), ZONE)
+    zone["managed"] = zone["free"] = every
+    zone["node"] = [0] * len(local) + [1] * len(others)
+    for which, wmarks in enumerate(marks or watermarks(every, min_free_kib)):
+        zone["min"][which], zone["low"][which], zone["high"][which] = wmarks
+    reserve = np.zeros((len(every), len(every)), np.int64)
+    reserve[: len(local), : len(local)] = lowmem_reserves(local) if reserves is None else reserves
+    if others:
+        first = len(local)
+        reserve[first:, first:] = lowmem_reserves(others)
+        # The class of the local preferred zone is what an allocation brings to another node too.
+        reserve[first:, first - 1] = reserve[first:, -1]
+    zone["batch"] = zone["managed"] >> 2 if traits.quarter else zone["high"] - zone["low"]
+    zone["nr_alloc_batch"] = zone["batch"]
+    zone["takes_part"] = 1
+    if traits.small_out and zone["managed"][0] < sum(local) >> 4:
+        zone["takes_part"][0] = 0
+    folds_at = [calculate_normal_threshold(pages, cpus) for pages in every]
+    zone["threshold"] = 0 if exact or cpus == 1 else folds_at
+    zone["dirty_reserve"] = np.minimum(reserve.max(axis=1) + zone["high"], zone["managed"])
+    info = np.zeros(1, INFO)
+    for name, value in traits._asdict().items():
+        info[name] = int(value)
+    info["up"] = cpus == 1
+    info["nodes"] = 2 if others else 1
+    info["classzone"] = len(local) - 1
+    info["dirty_ratio"] = dirty_ratio
+    several = int(zone["takes_part"][: len(local)].sum()) > 1
+    if traits.only_several and not several:
+        info["fair"] = 0
+    order = [*reversed(range(len(local))), *reversed(range(len(local), len(every)))]
+    return Node(
+        zone,
+        reserve,
+        np.array(order, np.uint64),
+        np.zeros((len(every), cpus), np.int64),
+        info,
+        np.zeros(len(COUNTS), np.uint64),
+    )
+
+
+FLAG = int(Depleted.FLAG)
+FLAG_BELOW = int(Depleted.FLAG_BELOW)

@@ -1,0 +1,258 @@
+"""Variants of the fair zone allocation policy, and the parameters of its experiments."""
+
+from enum import IntEnum
+from typing import Literal, NamedTuple, Self
+
+from pydantic import model_validator
+
+from lorelab.params import Params, by_label, param
+
+
+class Variant(IntEnum):
+    """One policy: none, each that was merged, the patch of the thread, and what came of it."""
+
+    OFF = 0
+    """Linux up to 3.11: the first zone of the zonelist that is above its low watermark."""
+    V3_12 = 1
+    """Johannes Weiner, 81c0a2bb515f: batches over all zones of the zonelist; one that fails wakes
+    kswapd and resets them."""
+    V3_13 = 2
+    """Johannes Weiner, fff4068cba48: the same over the zones of the local node."""
+    BASELINE = 3
+    """Johannes Weiner, 3a025760fc15, in 3.15 and the thread's baseline: a pass of its own, after
+    which batches are reset whatever made it fail."""
+    V1 = 4
+    """Mel Gorman, 29 May 2014 (the thread): reset only if no zone of the list has batch left."""
+    V1_LOCAL = 5
+    """V1 as its author then meant it (29 May 2014): only zones of the local node are asked."""
+    V1_REACHABLE = 6
+    """V1_LOCAL, and a zone that no allocation of this class can ever use is not asked either."""
+    JUNE_18 = 7
+    """Mel Gorman, 18 June 2014: batches of managed/4, tiny lowest zones left out."""
+    JUNE_25 = 8
+    """Mel Gorman, 25 June 2014: a depleted zone above its watermark is used without a rescan."""
+    MERGED = 9
+    """Mel Gorman, 4ffeaf3560a5, in 3.17: reset if a zone was skipped, else to the slow path."""
+    FIXED = 10
+    """Johannes Weiner, September 2014: MERGED with the test for 0 made one for 0 or less."""
+    V4_7 = 11
+    """Mel Gorman, 4.7: FIXED, reset as soon as the scan meets a remote zone."""
+    NODE_LRU = 12
+    """Mel Gorman, e6cbd7f2efb4, 4.8: no policy, and one LRU a node."""
+
+
+class Fair(IntEnum):
+    """Whether a first pass is held to the batches."""
+
+    NO = 0
+    ONLY_PASS = 1
+    """The fast path has one pass, held to them; the slow path resets."""
+    FIRST_PASS = 2
+    """A second pass, not held to them, comes before the slow path."""
+
+
+class Reset(IntEnum):
+    """What has to be true of a failed fair pass before batches are reset."""
+
+    SLOWPATH = 0
+    """Each entry of the slow path resets, and the pass itself never."""
+    ALWAYS = 1
+    NO_BATCH_LEFT = 2
+    """No zone of the zonelist had batch left."""
+    NO_LOCAL_BATCH_LEFT = 3
+    NO_REACHABLE_BATCH_LEFT = 4
+    WATERMARK_OR_ALL = 5
+    """A watermark failed, or all zones that take part were depleted."""
+    SKIPPED = 6
+    """A zone was skipped for its batch."""
+
+
+class Depleted(IntEnum):
+    """How the allocator knows that a zone's batch is used up."""
+
+    COUNTER = 0
+    """The visible counter is 0 or less, read at each test."""
+    FLAG = 1
+    """ZONE_FAIR_DEPLETED, set by the allocation that leaves the visible counter at 0."""
+    FLAG_BELOW = 2
+    """The same, set when the counter is 0 or less."""
+
+
+class Traits(NamedTuple):
+    """What a variant does."""
+
+    fair: Fair
+    reset: Reset = Reset.ALWAYS
+    depleted: Depleted = Depleted.COUNTER
+    remote: bool = False
+    """Zones of other nodes take part."""
+    breaks: bool = False
+    """The fair pass ends at the first zone that does not take part."""
+    only_several: bool = False
+    """No fair pass where only one local zone takes part."""
+    quarter: bool = False
+    """Batch of managed/4, not high - low."""
+    small_out: bool = False
+    """A lowest zone below a sixteenth of its node takes no part."""
+    only_depleted: bool = False
+    """A reset leaves zones alone that are not depleted."""
+    reuse: bool = False
+    """The first depleted zone above its watermark is used if no other was."""
+    goes_on: bool = False
+    """A fair pass that skipped no zone goes on to remote ones, no longer held to the batches."""
+    rescans_anyway: bool = True
+    """A failed fair pass is followed by another even without a reset, on one node too."""
+    node_lru: bool = False
+
+
+_MERGED = Traits(
+    Fair.FIRST_PASS,
+    Reset.SKIPPED,
+    Depleted.FLAG,
+    breaks=True,
+    only_several=True,
+    rescans_anyway=False,
+)
+
+TRAITS = {
+    Variant.OFF: Traits(Fair.NO),
+    Variant.V3_12: Traits(Fair.ONLY_PASS, Reset.SLOWPATH, remote=True),
+    Variant.V3_13: Traits(Fair.ONLY_PASS, Reset.SLOWPATH),
+    Variant.BASELINE: Traits(Fair.FIRST_PASS, Reset.ALWAYS),
+    Variant.V1: Traits(Fair.FIRST_PASS, Reset.NO_BATCH_LEFT),
+    Variant.V1_LOCAL: Traits(Fair.FIRST_PASS, Reset.NO_LOCAL_BATCH_LEFT),
+    Variant.V1_REACHABLE: Traits(Fair.FIRST_PASS, Reset.NO_REACHABLE_BATCH_LEFT),
+    Variant.JUNE_18: Traits(
+        Fair.FIRST_PASS,
+        Reset.WATERMARK_OR_ALL,
+        Depleted.FLAG,
+        breaks=True,
+        only_several=True,
+        quarter=True,
+        small_out=True,
+        rescans_anyway=False,
+    ),
+    Variant.JUNE_25: Traits(
+        Fair.FIRST_PASS,
+        Reset.SKIPPED,
+        Depleted.FLAG,
+        breaks=True,
+        only_several=True,
+        small_out=True,
+        only_depleted=True,
+        reuse=True,
+        rescans_anyway=False,
+    ),
+    Variant.MERGED: _MERGED,
+    Variant.FIXED: _MERGED._replace(depleted=Depleted.FLAG_BELOW),
+    Variant.V4_7: _MERGED._replace(depleted=Depleted.FLAG_BELOW, breaks=False, goes_on=True),
+    Variant.NODE_LRU: Traits(Fair.NO, node_lru=True),
+}
+"""What each variant does; nothing else tells them apart."""
+
+VariantParam = by_label(Variant)
+
+
+class Machine(Params):
+    """Zones, CPUs and the pace of reclaim."""
+
+    variant: VariantParam = param(Variant.BASELINE, "allocation policy")
+    kswapd_rate: float = param(
+        1.1,
+        "pages that kswapd looks at while the disk moves one; to be swept, not chosen",
+        "pages",
+        gt=0,
+        le=1000,
+    )
+    zone_dma: bool = param(True, "a ZONE_DMA of 3976 pages, as on x86-64")
+    cpus: int = param(4, "CPUs, each with its part of the batch counters", "CPUs", ge=1, le=1024)
+    exact: bool = param(False, "batch counters without per-CPU parts")
+    min_free_kib: int = param(
+        67584,
+        "vm.min_free_kbytes; 67584 is what 3.15 takes for three zones with huge pages",
+        "KiB",
+        ge=128,
+        le=2**24,
+    )
+    mib: int = param(
+        7973, "managed memory, over the zones as on the machine of June 2014", "MiB", ge=64
+    )
+    zoneinfo: str = param("", "a /proc/zoneinfo file to take the zones from; empty: of mib")
+
+
+class Tiobench(Machine):
+    """`fairzone/tiobench`: files are written, then read, from the start to the end."""
+
+    threads: int = param(1, "threads, each with a file of its own", "threads", ge=1, le=16)
+    data_percent: int = param(
+        200, "size of all files together, in per cent of memory", "%", ge=1, le=1000
+    )
+    workload: Literal["write-read", "drop-caches", "two-files"] = param(
+        "write-read",
+        "write-read; drop-caches: the cache is emptied in between; two-files: the first is read "
+        "five times, then the second",
+    )
+    random_ops: int = param(
+        4000, "random writes after the writes, and random reads after the reads", "pages", ge=0
+    )
+    readahead: int = param(32, "pages of a readahead window; 128 KiB have 32", "pages", ge=1)
+    burst: int = param(
+        32, "pages that the disk moves before kswapd has its turn", "pages", ge=1, le=2**20
+    )
+    disk_mb_s: float = param(
+        132,
+        "throughput of the disk: kswapd naps for a tenth of what it moves in a second; 0: no nap",
+        "MB/s",
+        ge=0,
+        le=100_000,
+    )
+    dirty_percent: int = param(20, "vm.dirty_ratio; half of it is the background ratio", "%", ge=1)
+    balance_reserves: bool = param(
+        True,
+        "kswapd keeps lowmem reserve and balance gap free; false: as the series of June 2014",
+    )
+    steps: int = param(24, "windows that each phase is reported in", "windows", ge=1, le=1000)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.mib * self.data_percent // 100 * 256 >= 2**31:
+            raise ValueError(
+                f"data_percent={self.data_percent}: takes files of less than 8 TiB in all"
+            )
+        return self
+
+
+class Batches(Machine):
+    """`fairzone/batches`: what the batch counters do while memory is read through once."""
+
+    kswapd_rate: float = param(
+        1.5, "pages that kswapd looks at while a task takes one", "pages", gt=0, le=1000
+    )
+    threads: int = param(4, "threads, on a CPU each as far as there are", "threads", ge=1, le=64)
+    allocations: int = param(
+        2_000_000, "allocations after memory is full", "allocations", ge=1, le=10**9
+    )
+
+
+class Inversion(Machine):
+    """`fairzone/inversion`: how long pages stay in each zone, over the rate of kswapd."""
+
+    lowest_rate: float = param(1.02, "lowest rate of kswapd", "pages", gt=0)
+    highest_rate: float = param(4.0, "highest rate of kswapd", "pages", gt=0)
+    rates: int = param(9, "rates, in equal ratios", "rates", ge=2, le=100)
+    burst: int = param(
+        32, "pages that a task takes before kswapd has its turn", "pages", ge=1, le=2**20
+    )
+    turnovers: int = param(3, "allocations after memory is full, in sizes of it", ge=1, le=100)
+
+
+class Boundary(Params):
+    """`fairzone/boundary`: the case of the answer, in which every allocation resets."""
+
+    variant: VariantParam = param(Variant.BASELINE, "allocation policy")
+    high_batch: int = param(1000, "batch left in the high zone", "pages", ge=0)
+    low_batch: int = param(100, "batch left in the low zone", "pages", ge=0)
+    low_above: int = param(
+        0, "pages by which the low zone is above its low watermark", "pages", ge=0
+    )
+    allocations: int = param(32, "allocations, none of which frees a page", ge=1, le=10_000)

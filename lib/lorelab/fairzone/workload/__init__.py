@@ -1,0 +1,1 @@
+"""What drives the zones: files written and read as tiobench does, and allocations alone."""
