@@ -1,19 +1,16 @@
 """The 6.12 allocator three times, each run on the same events: C, numba, plain Python."""
 
 import ctypes
-import sys
-from pathlib import Path
 from time import process_time
 
 import numpy as np
 
 from bench import compiled
-from lorelab.swap import model
-from lorelab.swap.clusters import ONE, ZERO, U, outline
+from lorelab.numbers import ONE, ZERO, U, outline
+from lorelab.swap.model import swap_slots
+from lorelab.swap.model.state import swapon
 from lorelab.swap.params import Variant
-
-sys.path.append(str(Path(__file__).parents[2] / "tests" / "swap"))
-import oracle
+from tests.swap.model import oracle
 
 
 def load_c() -> ctypes.CDLL:
@@ -47,20 +44,20 @@ def _run(si, events, offsets):
     n = ZERO
     for event in events:
         if event >= 0:
-            offsets[n] = model.folio_alloc_swap(si, U(event >> 4), U(event & 15))
+            offsets[n] = swap_slots.folio_alloc_swap(si, U(event >> 4), U(event & 15))
             n += ONE
             continue
         made = U(~event)
         order, offset = made & U(15), U(offsets[made >> U(14)])
         if offset and order:
-            model.swap_entry_range_free(si, offset, ONE << order)
+            swap_slots.swap_entry_range_free(si, offset, ONE << order)
         elif offset:
-            model.free_swap_slot(si, made >> U(4) & U(1023), offset)
+            swap_slots.free_swap_slot(si, made >> U(4) & U(1023), offset)
 
 
 def run_numba(pages: int, cpus: int, events: np.ndarray):
     offsets = np.zeros((events >= 0).sum(), np.uint32)
-    si = model.swapon(pages, Variant.V6_12, cpus)
+    si = swapon(pages, Variant.V6_12, cpus)
     start = process_time()
     _run(si, events, offsets)
     return offsets, process_time() - start

@@ -16,11 +16,12 @@ from time import process_time
 import numpy as np
 
 from lorelab.errors import RunFailed
+from lorelab.numbers import ONE, ZERO, U, outline
 from lorelab.params import parse
-from lorelab.swap import load as tasks
-from lorelab.swap import mixed, model
-from lorelab.swap.clusters import ONE, ZERO, U, outline
+from lorelab.swap.experiments import mixed
+from lorelab.swap.model import swap_slots
 from lorelab.swap.params import Mixed
+from lorelab.swap.workload import load as tasks
 
 FOLIOS = 1_000_000
 """Swapped out while the log is written."""
@@ -30,7 +31,7 @@ CALLS = 16
 
 @outline
 def _log(si, load, folios, log):
-    # `mixed.run`, with each call of the allocator written down before or after it is made. How many
+    # `tasks.run`, with each call of the allocator written down before or after it is made. How many
     # there were is more than there is room for where the log is too short.
     n = 0
     for _ in range(folios):
@@ -68,21 +69,21 @@ def _log(si, load, folios, log):
 def _play(si, log):
     for call in log:
         if call >= 0:
-            model.folio_alloc_swap(si, U(call >> 4), U(call & 15))
+            swap_slots.folio_alloc_swap(si, U(call >> 4), U(call & 15))
             continue
         made = U(~call)
         order, cpu, offset = made & U(15), made >> U(4) & U(1023), made >> U(14)
         if order:
-            model.free_swap_and_cache_nr(si, cpu, offset, ONE << order)
+            swap_slots.free_swap_and_cache_nr(si, cpu, offset, ONE << order)
         else:
-            model.free_swap_slot(si, cpu, offset)
+            swap_slots.free_swap_slot(si, cpu, offset)
 
 
 def _aged(params: Mixed):
-    si, load = mixed.start(params)
+    si, load = tasks.start(params)
     filling, turnover = mixed.windows(params)
-    mixed.run(si, load, U(filling), True)
-    mixed.run(si, load, U(turnover), False)
+    tasks.run(si, load, U(filling), True)
+    tasks.run(si, load, U(turnover), False)
     return si, load, min(turnover, FOLIOS)
 
 

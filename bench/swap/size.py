@@ -11,10 +11,11 @@ import resource
 import sys
 from time import process_time
 
+from lorelab.numbers import U
 from lorelab.params import parse
-from lorelab.swap import mixed
-from lorelab.swap.clusters import U
+from lorelab.swap.experiments import mixed
 from lorelab.swap.params import Mixed
+from lorelab.swap.workload import load
 
 TIMED = 1_000_000
 """Folios swapped out while the clock runs, each with a folio freed."""
@@ -28,22 +29,22 @@ def measured(variant: str, device_mib: int) -> dict[str, float]:
     """
     given = {"variant": variant, "device_mib": device_mib, "steps": 1, "turnovers": 1}
     small = parse(Mixed, given | {"device_mib": 2})
-    mixed.run(*mixed.start(small), U(1), True)  # compiles
+    load.run(*load.start(small), U(1), True)  # compiles
 
     timed = allocations = slots = clusters = seed = 0
     seconds = 0.0
     while timed < TIMED:
         params = parse(Mixed, given | {"seed": seed})
-        si, load = mixed.start(params)
+        si, tasks = load.start(params)
         filling, turnover = mixed.windows(params)
-        mixed.run(si, load, U(filling), True)
-        mixed.run(si, load, U(turnover), False)
-        before = int(load.swpout.sum()), int(si.scanned.sum()), int(si.visited.sum())
+        load.run(si, tasks, U(filling), True)
+        load.run(si, tasks, U(turnover), False)
+        before = int(tasks.swpout.sum()), int(si.scanned.sum()), int(si.visited.sum())
         folios = min(turnover, TIMED - timed)
         start = process_time()
-        mixed.run(si, load, U(folios), False)
+        load.run(si, tasks, U(folios), False)
         seconds += process_time() - start
-        allocations += int(load.swpout.sum()) - before[0]
+        allocations += int(tasks.swpout.sum()) - before[0]
         slots += int(si.scanned.sum()) - before[1]
         clusters += int(si.visited.sum()) - before[2]
         timed += folios

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
-from importlib.util import find_spec
 
 import pandas as pd
 
@@ -72,14 +71,8 @@ def claims(design: str | None = None) -> list[Claim]:
     return [
         claim
         for name in designs(design)
-        for claim in import_module(_claims_of(name)).CLAIMS
+        for claim in import_module(f"lorelab.{name}.thread.claims").CLAIMS
     ]
-
-
-def _claims_of(design: str) -> str:
-    # Until swap has its rooms, too.
-    room = "thread.claims" if find_spec(f"lorelab.{design}.thread") else "claims"
-    return f"lorelab.{design}.{room}"
 
 
 def ledger(chosen: list[Claim]) -> pd.DataFrame:

@@ -39,7 +39,7 @@ def cluster_map(
     Parameters
     ----------
     cells : DataFrame
-        `lorelab.swap.snapshot.cluster_map`, of one or several areas.
+        `lorelab.swap.experiments.views.cluster_map`, of one or several areas.
     row, column : str, optional
         Columns of `cells` whose values go side by side.
     see : str

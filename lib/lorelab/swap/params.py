@@ -1,7 +1,7 @@
 """Variants of the swap slot allocator, and the parameters of the swap experiments."""
 
 from enum import IntEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BeforeValidator, model_validator
 
@@ -36,10 +36,90 @@ class Variant(IntEnum):
     """Linux 7.2: no slot caches, nonfull clusters first, one frag cluster tried (7.2.12)."""
 
 
+class Allocator(IntEnum):
+    """The file of `lorelab.swap.model` that has a variant's clusters."""
+
+    SSD_CLUSTER = 0
+    """`ssd_cluster`, with `scan` behind it: up to 6.11."""
+    V6_12 = 1
+    V7_2 = 2
+
+
+class Large(IntEnum):
+    """How `lorelab.swap.model.scan` serves orders above 0."""
+
+    AS_ORDER_0 = 0
+    """From the current cluster of the order, in `scan_swap_map_slots()`."""
+    PMD_ONLY = 1
+    """A free cluster for a PMD; folios of other orders are split."""
+    RESERVED = 2
+    """From a cluster that is reserved whole."""
+    CURRENT = 3
+    """From the current cluster of the order, in a function of their own."""
+
+
+class Traits(NamedTuple):
+    """What a variant can do. The model asks for traits, never for the variant."""
+
+    allocator: Allocator
+    large: Large = Large.AS_ORDER_0
+    reserves_per_cpu: bool = False
+    """A reserved cluster is one CPU's; otherwise the device has one for each order."""
+    steps_past: bool = True
+    """The search of a current cluster steps past an occupied range; otherwise it leaves there."""
+    nonfull_lists: bool = False
+    """`scan` lists clusters of which some was freed."""
+    nonfull_first: bool = False
+    """... and takes them before free ones."""
+    promotes: bool = False
+    """... and moves them up to the highest order that they have a range for."""
+    circular_scan: bool = False
+    """Without a free cluster, those in use for the order are searched in a circle."""
+    frag_lists: bool = False
+    """Nonfull clusters that were searched go to a list of their own."""
+    reclaims: bool = False
+    """Once the area is over half full, slots that only the swap cache holds are read past."""
+    slot_caches: bool = True
+    """mm/swap_slots.c is there."""
+    batched_zap: bool = False
+    """A zap gives a row of slots back at once, past the free cache."""
+    spreads: bool = True
+    """Neighbours on the fresh free list are 32 clusters apart."""
+    rotational: bool = True
+    """The model has its device without clusters."""
+
+
+TRAITS = {
+    Variant.V6_6: Traits(Allocator.SSD_CLUSTER, Large.PMD_ONLY),
+    Variant.V1: Traits(Allocator.SSD_CLUSTER, Large.RESERVED),
+    Variant.V2: Traits(Allocator.SSD_CLUSTER, Large.RESERVED, reserves_per_cpu=True),
+    Variant.V3: Traits(Allocator.SSD_CLUSTER, Large.CURRENT, steps_past=False),
+    Variant.V6_10: Traits(Allocator.SSD_CLUSTER),
+    Variant.RYAN_SCAN: Traits(Allocator.SSD_CLUSTER, circular_scan=True),
+    Variant.HUANG_PROMOTE: Traits(Allocator.SSD_CLUSTER, nonfull_lists=True, promotes=True),
+    Variant.CHRIS_V3: Traits(Allocator.SSD_CLUSTER, nonfull_lists=True, nonfull_first=True),
+    Variant.CHRIS_V4: Traits(Allocator.V6_12),
+    Variant.V6_12: Traits(Allocator.V6_12, frag_lists=True, reclaims=True, batched_zap=True),
+    Variant.V7_2: Traits(
+        Allocator.V7_2,
+        frag_lists=True,
+        batched_zap=True,
+        slot_caches=False,
+        spreads=False,
+        rotational=False,
+    ),
+}
+"""One row a variant: what was proposed is told apart here, and in the file it names."""
+
+
+KERNEL = Variant.V6_12
+"""What the laboratory boots."""
+
+
 class AllocMode(IntEnum):
     """Where 6.12 looks for a cluster: its own way, or one that the laboratory's kernel has too.
 
-    The words are those of the switch lorelab/swap/alloc_mode (lib/kernel/patches). Lists and
+    The words are those of the switch lorelab/swap/alloc_mode (lib/kernel/swap/patches). Lists and
     freeing are 6.12's in all of them, and so is order 0, except in NONFULL_FIRST.
     """
 
@@ -61,7 +141,7 @@ class AllocMode(IntEnum):
 class ForceSplit(IntEnum):
     """Which large folios reclaim splits before it asks for swap slots.
 
-    The words are those of the switch lorelab/swap/force_split (lib/kernel/patches).
+    The words are those of the switch lorelab/swap/force_split (lib/kernel/swap/patches).
     """
 
     PARTIALLY_MAPPED = 0
@@ -82,9 +162,10 @@ def _options(value: str) -> str:
 
 
 def _check_rotational(params: Any) -> Any:
-    if params.rotational and params.variant == Variant.V7_2:
+    if params.rotational and not TRAITS[params.variant].rotational:
         raise ValueError(
-            "rotational=true: v7.2 has clusters on a rotational device too, which the model lacks"
+            f"rotational=true: {label(params.variant)} has clusters on a rotational device too, "
+            "which the model lacks"
         )
     return params
 
@@ -139,7 +220,7 @@ class AllocatorTest(Params):
 
     @model_validator(mode="after")
     def _only_6_12_has_modes(self) -> Self:
-        if self.alloc_mode != AllocMode.UPSTREAM and self.variant != Variant.V6_12:
+        if self.alloc_mode != AllocMode.UPSTREAM and self.variant != KERNEL:
             raise ValueError(
                 f"alloc_mode={label(self.alloc_mode)}: a way to use v6.12's lists; "
                 f"variant={label(self.variant)} has its own, so take alloc_mode=upstream"
@@ -284,7 +365,7 @@ class Swapout(Params):
 class Instructions(Swapout):
     """`swap/instructions`: the same with its instructions counted, on either kernel."""
 
-    series: bool = param(True, "the kernel with lib/kernel/patches; false: the unmodified one")
+    series: bool = param(True, "the kernel with lib/kernel/swap/patches; false: the unmodified one")
 
     @model_validator(mode="after")
     def _has_the_switch(self) -> Self:

@@ -1,0 +1,123 @@
+"""`swap/allocator-test` on a real kernel: its own tools/mm/thp_swap_allocator_test.
+
+What an unmodified kernel can follow runs on one. For the rest, switches of lib/kernel/swap/patches
+are turned on the laboratory's own.
+"""
+
+from typing import Any
+
+import pandas as pd
+
+from lorelab.counters import table
+from lorelab.errors import BadInput
+from lorelab.lab.records import Record
+from lorelab.lab.run import Lab, by_boot
+from lorelab.params import label
+from lorelab.swap.experiments.allocator_test import NAME
+from lorelab.swap.kernel import boot
+from lorelab.swap.params import KERNEL, TOOL_ITERATIONS, AllocatorTest, AllocMode
+
+LARGEST_MIB = 16 * 1024
+"""zram keeps 16 bytes a page and the swap map one, all in the guest's 2 GiB."""
+SWITCHES = {
+    "stealing": "swap/steal",
+    "slot_cache": "swap/slot_cache",
+    "free_cache": "swap/free_cache",
+}
+"""What turns a parameter that is false "off"."""
+
+
+def measure(wanted: list[AllocatorTest], lab: Lab) -> list[Record]:
+    """Run the kernel's tools/mm/thp_swap_allocator_test; runs that can share a boot do.
+
+    On several CPUs the tool stays on one, or moves when it is told to.
+
+    Parameters
+    ----------
+    wanted : list of AllocatorTest
+    lab : Lab
+        With an image of the reader's own, `variant` says which one it has.
+
+    Returns
+    -------
+    list of Record
+        As asked: counters `swpout` and `swpout_fallback` (folios) of each iteration.
+
+    Raises
+    ------
+    BadInput
+        The kernel can't follow a parameter, or the laboratory lacks something.
+    RunFailed
+        The guest did not come to the end.
+    """
+    for params in wanted:
+        check(params, lab)
+    return by_boot(wanted, _kind, lambda runs: _measure(runs, lab))
+
+
+def _kind(params: AllocatorTest) -> tuple[int, bool, bool]:
+    # Large swap-in, once off on an unmodified kernel, stays off; a switch goes both ways.
+    return params.cpus, bool(switches(params)), zswap_once(params)
+
+
+def _measure(wanted: list[AllocatorTest], lab: Lab) -> list[Record]:
+    runs = [boot.Run(params, turned(params, bool(switches(params)))) for params in wanted]
+    measured = boot.zram(boot.Runs(runs, zswap_once(wanted[0])), lab)
+    return [
+        measured.record(NAME, params, iterations(params, boot.rows_of(measured, n)), n + 1)
+        for n, params in enumerate(wanted)
+    ]
+
+
+def switches(params: AllocatorTest) -> dict[str, str]:
+    """Switches of lib/kernel/swap/patches that only they can bring about, and their choice."""
+    chosen = {}
+    if params.alloc_mode != AllocMode.UPSTREAM:
+        chosen["swap/alloc_mode"] = label(params.alloc_mode)
+    for name, switch in SWITCHES.items():
+        if not getattr(params, name):
+            chosen[switch] = "off"
+    return chosen
+
+
+def zswap_once(params: AllocatorTest) -> bool:
+    """Whether an unmodified kernel has to be kept from swapping in whole folios."""
+    return not (switches(params) or params.large_swapin)
+
+
+def turned(params: AllocatorTest, patched: bool) -> dict[str, str]:
+    """Switches of a run, with that of large swap-in where the kernel has it."""
+    off = {"swap/large_swapin": "off"} if patched and not params.large_swapin else {}
+    return switches(params) | off
+
+
+def check(params: AllocatorTest, lab: Lab) -> None:
+    """Raise BadInput for what no 6.12, or no kernel of the reader's own, can follow."""
+    if params.variant != KERNEL and not lab.image:
+        raise BadInput(
+            f"variant={label(params.variant)}: the laboratory's kernel is a {label(KERNEL)}, whose "
+            "alloc_mode comes near some others; the model has them all, and --kernel takes one "
+            "of your own"
+        )
+    if not params.batched_zap:
+        raise BadInput("batched_zap=false: no kernel can; only the model can")
+    if params.iterations > TOOL_ITERATIONS:
+        raise BadInput(
+            f"iterations={params.iterations}: the kernel's tool does {TOOL_ITERATIONS}; only the "
+            "model does more"
+        )
+    if params.cpus > boot.MOST_CPUS:
+        raise BadInput(f"cpus={params.cpus}: the guest has up to {boot.MOST_CPUS}")
+    if params.device_mib > LARGEST_MIB:
+        raise BadInput(
+            f"device_mib={params.device_mib}: the guest has memory for a zram of {LARGEST_MIB} MiB"
+        )
+
+
+def iterations(params: AllocatorTest, rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Counters of a run out of its rows."""
+    mine = [row for row in rows if "iteration" in row]
+    counters = {
+        name: ("folios", [row[name] for row in mine]) for name in ("swpout", "swpout_fallback")
+    }
+    return table(NAME, label(params.variant), "kernel", counters)

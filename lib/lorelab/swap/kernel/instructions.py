@@ -1,0 +1,93 @@
+"""`swap/instructions` on a real kernel: the instructions of a swap-out, on either kernel."""
+
+import pandas as pd
+
+from lorelab.counters import table
+from lorelab.lab.records import Record
+from lorelab.lab.run import Lab, by_boot
+from lorelab.params import label
+from lorelab.swap.kernel import boot
+from lorelab.swap.kernel.swapout import reclaim, swap_mib
+from lorelab.swap.params import KERNEL, Instructions
+
+NAME = "swap/instructions"
+REPEATS = 6
+"""Of one boot."""
+BOOTS = 2
+"""Boots of each kernel: two differ by more than the repeats of one may."""
+WARM_UP = 1
+"""Rounds before those: the first one fills the kernel's caches."""
+
+
+def measure(wanted: list[Instructions], lab: Lab) -> list[Record]:
+    """Count the instructions of all CPUs while folios are swapped out, and in again.
+
+    Parameters
+    ----------
+    wanted : list of Instructions
+        Those of each kernel take turns in `BOOTS` boots.
+    lab : Lab
+        An image of the reader's own stands for either kernel.
+
+    Returns
+    -------
+    list of Record
+        As asked, one step a repeat: `swapout` and `swapin` (instructions), `pages`.
+
+    Raises
+    ------
+    BadInput
+        The laboratory lacks something.
+    RunFailed
+        The guest did not come to the end.
+    """
+    boots = [
+        by_boot(wanted, lambda params: params.series, lambda runs: _measure(runs, lab))
+        for _ in range(BOOTS)
+    ]
+    return [pooled(list(found)) for found in zip(*boots, strict=True)]
+
+
+def pooled(found: list[Record]) -> Record:
+    """Repeats of several boots, on from boot to boot, with the provenance of the last."""
+    tables, repeats = [], 0
+    for record in found:
+        tables.append(record.counters.assign(step=record.counters["step"] + repeats))
+        repeats = tables[-1]["step"].max()
+    counters = pd.concat(tables, ignore_index=True)
+    # Counter by counter again, as `lorelab.counters.table` lays out.
+    order = {name: place for place, name in enumerate(counters["counter"].unique())}
+    counters = counters.sort_values("counter", key=lambda names: names.map(order), kind="stable")
+    provenance = found[-1].provenance.model_copy(update={"boots": len(found)})
+    frames = [frame for record in found for frame in record.probes]
+    return Record(counters.reset_index(drop=True), provenance, frames)
+
+
+def _measure(wanted: list[Instructions], lab: Lab) -> list[Record]:
+    runs = [_and_in_again(reclaim(params)) for params in wanted]
+    rounds = boot.Rounds(
+        runs,
+        swap_mib(runs),
+        REPEATS,
+        warm_up=WARM_UP,
+        instructions=True,
+        patched=wanted[0].series,
+    )
+    found = boot.ram_disk(rounds, lab)
+    return [_record(params, told) for params, told in zip(wanted, found, strict=True)]
+
+
+def _and_in_again(run: boot.Reclaim) -> boot.Reclaim:
+    return run._replace(steps=[*run.steps, "touch"])
+
+
+def _record(params: Instructions, told: boot.Told) -> Record:
+    pages = params.folios << params.folio_order
+    swapout, swapin = zip(*told.rounds, strict=True)
+    counters = {
+        "swapout": ("instructions", swapout),
+        "swapin": ("instructions", swapin),
+        "pages": ("pages", [pages] * len(told.rounds)),
+    }
+    laid = table(NAME, label(KERNEL), "kernel", counters)
+    return told.measured.record(NAME, params, laid, told.place)

@@ -1,0 +1,63 @@
+"""`swap/probed` on a real kernel: probes that see what `swap/paths` takes a patch for."""
+
+from typing import Any
+
+import pandas as pd
+
+from lorelab.counters import table
+from lorelab.errors import RunFailed
+from lorelab.lab import probes
+from lorelab.lab.records import Record
+from lorelab.lab.run import Lab
+from lorelab.params import label
+from lorelab.swap.experiments.paths import ORDERS
+from lorelab.swap.experiments.probed import NAME
+from lorelab.swap.kernel import allocator_test, boot, paths
+from lorelab.swap.params import AllocatorTest
+
+PROBES = ("alloc", "reuse")
+
+
+def measure(wanted: list[AllocatorTest], lab: Lab) -> list[Record]:
+    """Run `swap/allocator-test` with probes; a boot for each run.
+
+    Returns
+    -------
+    list of Record
+        As asked: counters and histograms as `lorelab.swap.experiments.probed.simulate` has them.
+
+    Raises
+    ------
+    BadInput, RunFailed
+        As `lorelab.swap.kernel.paths.measure`; RunFailed also when a probe missed something.
+    """
+    for params in wanted:
+        paths.check(params, lab)
+    return [_measure(params, lab) for params in wanted]
+
+
+def _measure(params: AllocatorTest, lab: Lab) -> Record:
+    patched = bool(allocator_test.switches(params))
+    run = boot.Run(params, allocator_test.turned(params, patched))
+    once = allocator_test.zswap_once(params)
+    measured = boot.zram(boot.Runs([run], once, probes=PROBES), lab)
+    if missed := probes.lost(measured.probes):
+        raise RunFailed(f"{NAME}: probes missed events, so that nothing is whole: {missed}")
+    return measured.record(NAME, params, _counters(label(params.variant), measured.probes))
+
+
+def _counters(variant: str, frames: list[dict[str, Any]]) -> pd.DataFrame:
+    said = probes.counters(NAME, variant, frames)
+    said["counter"] = said["counter"].str.replace(r".*\.(by_)?", "", regex=True)
+    scalars = said.loc[said["step"] == 0].set_index("counter")["value"]
+    totals = {}
+    for order in ORDERS:
+        for name in (*paths.PLACES, "failed", "visited", "scanned"):
+            unit = {"visited": "clusters", "scanned": "slots"}.get(name, "allocations")
+            counter = f"{name}_{order}".replace("failed", "fail")
+            totals[counter] = (unit, [int(scalars.get(f"{name}_{order}", 0))])
+    parts = [table(NAME, variant, "kernel", totals, first=0)]
+    for order in ORDERS:
+        for name in ("read", "swapouts"):
+            parts.append(said[said["counter"] == f"{name}_{order}"].sort_values("step"))
+    return pd.concat(parts, ignore_index=True)

@@ -1,0 +1,410 @@
+"""What the claims of the swap-out thread are weighed against: figures, counts, model runs.
+
+Each `weigh_` function takes nothing and returns a `Finding`; `lorelab.swap.thread.claims` says
+which claim it weighs. The verdicts follow from the evidence: change a figure or the model, and they
+move.
+"""
+
+from functools import cache
+
+import pandas as pd
+
+from lorelab import threads
+from lorelab.claims import Finding, Verdict, Weigh
+from lorelab.numbers import PAGE, U
+from lorelab.swap.experiments import allocator_test, usemem
+from lorelab.swap.model.state import SWAPFILE_CLUSTER as CLUSTER
+from lorelab.swap.model.state import swapon
+from lorelab.swap.model.swap_slots import folio_alloc_swap, swap_entry_range_free
+from lorelab.swap.params import AllocatorTest, Usemem, Variant
+from lorelab.swap.thread import cost
+from lorelab.swap.thread.figures import figure, later, pairs, published, spread
+from lorelab.swap.workload.usemem import UNITS
+
+SWAPFILE_CLUSTER = int(CLUSTER)
+WHOLE = {"processes": 4, "cpus": 4, "mib_each": 64, "memcg_mib": 64, "swap_mib": 256}
+"""A small usemem: 192 MiB through 256 MiB of swap, four reclaimers at once."""
+
+
+@cache
+def counted(variant: Variant, order: int) -> dict[str, int]:
+    """Counters of a small usemem run."""
+    return usemem.count(Usemem(**WHOLE, variant=variant, folio_order=order))
+
+
+# The table of v3
+
+
+def same_counts(order: int) -> bool:
+    """Whether the series leaves every counter of this folio size as it was.
+
+    Bytes of `swap_map` read are left out: 6.6 takes a cluster for a PMD unseen, v3 reads it first.
+    """
+    old, new = counted(Variant.V6_6, order), counted(Variant.V3, order)
+    return all(old[name] == new[name] for name in UNITS if name != "scanned")
+
+
+def weigh_unit() -> Finding:
+    found = figure("v3-4k-base")
+    return Finding(
+        Verdict.ARITHMETIC if found == 0 else Verdict.CONTRADICTED,
+        "The 4K baseline is the unit that the other cells are relative to.",
+        {"printed %": found},
+    )
+
+
+def weigh_cell(id: str, order: int, series: bool) -> Weigh:
+    """Weigh a cell of the table: its time needs the machine, its sign needs only the counts."""
+
+    def weigh() -> Finding:
+        found = figure(id)
+        here = counted(Variant.V3 if series else Variant.V6_6, order)
+        unit = counted(Variant.V6_6, 0)
+        names = ("aged", "invalidations", "flushes", "slot_allocations", "splits")
+        ratios = {name: here[name] / here["swapped"] for name in names}
+        excess = [ratios[name] - unit[name] / unit["swapped"] for name in names]
+        evidence = {"printed %": found} | {f"{k} a page": round(v, 4) for k, v in ratios.items()}
+        # a PMD is one entry more in 512, which is no difference
+        more, fewer = max(excess) > 0.01, min(excess) < -0.01
+        sign = int(fewer) - int(more)
+        if sign == 0:
+            why = "The time needs the machine, and the counts take no side."
+            return Finding(Verdict.NOT_TESTABLE, why, evidence)
+        if sign * found < 0:
+            why = "The counts ask for the other sign."
+            return Finding(Verdict.CONTRADICTED, why, evidence)
+        side = "fewer" if sign > 0 else "more"
+        why = f"The time needs the machine; its sign is that of the counts: {side} events a page."
+        return Finding(Verdict.NOT_TESTABLE, why, evidence)
+
+    return weigh
+
+
+def weigh_4k_gain() -> Finding:
+    gains = later("4k")
+    printed, others = gains["v3"], [gains["v4"], gains["v5"]]
+    evidence = {f"{k} gain": v for k, v in gains.items()} | {"counts alike": same_counts(0)}
+    if not same_counts(0) or min(gains.values()) <= 1:
+        return Finding(Verdict.CONTRADICTED, "A later table shows a loss.", evidence)
+    close = max(others) / printed > 0.99
+    return Finding(
+        Verdict.HOLDS if close else Verdict.OTHER_NUMBER,
+        "No event of the 4K path changes, and the later tables leave a gain of about 1 %.",
+        evidence,
+    )
+
+
+def weigh_2m_gain() -> Finding:
+    gains = later("2m")
+    evidence = {f"{k} gain": v for k, v in gains.items()}
+    evidence |= {"counts alike": same_counts(9), "spread %": spread()}
+    inside = all(abs(g - 1) * 100 < spread() for g in gains.values())
+    if same_counts(9) and inside and min(gains.values()) < 1 < max(gains.values()):
+        why = "No event of the 2M path changes, and the gain changes sign from table to table."
+        return Finding(Verdict.CONTRADICTED, why, evidence)
+    return Finding(Verdict.HOLDS, "Every table shows the gain.", evidence)
+
+
+def weigh_regression_gone() -> Finding:
+    ids = ["v3-64k-series", "v2-64k-series", "v4-64k-series", "v5-64k-series"]
+    printed = {id: figure(id) for id in ids}
+    new, old = counted(Variant.V3, 4), counted(Variant.V6_6, 0)
+    names = ("invalidations", "flushes", "slot_allocations", "bios", "splits")
+    fewer = all(new[n] / new["swapped"] <= old[n] / old["swapped"] for n in names)
+    good = fewer and min(printed.values()) > 0
+    return Finding(
+        Verdict.HOLDS if good else Verdict.CONTRADICTED,
+        "A whole 64 KiB swap-out has at most the events of 4K in every counter; "
+        "four tables agree in sign, between 0.9 and 46.3 %.",
+        printed | {"fewer events": fewer},
+    )
+
+
+def weigh_reading() -> Finding:
+    worst = {
+        reading: {table: 100 * cost.fit(table, reading).worst for table in cost.TABLES}
+        for reading in cost.READINGS
+    }
+    exact = max(worst["throughput"].values()) < 0.1
+    refused = max(worst["time"].values()) > spread()
+    return Finding(
+        Verdict.ARITHMETIC,
+        "Throughput: event costs then give every table back. As time they miss those of v4 and v5 "
+        "by far more than the spread (v3's alone by less)."
+        if exact and refused
+        else "The event costs do not tell the readings apart.",
+        {f"{r} misses {t} by %": round(v, 1) for r, by in worst.items() for t, v in by.items()}
+        | {"spread %": spread()},
+    )
+
+
+def weigh_tlbi() -> Finding:
+    split, whole = counted(Variant.V6_6, 4), counted(Variant.V6_6, 0)
+    pages = split["swapped"] / whole["swapped"]
+    doubled = split["invalidations"] / whole["invalidations"] / pages
+    aged = (split["invalidations"] + split["aged"]) / (whole["invalidations"] + whole["aged"])
+    aged /= pages
+    return Finding(
+        Verdict.HOLDS if doubled > 1 else Verdict.CONTRADICTED,
+        "A split invalidates each entry twice; with the round of aging that arm64 also "
+        "invalidates for, it is three times for two.",
+        {"unmapping, split over 4K": round(doubled, 3), "with aging": round(aged, 3)},
+    )
+
+
+def weigh_bottleneck() -> Finding:
+    shares = {}
+    for table in ("v3", "v4"):
+        found = cost.ranges(table, "throughput").set_index("weight").loc["invalidation"]
+        for end in ("lowest", "highest"):
+            shares[f"share in {table}, {end}"] = round(float(found[f"{end}_share"]), 2)
+    return Finding(
+        Verdict.ARITHMETIC,
+        "Weighted events give invalidations about a third of the penalty at 70 cores and most of "
+        "it at 8; the rest goes to the split itself. It is a fit, not a measurement.",
+        shares,
+    )
+
+
+# Capacity, and space tied up
+
+
+def weigh_capacity() -> Finding:
+    asked = figure("processes") * figure("memory-each")
+    swapped, device = asked - figure("memcg-limit"), figure("swap-device")
+    return Finding(
+        Verdict.ARITHMETIC if 0 < swapped < device else Verdict.CONTRADICTED,
+        "What does not fit in the cgroup fits on the device, written once and hardly ever freed: "
+        "the benchmark cannot show fragmentation.",
+        {"GiB swapped": swapped, "GiB of swap": device, "share": round(swapped / device, 3)},
+    )
+
+
+def weigh_tied_up() -> Finding:
+    slots = left_over(Variant.V2, 1)
+    both = left_over(Variant.V2, 2)
+    mib = slots * PAGE / (1 << 20)
+    printed = figure("v2-tied-up")
+    close = abs(mib - printed) < 0.05 and both == 2 * slots
+    return Finding(
+        Verdict.HOLDS if close else Verdict.OTHER_NUMBER,
+        "It is the space of one CPU, after one allocation of each order from 2 to 8; the thread's "
+        "machine has 70 of them.",
+        {"slots, one CPU": slots, "two CPUs": both, "MiB a CPU": mib}
+        | {"MiB on 70 CPUs": mib * figure("processes")},
+    )
+
+
+@cache
+def tight(variant: Variant) -> dict[str, int]:
+    """Counters of a usemem run that leaves 4 of 196 MiB of swap."""
+    return usemem.count(Usemem(**{**WHOLE, "swap_mib": 196}, variant=variant))
+
+
+def weigh_fallback() -> Finding:
+    found = tight(Variant.V3)
+    written = found["resident"] + found["swapped"] == found["faults"] * 16
+    good = found["fallbacks"] > 0 and found["splits"] == found["fallbacks"] and written
+    return Finding(
+        Verdict.HOLDS if good else Verdict.CONTRADICTED,
+        "With the free clusters used up, folios are split and their pages still find slots.",
+        {name: found[name] for name in ("fallbacks", "splits", "swapped")},
+    )
+
+
+def left_over(variant: Variant, cpus: int) -> int:
+    """Slots free when order 0 first fails, after each CPU took one range of orders 2 to 8."""
+    si = swapon(64 * SWAPFILE_CLUSTER, variant, cpus=cpus, slot_cache=False)
+    for cpu in range(cpus):
+        for order in range(2, 9):
+            folio_alloc_swap(si, U(cpu), U(order))
+    while folio_alloc_swap(si, U(0), U(0)):
+        pass
+    return int(si.info["pages"][0] - si.info["inuse_pages"][0])
+
+
+def weigh_stealing() -> Finding:
+    left = {f"{v.name.lower()}, free slots left": left_over(v, 2) for v in (Variant.V2, Variant.V3)}
+    good = left["v3, free slots left"] == 0 < left["v2, free slots left"]
+    return Finding(
+        Verdict.HOLDS if good else Verdict.CONTRADICTED,
+        "Two CPUs hold a cluster of each order when order 0 fills the device: v3 takes the last "
+        "slot, v2 may not.",
+        left,
+    )
+
+
+def fragmented() -> tuple[int, int, bool]:
+    """A device of order-0 slots on v3, every second one freed, and one order-4 allocation.
+
+    Returns
+    -------
+    free, scanned, found : int, int, bool
+        Slots free, bytes of swap_map read for the allocation, whether it got a range.
+    """
+    si = swapon(64 * SWAPFILE_CLUSTER, Variant.V3, slot_cache=False)
+    while folio_alloc_swap(si, U(0), U(0)):
+        pass
+    for offset in range(1, 64 * SWAPFILE_CLUSTER, 2):
+        swap_entry_range_free(si, U(offset), U(1))
+    free = int(si.info["pages"][0] - si.info["inuse_pages"][0])
+    before = si.scanned.sum()
+    found = bool(folio_alloc_swap(si, U(0), U(4)))
+    return free, int(si.scanned.sum() - before), found
+
+
+def weigh_no_search() -> Finding:
+    fresh = counted(Variant.V3, 4)
+    _, scanned, _ = fragmented()
+    reads = fresh["scanned"] / fresh["swapped"]
+    return Finding(
+        Verdict.HOLDS if reads == 1 and scanned == 0 else Verdict.CONTRADICTED,
+        "Above order 0 only the range that is taken is read, and nothing when there is no free "
+        "cluster. Order 0 still falls back to the linear scan.",
+        {"slots read per slot taken": reads, "read by a failing allocation": scanned},
+    )
+
+
+def weigh_no_fragmentation() -> Finding:
+    si = swapon(64 * SWAPFILE_CLUSTER, Variant.V3, slot_cache=False)
+    for _ in range(4):
+        for order in range(2, 10):
+            for _ in range(SWAPFILE_CLUSTER >> order):
+                folio_alloc_swap(si, U(0), U(order))
+    used = si.cluster_info["count"][1:64]
+    gaps = int(((used > 0) & (used < SWAPFILE_CLUSTER)).sum())
+    free, _, found = fragmented()
+    evidence = {"clusters with gaps": gaps, "free slots": free, "64 KiB found among them": found}
+    if gaps:
+        return Finding(Verdict.CONTRADICTED, "Padding leaves gaps.", evidence)
+    why = (
+        "Padding leaves no gap, which is all the sentence says: with every second slot freed, "
+        "half the device is free and 64 KiB is refused."
+    )
+    return Finding(Verdict.HOLDS, why, evidence)
+
+
+def weigh_interleaving() -> Finding:
+    merged = {
+        f"{name} bios a request": counted(v, 4)["bios"] / counted(v, 4)["requests"]
+        for name, v in (("v1", Variant.V1), ("v3", Variant.V3))
+    }
+    good = merged["v3 bios a request"] > merged["v1 bios a request"]
+    return Finding(
+        Verdict.HOLDS if good else Verdict.CONTRADICTED,
+        "One cluster a device hands neighbouring ranges to different reclaimers; one a CPU keeps "
+        "a reclaim batch together. A ram disk has no request queue and merges nothing.",
+        merged,
+    )
+
+
+def weigh_diffstat() -> Finding:
+    rows = threads.figures("swap")
+    parts = rows.loc[rows["quantity"] == "lines changed", "value"].sum()
+    total = figure("insertions") + figure("deletions")
+    return Finding(
+        Verdict.ARITHMETIC if parts == total else Verdict.CONTRADICTED,
+        "The three files add up to the insertions and deletions.",
+        {"lines in files": parts, "lines in total": total},
+    )
+
+
+def weigh_no_swapin() -> Finding:
+    rows = threads.figures("swap")
+    touched = sorted(rows.loc[rows["quantity"] == "lines changed", "note"])
+    good = "mm/memory.c" not in touched and len(touched) == figure("files-changed")
+    return Finding(
+        Verdict.HOLDS if good else Verdict.CONTRADICTED,
+        "do_swap_page() is in mm/memory.c, which the patch leaves alone.",
+        {"files": ", ".join(touched)},
+    )
+
+
+def weigh_nr_swap_order() -> Finding:
+    proposed = [int(figure(f"nr-swap-order-{n}")) for n in (10, 7)]
+    largest = {f"1 << ({n} - 1)": 1 << (n - 1) for n in proposed}
+    bad = [n for n in proposed if not (1 << (n - 1)) < SWAPFILE_CLUSTER]
+    return Finding(
+        Verdict.CONTRADICTED if bad else Verdict.HOLDS,
+        "With 10 the largest range is a whole cluster, so the condition has to be <=, "
+        "as PMD order needs."
+        if bad
+        else "Both keep a range smaller than a cluster.",
+        largest | {"SWAPFILE_CLUSTER": SWAPFILE_CLUSTER},
+    )
+
+
+# The published runs of the allocator test
+
+
+@cache
+def tested(variant: Variant, options: str, large_swapin: bool, batched_zap: bool) -> pd.DataFrame:
+    """A model run of `swap/allocator-test`: one row an iteration, columns the counters."""
+    found = allocator_test.simulate(
+        AllocatorTest(
+            variant=variant,
+            options=options,
+            large_swapin=large_swapin,
+            batched_zap=batched_zap,
+        )
+    )
+    return found.pivot_table(index="step", columns="counter", values="value")
+
+
+def weigh_run(prefix: str, variant: Variant, options: str, **switches: bool) -> Weigh:
+    """Weigh a published run: equal in each printed iteration, or not."""
+
+    def weigh() -> Finding:
+        printed = published(prefix)
+        model = tested(variant, options, **switches).loc[printed.index, printed.columns]
+        equal = int((model == printed).all(axis=1).sum())
+        totals = int((model.sum(axis=1) == printed.sum(axis=1)).sum())
+        if equal == len(printed):
+            verdict, why = Verdict.HOLDS, "The model gives every printed iteration."
+        elif totals == len(printed):
+            verdict = Verdict.OTHER_NUMBER
+            why = "The totals are the tool's; how they divide differs from the model."
+        else:
+            verdict = Verdict.CONTRADICTED
+            why = "The totals, which the tool alone decides, are those of other options."
+        return Finding(
+            verdict,
+            why,
+            {
+                "iterations equal": f"{equal} of {len(printed)}",
+                "printed": pairs(printed),
+                "model": pairs(model),
+            },
+        )
+
+    return weigh
+
+
+def weigh_barry_last() -> Finding:
+    printed = int(figure("barry-none-last-swpout")), int(figure("barry-none-last-swpout-fallback"))
+    model = tested(Variant.V6_12, "", large_swapin=False, batched_zap=False)
+    whole, split = printed
+    found = model.index[(model["swpout"] == whole) & (model["swpout_fallback"] == split)]
+    return Finding(
+        Verdict.HOLDS if len(found) else Verdict.CONTRADICTED,
+        "The run reaches it, but goes on falling: it is not where it settles.",
+        {"iterations": ", ".join(map(str, found)), "iteration 100": pairs(model.tail(1))},
+    )
+
+
+def weigh_first_tool() -> Finding:
+    total = published("tool1-chris")["swpout"].sum()
+    clusters = (64 << 20) // (SWAPFILE_CLUSTER * PAGE) - 1
+    room = clusters * SWAPFILE_CLUSTER // 16
+    return Finding(
+        Verdict.ARITHMETIC if total == room else Verdict.CONTRADICTED,
+        "64 KiB swap-outs stop when the free clusters are used up, and no earlier: the header "
+        "takes one cluster of 32.",
+        {"swap-outs": int(total), "ranges in free clusters": room},
+    )
+
+
+def weigh_kairui() -> Finding:
+    ratio = figure("kairui-64k") / figure("kairui-4k")
+    why = "A throughput of a machine with pmem; a model without time has nothing to say."
+    return Finding(Verdict.NOT_TESTABLE, why, {"64K over 4K": round(ratio, 3)})

@@ -1,0 +1,204 @@
+"""Every figure of the swap-out thread, the runs published after it, and its claims in words."""
+
+from lorelab.claims import Claim, Weigh
+from lorelab.swap.params import Variant
+from lorelab.swap.thread import cost
+from lorelab.swap.thread.checks import (
+    weigh_2m_gain,
+    weigh_4k_gain,
+    weigh_barry_last,
+    weigh_bottleneck,
+    weigh_capacity,
+    weigh_cell,
+    weigh_diffstat,
+    weigh_fallback,
+    weigh_first_tool,
+    weigh_interleaving,
+    weigh_kairui,
+    weigh_no_fragmentation,
+    weigh_no_search,
+    weigh_no_swapin,
+    weigh_nr_swap_order,
+    weigh_reading,
+    weigh_regression_gone,
+    weigh_run,
+    weigh_stealing,
+    weigh_tied_up,
+    weigh_tlbi,
+    weigh_unit,
+)
+from lorelab.swap.thread.figures import DESIGN, figure
+
+
+def _cell(size: str, column: str, order: int) -> Claim:
+    id = f"v3-{size.lower()}-{column}"
+    series = column == "series"
+    weigh = weigh_unit if id == "v3-4k-base" else weigh_cell(id, order, series)
+    kernel = "with the series" if series else "on the baseline"
+    statement = f"{size} folios {kernel}: {figure(id):+.1f} % against 4K on the baseline."
+    return Claim(DESIGN, id, statement, id, "sign of the model's event counts", weigh)
+
+
+def _run(id: str, statement: str, variant: Variant, options: str, **switches: bool) -> Claim:
+    check = "the tool's loop on the model, each iteration"
+    weigh = weigh_run(id, variant, options, **switches)
+    return Claim(DESIGN, id, statement, f"rows {id}-*", check, weigh)
+
+
+def _claim(id: str, statement: str, place: str, check: str, weigh: Weigh) -> Claim:
+    return Claim(DESIGN, id, statement, place, check, weigh)
+
+
+OLD = {"large_swapin": False, "batched_zap": False}
+"""Switches of the kernels that the published runs were made on: both features are 6.12's, and
+Chris Li and Barry Song ran series that came before it."""
+COUNTS = "event counts of small usemem runs on the model"
+ARITHMETIC = "arithmetic on the printed figures"
+
+CLAIMS = [
+    *(
+        _cell(size, column, order)
+        for column in ("base", "series")
+        for size, order in cost.ORDERS.items()
+    ),
+    _claim(
+        "improvement",
+        "The table shows a mean performance improvement; of what, it does not say.",
+        "lines 71 to 78",
+        "event costs fitted to three tables, under either reading",
+        weigh_reading,
+    ),
+    _claim(
+        "regression-gone",
+        "With the series the 64K regression goes away.",
+        "line 80",
+        f"{COUNTS}; the later tables",
+        weigh_regression_gone,
+    ),
+    _claim(
+        "4k-improves",
+        "With the series 4K improves slightly too.",
+        "line 81",
+        f"{COUNTS}; the later tables",
+        weigh_4k_gain,
+    ),
+    _claim(
+        "2m-improves",
+        "With the series 2M improves slightly too.",
+        "line 81",
+        f"{COUNTS}; the later tables",
+        weigh_2m_gain,
+    ),
+    _claim("tlbi", "Splitting adds TLB invalidations.", "lines 28 to 29", COUNTS, weigh_tlbi),
+    _claim(
+        "bottleneck",
+        "The regression is due to those invalidations.",
+        "line 28",
+        "event costs fitted to the tables of v3 and v4",
+        weigh_bottleneck,
+    ),
+    _claim(
+        "no-swapin",
+        "Nothing changes for swap-in.",
+        "lines 38 to 39",
+        "files that the patch touches",
+        weigh_no_swapin,
+    ),
+    _claim(
+        "fallback",
+        "With no free cluster left the folio is split and its pages are allocated one by one.",
+        "lines 47 to 50",
+        "usemem on a tight device",
+        weigh_fallback,
+    ),
+    _claim(
+        "interleaving",
+        "Current clusters per CPU keep IO batched, because tasks do not interleave.",
+        "lines 52 to 55",
+        "bios a write request, v1 against v3, four reclaimers",
+        weigh_interleaving,
+    ),
+    _claim(
+        "stealing",
+        "Order 0 may steal from reserved clusters, so no space is tied up when swap is full.",
+        "lines 60 to 63",
+        "usemem on a tight device, v2 against v3",
+        weigh_stealing,
+    ),
+    _claim(
+        "no-search",
+        "Entries of any order are allocated without searching the map.",
+        "lines 43 to 45",
+        "bytes of swap_map that v3 reads, on a fresh and on a fragmented device",
+        weigh_no_search,
+    ),
+    _claim(
+        "no-fragmentation",
+        "Orders do not share clusters, so alignment padding fragments nothing.",
+        "lines 45 to 47",
+        "clusters with gaps after all orders were allocated on v3",
+        weigh_no_fragmentation,
+    ),
+    _claim(
+        "tied-up",
+        "Some 12 MiB are tied up in current clusters.",
+        "row v2-tied-up",
+        "free slots on v2 when order 0 fails",
+        weigh_tied_up,
+    ),
+    _claim(
+        "capacity",
+        "70 processes of 1 GiB in 40 GiB of memory and 35 GiB of swap.",
+        "lines 65 to 68",
+        ARITHMETIC,
+        weigh_capacity,
+    ),
+    _claim("diffstat", "119 insertions and 50 deletions.", "line 88", ARITHMETIC, weigh_diffstat),
+    _claim(
+        "nr-swap-order",
+        "With 1 << (NR_SWAP_ORDER - 1) < SWAPFILE_CLUSTER, 10 or 7 is a reasonable constant.",
+        "lines 131 to 135",
+        ARITHMETIC,
+        weigh_nr_swap_order,
+    ),
+    _run("chris-without-a", "6.10, -a: 32/192, 0/231, 0/227.", Variant.V6_10, "-a", **OLD),
+    _run("chris-without-as", "6.10, -a -s: 0/224, 0/218, 0/222.", Variant.V6_10, "-a -s", **OLD),
+    _run("chris-without-s", "6.10, -s: 0/224, 0/218, 0/222.", Variant.V6_10, "-s", **OLD),
+    _run("chris-without-none", "6.10: 0/224, 0/218, 0/222.", Variant.V6_10, "", **OLD),
+    _run("chris-with-a", "With the lists, -a: 224/0, 231/0, 227/0.", Variant.V6_12, "-a", **OLD),
+    _run(
+        "chris-with-none",
+        "With the lists: 233/0, 134/98, 72/154, 40/183.",
+        Variant.CHRIS_V4,
+        "",
+        **OLD,
+    ),
+    _run(
+        "barry-none",
+        "With the lists as merged: 233/0, 131/101, 71/155, 55/168.",
+        Variant.V6_12,
+        "",
+        **OLD,
+    ),
+    _claim(
+        "barry-last",
+        "The run without options goes down to 23/205.",
+        "rows barry-none-last-*",
+        "the tool's loop on the model, 100 iterations",
+        weigh_barry_last,
+    ),
+    _claim(
+        "first-tool",
+        "6.10, first version of the tool: swap-outs stop in iteration 5.",
+        "rows tool1-chris-*",
+        ARITHMETIC,
+        weigh_first_tool,
+    ),
+    _claim(
+        "kairui",
+        "usemem, random reads: 424907 KB/s in 4K, 163308 KB/s in 64K.",
+        "rows kairui-*",
+        "none",
+        weigh_kairui,
+    ),
+]

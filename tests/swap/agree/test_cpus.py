@@ -1,0 +1,25 @@
+"""swap/cpus: the model, which moves as often as the kernel did, in the range of its repeats."""
+
+import pytest
+
+from lorelab.agreement import Verdict
+from lorelab.experiments import experiment
+from lorelab.lab import records
+from lorelab.swap.experiments.cpus import REPEATS
+from lorelab.swap.params import Cpus
+
+FOUND = experiment("swap/cpus")
+RECORDED = records.recorded(FOUND.name, Cpus)
+
+
+@pytest.mark.parametrize("params", RECORDED, ids=str)
+def test_the_model_is_in_the_range_of_the_repeats(params):
+    record = FOUND.recorded(params)
+    assert set(record.counters["step"]) == set(range(1, 1 + REPEATS))
+    held = FOUND.agree(params, record)
+    assert held.table["agrees"].all()
+    assert held.verdict != Verdict.FAILED
+
+
+def test_the_scheduler_never_says_the_same_again():
+    assert not FOUND.repeats

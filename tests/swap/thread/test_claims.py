@@ -1,0 +1,108 @@
+"""The swap thread's ledger: its verdicts, and that they follow the evidence when it changes."""
+
+import pytest
+
+from lorelab import threads
+from lorelab.claims import Verdict, claims
+from lorelab.swap.params import Variant
+from lorelab.swap.thread import checks
+
+VERDICTS = {
+    "v3-4k-base": "arithmetic only",
+    "v3-64k-base": "not testable here",
+    "v3-2m-base": "not testable here",
+    "v3-4k-series": "not testable here",
+    "v3-64k-series": "not testable here",
+    "v3-2m-series": "not testable here",
+    "improvement": "arithmetic only",
+    "regression-gone": "holds",
+    "4k-improves": "holds with another number",
+    "2m-improves": "contradicted",
+    "tlbi": "holds",
+    "bottleneck": "arithmetic only",
+    "no-swapin": "holds",
+    "no-search": "holds",
+    "no-fragmentation": "holds",
+    "fallback": "holds",
+    "interleaving": "holds",
+    "stealing": "holds",
+    "tied-up": "holds",
+    "capacity": "arithmetic only",
+    "diffstat": "arithmetic only",
+    "nr-swap-order": "contradicted",
+    "chris-without-a": "holds",
+    "chris-without-as": "holds",
+    "chris-without-s": "contradicted",
+    "chris-without-none": "contradicted",
+    "chris-with-a": "holds",
+    "chris-with-none": "holds",
+    "barry-none": "holds",
+    "barry-last": "holds",
+    "first-tool": "arithmetic only",
+    "kairui": "not testable here",
+}
+"""What the chapter's prose says; a check that comes to something else changes the prose too."""
+
+
+@pytest.fixture(scope="module")
+def weighed():
+    return {claim.id: claim.weigh() for claim in claims("swap")}
+
+
+def test_the_verdicts_are_those_the_chapter_tells(weighed):
+    assert {id: str(found.verdict) for id, found in weighed.items()} == VERDICTS
+
+
+def test_every_figure_of_the_thread_is_a_claim_or_its_evidence():
+    rows = threads.figures("swap")
+    cited = {claim.id for claim in claims("swap")}
+    spoken = "".join(claim.place + claim.statement for claim in claims("swap"))
+    for id, row in rows[rows["quantity"] == "improvement"].iterrows():
+        assert id in cited or row["source"] == "follow-up"
+    for prefix in ("chris-", "barry-", "tool1-", "kairui-", "v2-tied-up"):
+        assert prefix in spoken
+
+
+@pytest.mark.parametrize(
+    ("changes", "weigh", "verdict"),
+    [
+        ({"v3_4k_base": 1.0}, checks.weigh_unit, Verdict.CONTRADICTED),
+        ({"v3_64k_base": 44.1}, checks.weigh_cell("v3-64k-base", 4, False), "contradicted"),
+        ({"v3_2m_base": -56.0}, checks.weigh_cell("v3-2m-base", 9, False), "contradicted"),
+        ({"v5_2m_series": 95.0}, checks.weigh_2m_gain, "holds"),
+        ({"v5_4k_series": -1.0}, checks.weigh_4k_gain, "contradicted"),
+        ({"v4_4k_series": 4.9}, checks.weigh_4k_gain, "holds"),
+        ({"v2_64k_series": -0.9}, checks.weigh_regression_gone, "contradicted"),
+        ({"v2_tied_up": 24}, checks.weigh_tied_up, "holds with another number"),
+        ({"swap_device": 30}, checks.weigh_capacity, "contradicted"),
+        ({"insertions": 120}, checks.weigh_diffstat, "contradicted"),
+        ({"files_changed": 4}, checks.weigh_no_swapin, "contradicted"),
+        ({"nr_swap_order_10": 9}, checks.weigh_nr_swap_order, "holds"),
+        ({"tool1_chris_5_swpout": 111}, checks.weigh_first_tool, "contradicted"),
+    ],
+)
+def test_another_figure_gives_another_verdict(altered, changes, weigh, verdict):
+    altered(**changes)
+    assert weigh().verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        ({"chris_without_a_1_swpout": 33}, "contradicted"),
+        (
+            {"chris_without_a_1_swpout": 33, "chris_without_a_1_swpout_fallback": 191},
+            "holds with another number",
+        ),
+    ],
+)
+def test_one_other_folio_in_a_published_run_is_noticed(altered, change, verdict):
+    altered(**change)
+    run = next(claim for claim in claims("swap") if claim.id == "chris-without-a")
+    assert run.weigh().verdict == verdict
+
+
+def test_a_model_that_splits_no_more_takes_the_tlbi_claim_with_it(monkeypatch):
+    whole = checks.counted(Variant.V3, 4)
+    monkeypatch.setattr(checks, "counted", lambda variant, order: whole)
+    assert checks.weigh_tlbi().verdict == Verdict.CONTRADICTED

@@ -1,0 +1,49 @@
+"""Costs of events fitted to the printed tables."""
+
+from lorelab.swap.thread import cost, figures
+
+
+def test_throughput_gives_every_table_back_and_time_only_v3s_within_the_spread():
+    spread = figures.spread() / 100
+    for table in cost.TABLES:
+        assert cost.fit(table, "throughput").worst < 1e-6
+        assert cost.fit(table, "throughput", aging=False).worst > 0.12
+        assert cost.ranges(table, "time").empty
+    assert 0.05 < cost.fit("v3", "time").worst < spread
+    assert min(cost.fit(table, "time").worst for table in ("v4", "v5")) > 3 * spread
+
+
+def test_weights_are_not_negative_and_the_invalidation_alone_is_pinned():
+    for table in cost.TABLES:
+        found = cost.ranges(table, "throughput").set_index("weight")
+        assert list(found.index) == list(cost.WEIGHTS)
+        assert (found["lowest"] > -1e-9).all()
+        free = found["highest"] - found["lowest"]
+        assert (free[["fault", "flush", "slot", "split"]] > 1e-3).all()
+        assert free["invalidation"] < 1e-4
+
+
+def test_the_shares_of_the_penalty_hold_the_fit():
+    weights = cost.fit("v3", "throughput").weights
+    found = cost.ranges("v3", "throughput").set_index("weight")
+    for name, value in weights.items():
+        assert found.loc[name, "lowest"] - 1e-6 <= value <= found.loc[name, "highest"] + 1e-6
+
+
+def test_a_table_made_of_weights_is_fitted_exactly(altered):
+    weights = [0.3, 0.01, 0.02, 0.0, 0.01, 0.2]
+    printed, counts = cost.cells("v3", "time")
+    made = counts @ weights / (counts[0] @ weights)
+    changes = {
+        f"v3_{row.size.lower()}_{'series' if row.series else 'base'}": 100 * (1 - value)
+        for row, value in zip(printed.itertuples(), made, strict=True)
+    }
+    altered(**changes)
+    assert cost.fit("v3", "time").worst < 1e-6
+
+
+def test_a_table_that_no_weights_can_make_is_refused(altered):
+    # 64K whole has no event more than 4K, so it can't cost more
+    altered(v3_64k_series=-40.0)
+    assert cost.fit("v3", "throughput").worst > 0.1
+    assert cost.ranges("v3", "throughput").empty
