@@ -3,6 +3,8 @@
 from enum import IntEnum
 from typing import NamedTuple
 
+from lorelab.params import Params, by_label, param
+
 
 class Variant(IntEnum):
     """What a page fault takes: the baseline, the patch, each alternative, what came later."""
@@ -23,6 +25,9 @@ class Variant(IntEnum):
     V7_3 = 5
     """Linux 7.3.4: a count in the VMA instead of the semaphore, and VMAs reused without a grace
     period."""
+    RANGE = 6
+    """A lock of ranges of addresses in the place of mmap_lock: a tree of ranges under one spinlock.
+    No message of the thread; in the performance model alone."""
 
 
 class Traits(NamedTuple):
@@ -49,4 +54,70 @@ TRAITS = {
     Variant.V2: Traits(True, True, False, False, False, False),
     Variant.V6_12: Traits(True, True, True, False, False, True),
     Variant.V7_3: Traits(True, True, True, True, True, True),
+    Variant.RANGE: Traits(False, False, False, False, False, False),
 }
+
+
+class Timed(Params):
+    """What every run of the performance model takes."""
+
+    cpus: int = param(8, "CPUs", "CPUs", ge=1, le=512)
+    policy: by_label(Variant) = param(Variant.V6_12, "what a page fault takes")
+    remote_ns: int = param(
+        60, "fetching a cache line that another CPU wrote", "ns", ge=0, le=10_000
+    )
+    wake_ns: int = param(400, "waking a task, for who wakes it", "ns", ge=0, le=100_000)
+    start_ns: int = param(1500, "start of a task that was woken", "ns", ge=0, le=1_000_000)
+    seed: int = param(1, "seed of the random numbers", ge=0, lt=2**32)
+
+
+class Contention(Timed):
+    """Parameters of `vmalock/contention`."""
+
+    threads: int = param(8, "threads of the process", "threads", ge=1, le=1000)
+    vmas: int = param(8, "VMAs; thread t faults in VMA t modulo vmas", "VMAs", ge=1, le=1000)
+    writer_share: float = param(0.02, "share of mprotect() in a thread's operations", ge=0, le=1)
+    think_ns: int = param(2000, "mean time between two operations", "ns", ge=0, le=10**9)
+    ms: int = param(20, "length of the run", "ms", ge=1, le=100_000)
+
+
+class Launch(Timed):
+    """Parameters of `vmalock/launch`."""
+
+    threads: int = param(100, "threads that one creates", "threads", ge=1, le=999)
+    areas: int = param(
+        4, "areas that each maps: stack, TLS, signal stack, table", "VMAs", ge=1, le=8
+    )
+    pages: int = param(64, "pages of its areas that each touches first", "pages", ge=1, le=10_000)
+    think_ns: int = param(2000, "mean time between two operations", "ns", ge=0, le=10**9)
+
+
+class Zerocopy(Timed):
+    """Parameters of `vmalock/zerocopy`."""
+
+    threads: int = param(8, "threads: one calls madvise(), the others receive", ge=2, le=1000)
+    same: bool = param(False, "madvise() changes the VMA that all of them receive in")
+    receive_ns: int = param(1000, "work under the lock of a receive", "ns", ge=1, le=10**6)
+    think_ns: int = param(10_000, "mean time between two receives", "ns", ge=0, le=10**9)
+    madvise_ns: int = param(5000, "madvise()'s work under mmap_lock", "ns", ge=1, le=10**8)
+    interval_us: int = param(50, "mean time between two calls of madvise()", "us", ge=0, le=10**6)
+    ms: int = param(20, "length of the run", "ms", ge=1, le=100_000)
+
+
+class Fork(Timed):
+    """Parameters of `vmalock/fork`."""
+
+    vmas: int = param(1000, "VMAs of the parent", "VMAs", ge=1, le=20_000)
+    forks: int = param(20, "forks, one after another", ge=1, le=100_000)
+    threads: int = param(0, "threads that fault meanwhile", "threads", ge=0, le=999)
+    think_ns: int = param(2000, "mean time between two operations", "ns", ge=0, le=10**9)
+
+
+class Merge(Timed):
+    """Parameters of `vmalock/merge`."""
+
+    threads: int = param(8, "threads of the process", "threads", ge=1, le=1000)
+    merged: bool = param(True, "their anonymous areas lie side by side, and are one VMA")
+    writer_share: float = param(0.02, "share of mprotect() in a thread's operations", ge=0, le=1)
+    think_ns: int = param(2000, "mean time between two operations", "ns", ge=0, le=10**9)
+    ms: int = param(20, "length of the run", "ms", ge=1, le=100_000)

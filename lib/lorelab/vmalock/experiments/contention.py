@@ -1,0 +1,14 @@
+"""`vmalock/contention`: threads that fault and, now and then, change a VMA."""
+
+import pandas as pd
+
+from lorelab.vmalock.experiments.outcome import counters, done
+from lorelab.vmalock.params import Contention
+from lorelab.vmalock.workload import programs
+
+NAME = "vmalock/contention"
+
+
+def simulate(params: Contention) -> pd.DataFrame:
+    """Run the model; counters as `lorelab.vmalock.experiments.outcome.counters`."""
+    return counters(NAME, params, done(programs.contention(params)))

@@ -1,0 +1,14 @@
+"""`vmalock/zerocopy`: threads that receive without copying, and one that calls madvise()."""
+
+import pandas as pd
+
+from lorelab.vmalock.experiments.outcome import counters, done
+from lorelab.vmalock.params import Zerocopy
+from lorelab.vmalock.workload import programs
+
+NAME = "vmalock/zerocopy"
+
+
+def simulate(params: Zerocopy) -> pd.DataFrame:
+    """Run the model; counters as `lorelab.vmalock.experiments.outcome.counters`."""
+    return counters(NAME, params, done(programs.zerocopy(params)))

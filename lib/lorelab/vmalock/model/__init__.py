@@ -1,0 +1,6 @@
+"""How long page faults and writers wait for each other: a discrete-event model.
+
+Read in this order: `state` (what there is), `events` (what happens next), `lines` (what a shared
+cache line costs), `sched` (who has a CPU), `rwsem` (the kernel's semaphore), `paths` (a page fault
+and a writer, step by step, under each policy), `run` (the loop).
+"""

@@ -1,0 +1,57 @@
+"""Which task has which CPU: one run queue for all of them, first come, first served.
+
+A task that is woken takes an idle CPU, or waits for the first that becomes free; one that has run
+for its slice gives way between two operations. Spinning on a lock keeps the CPU, sleeping gives it
+back.
+
+Simplification: the kernel has a run queue a CPU and moves tasks between them; here that costs
+nothing, and no CPU is idle while a task waits for one.
+"""
+
+from lorelab.numbers import ONE, ZERO, forceinline, outline
+from lorelab.vmalock.model.events import at, never
+from lorelab.vmalock.model.state import COUNT, NONE
+
+RUN_WAIT = COUNT["run_wait"]
+
+
+@forceinline
+def _run(m, thread, cpu, time):
+    m.cpu[thread] = cpu
+    m.ran[thread] = time
+    m.count[RUN_WAIT] += time - m.since[thread]
+    at(m, thread, time)
+
+
+@outline
+def ready(m, thread, time):
+    """Make a task runnable at `time`, which is when it gets on if a CPU is idle."""
+    m.since[thread] = time
+    if m.one[0].idle > ZERO:
+        m.one[0].idle -= ONE
+        _run(m, thread, m.idle[m.one[0].idle], time)
+        return
+    tail = m.one[0].head + m.one[0].queued
+    if tail >= m.one[0].threads:
+        tail -= m.one[0].threads
+    m.queue[tail] = thread
+    m.one[0].queued += ONE
+    never(m, thread)
+
+
+@outline
+def leave(m, thread):
+    """Give a task's CPU to the next one; it goes to sleep, or to the end of the queue."""
+    cpu = m.cpu[thread]
+    m.cpu[thread] = NONE
+    if m.one[0].queued == ZERO:
+        m.idle[m.one[0].idle] = cpu
+        m.one[0].idle += ONE
+        return
+    other = m.queue[m.one[0].head]
+    m.one[0].head += ONE
+    if m.one[0].head == m.one[0].threads:
+        m.one[0].head = ZERO
+    m.one[0].queued -= ONE
+    # one that was woken just now may not have begun to run
+    _run(m, other, cpu, max(m.one[0].now, m.since[other]) + m.one[0].switch)

@@ -1,0 +1,1 @@
+"""What the cover letter of the per-VMA locks says, and what came of checking it."""

@@ -1,0 +1,1 @@
+"""What the threads of a modelled process do: costs, and programs of operations."""

@@ -1,0 +1,205 @@
+"""What holds of every run: nothing is lost, nothing stays locked, Little's law, each refusal."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lorelab.vmalock.model import events, rwsem
+from lorelab.vmalock.model.paths import bucket
+from lorelab.vmalock.model.run import run
+from lorelab.vmalock.model.state import (
+    COUNT,
+    COUNTERS,
+    EITHER,
+    NEVER,
+    NONE,
+    PROGRAM,
+    U,
+    machine,
+)
+from lorelab.vmalock.params import Variant
+from tests.vmalock.model.test_oracle import COSTS
+
+
+def made(variant, cpus, threads, vmas, rows, stop=1_000_000, seed=1, **costs):
+    program = np.zeros(threads, PROGRAM)
+    for t in range(threads):
+        for name, value in ({"kind": int(EITHER), "spread": 1} | rows[t]).items():
+            program[t][name] = value
+    spans = np.array([(t, t + 1, 2**60, 0) for t in range(threads)], np.uint64)
+    whole = COSTS | {"slice": 3_000_000} | costs
+    return machine(whole, variant, cpus, vmas, program, spans, stop, seed, 5_000_000)
+
+
+def counted(m):
+    return {name: int(m.count[COUNT[name]]) for name in COUNTERS}
+
+
+@st.composite
+def machines(draw):
+    threads, vmas = draw(st.integers(1, 16)), draw(st.integers(1, 5))
+    rows = [
+        {
+            "vma": draw(st.integers(0, vmas - 1)),
+            "marks": draw(st.integers(0, vmas)),
+            "body": draw(st.integers(50, 5000)),
+            "hold": draw(st.integers(50, 5000)),
+            "tail": draw(st.sampled_from([0, 1000])),
+            "think": draw(st.integers(0, 2000)),
+            "fresh": draw(st.integers(0, 1)),
+            "share": draw(st.sampled_from([0, 2**26, 2**30, 2**32])),
+        }
+        for _ in range(threads)
+    ]
+    return made(
+        draw(st.sampled_from(list(Variant))),
+        draw(st.integers(1, 8)),
+        threads,
+        vmas,
+        rows,
+        seed=draw(st.integers(0, 2**32 - 1)),
+        slice=draw(st.sampled_from([3_000_000, 20_000])),
+        handoff=draw(st.sampled_from([4_000_000, 5000])),
+    )
+
+
+@given(machines())
+@settings(max_examples=150, deadline=None)
+def test_what_begins_ends_and_lets_go(m):
+    assert run(m), "a thread waits for ever"
+    found = counted(m)
+    assert found["faults"] + found["writes"] == found["started"]
+    assert found["vma"] + found["mmap"] == found["faults"]
+    refused = sum(found[name] for name in ("abort_early", "abort_trylock", "abort_late", "retry"))
+    if m.one["policy"][0] not in (Variant.MMAP_LOCK, Variant.RANGE):
+        assert refused == found["mmap"]
+    assert m.fault_latency.sum() == found["faults"]
+    assert m.write_latency.sum() == found["writes"]
+    assert not m.readers.any()
+    assert not m.handoff.any()
+    for held in (m.writer, m.waiter_head, m.osq_head):
+        assert (held == NONE).all()
+    assert int(m.one["idle"][0]) == int(m.one["cpus"][0])
+    assert m.one["readers_waiting"][0] == m.one["writers_waiting"][0] == 0
+
+
+@given(machines())
+@settings(max_examples=80, deadline=None)
+def test_littles_law(m):
+    """Area under the number of those that wait = their number times their mean wait."""
+    run(m)
+    found = counted(m)
+    assert int(m.one["reader_area"][0]) == found["reader_wait"]
+    assert int(m.one["writer_area"][0]) == found["writer_wait"]
+
+
+def test_a_seed_repeats_and_another_one_differs():
+    rows = [{"body": 1000, "hold": 2000, "think": 300, "share": 2**28, "marks": 1}] * 6
+    runs = []
+    for seed in (1, 1, 2):
+        m = made(Variant.V6_12, 4, 6, 1, rows, seed=seed)
+        run(m)
+        runs.append(counted(m))
+    assert runs[0] == runs[1] != runs[2]
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 50)), max_size=60))
+@settings(max_examples=60, deadline=None)
+def test_the_tournament_is_a_sorted_list(sets):
+    m = made(Variant.V6_12, 1, 7, 1, [{}] * 7)
+    due = {}
+    for number, (thread, time) in enumerate(sets):
+        if time == 50:
+            events.never(m, U(thread))
+            due.pop(thread, None)
+        else:
+            events.at(m, U(thread), U(time))
+            due[thread] = (time, number)
+    found = []
+    while events.first(m)[0] != NEVER:
+        time, thread = events.first(m)
+        found.append((int(time), int(thread)))
+        events.never(m, U(thread))
+    assert found == [(due[t][0], t) for t in sorted(due, key=due.get)]
+
+
+def test_buckets_are_contiguous_and_within_3_percent():
+    values = sorted({int(2**n * f) for n in range(37) for f in (1, 1.01, 1.37, 1.99)})
+    found = [int(bucket(U(value))) for value in range(5000)]
+    assert found == sorted(found)
+    assert set(np.diff(found)) <= {0, 1}
+    from lorelab.vmalock.experiments.outcome import bounds
+
+    for value in values:
+        low = bounds()[int(bucket(U(value)))]
+        assert low <= value < max(low + 1, low * 1.032)
+
+
+def rwsem_of(threads, **costs):
+    m = made(Variant.MMAP_LOCK, threads, threads, 1, [{}] * threads, **costs)
+    for t in range(threads):
+        m.cpu[t] = U(t)
+    m.one["idle"] = 0
+    return m
+
+
+SEM = U(0)
+
+
+def test_readers_share_and_a_waiting_writer_stops_new_ones():
+    m = rwsem_of(4)
+    assert rwsem.down_read(m, SEM, U(0))
+    assert rwsem.down_read(m, SEM, U(1))
+    m.nonspinnable[0] = 1
+    assert not rwsem.down_write(m, SEM, U(2))
+    assert not rwsem.down_read_trylock(m, SEM)
+    assert not rwsem.down_read(m, SEM, U(3))
+    assert counted(m)["sleep_reader"] == counted(m)["sleep_writer"] == 1
+
+
+def test_all_waiting_readers_pass_the_writer_between_them():
+    m = rwsem_of(5)
+    assert rwsem.down_write(m, SEM, U(0))
+    m.nonspinnable[0] = 1
+    assert not rwsem.down_read(m, SEM, U(1))
+    assert not rwsem.down_write(m, SEM, U(2))
+    assert not rwsem.down_read(m, SEM, U(3))
+    rwsem.up_write(m, SEM, U(0))
+    assert m.readers[0] == 2
+    assert m.waiter_head[0] == 2
+
+
+def test_a_batch_is_256_readers():
+    m = rwsem_of(300)
+    assert rwsem.down_write(m, SEM, U(0))
+    for t in range(1, 300):
+        assert not rwsem.down_read(m, SEM, U(t))
+    rwsem.up_write(m, SEM, U(0))
+    assert m.readers[0] == 256
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_writer_that_waited_4_ms_ends_stealing(late):
+    m = rwsem_of(3)
+    assert rwsem.down_read(m, SEM, U(0))
+    m.nonspinnable[0] = 1
+    assert not rwsem.down_write(m, SEM, U(1))
+    m.one["now"] = 4_000_001 if late else 3_999_999
+    assert not rwsem.rwsem_try_write_lock(m, SEM, U(1))
+    assert bool(m.handoff[0]) == late
+    m.readers[0], m.reader_owned[0], m.nonspinnable[0] = 0, 0, 0
+    # a spinner would take it now
+    m.spins_on[2], m.osq_head[0], m.osq_tail[0] = 0, 2, 2
+    assert rwsem.spin(m, SEM, U(2)) != late
+
+
+def test_writers_spin_only_while_the_owner_runs():
+    m = rwsem_of(3)
+    assert rwsem.down_write(m, SEM, U(0))
+    assert not rwsem.down_write(m, SEM, U(1))
+    assert m.spins_on[1] == 0
+    m.cpu[0] = NONE
+    assert not rwsem.down_write(m, SEM, U(2))
+    assert m.spins_on[2] == NONE
+    assert counted(m)["sleep_writer"] == 1
