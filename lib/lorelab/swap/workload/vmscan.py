@@ -38,7 +38,7 @@ DEFAULT_SEEKS = 2
 STATE = np.dtype(
     [
         ("oldest", "i8"),  # of the LRU, the first folio that has pages on it
-        ("size", "i8"),  # pages on the LRU
+        ("lru_size", "i8"),  # pages
         ("anon_cost", "i8"),
         ("split_queue_len", "i8"),
         ("nr_deferred", "i8"),  # work that the shrinker has put off
@@ -65,7 +65,7 @@ class Cgroup(NamedTuple):
 def cgroup(folios: int, folio: Folio, elsewhere: bool) -> Cgroup:
     """A cgroup nothing of which has been reclaimed."""
     state = np.zeros(1, STATE)
-    state["size"] = folios << folio.order
+    state["lru_size"] = folios << folio.order
     state["split_queue_len"] = folios
     left = np.full(folios, 1 << folio.order, np.int64)
     return Cgroup(np.ones(folios, np.bool_), left, state, folio, elsewhere)
@@ -75,7 +75,7 @@ def cgroup(folios: int, folio: Folio, elsewhere: bool) -> Cgroup:
 def lru_note_cost(state, nr_io, nr_rotated):
     """Add to the cost of reclaiming anonymous pages; halve it past a quarter of the list."""
     state.anon_cost += nr_io * SWAP_CLUSTER_MAX + nr_rotated
-    if state.anon_cost > state.size // 4:
+    if state.anon_cost > state.lru_size // 4:
         state.anon_cost //= 2
 
 
@@ -85,7 +85,7 @@ def get_scan_count(state, priority):
 
     That there are no file pages doesn't change the share.
     """
-    scan = state.size >> priority
+    scan = state.lru_size >> priority
     if priority == 0:
         return scan
     total_cost = state.anon_cost
@@ -105,7 +105,7 @@ def shrink_inactive_list(si, memcg, nr_to_scan, plug, count):
     """
     state, folio = memcg.state[0], memcg.folio
     scanned = reclaimed = 0
-    while scanned < nr_to_scan and state.size > 0:
+    while scanned < nr_to_scan and state.lru_size > 0:
         oldest = state.oldest
         whole = memcg.large[oldest]
         order = folio.order if whole else 0
@@ -119,7 +119,7 @@ def shrink_inactive_list(si, memcg, nr_to_scan, plug, count):
         memcg.left[oldest] -= 1 << order
         if memcg.left[oldest] == 0:
             state.oldest += 1
-        state.size -= 1 << order
+        state.lru_size -= 1 << order
         scanned += 1 << order
         reclaimed += mapped if split else 1 << order
     if scanned > 0:
@@ -153,7 +153,7 @@ def deferred_split_scan(memcg, nr_to_scan, count):
             unmap_folio(folio, memcg.elsewhere, count)
             memcg.large[place] = False
             memcg.left[place] = folio.mapped
-            state.size -= (1 << folio.order) - folio.mapped
+            state.lru_size -= (1 << folio.order) - folio.mapped
             state.split_queue_len -= 1
             split += 1
         place += 1

@@ -2,12 +2,13 @@
 
 import re
 
-from lorelab.lab import boot, records
+from lorelab.experiments import experiment
+from lorelab.lab import boot
 from lorelab.lab.cache import KERNEL_FILES
-from lorelab.swap import kernel
+from lorelab.lab.run import Lab
 from lorelab.swap.params import AllocatorTest
 
-README = (KERNEL_FILES / "patches" / "README.md").read_text()
+README = (KERNEL_FILES / "swap" / "patches" / "README.md").read_text()
 TURN = """
 import subprocess
 from pathlib import Path
@@ -40,12 +41,12 @@ def run(params):
 """
 
 
-def test_switches_are_what_the_readme_says_and_turn_when_they_may(laboratory, switched, tmp_path):
+def test_switches_are_what_the_readme_says_and_turn_when_they_may(laboratory, patched, tmp_path):
     (tmp_path / "turn.py").write_text(TURN)
     job = boot.Job(None, "turn", {}, 120)
     machine = boot.Machine(memory_mib=512)
     root = laboratory.guest.root
-    rows = boot.run(switched.image, root, tmp_path, machine, job, quiet=True).rows
+    rows = boot.run(patched("swap").image, root, tmp_path, machine, job, quiet=True).rows
     listed, wrong, in_use, lists, free, back = rows
     found = {}
     for line in listed["switches"].splitlines():
@@ -67,7 +68,8 @@ def test_switches_are_what_the_readme_says_and_turn_when_they_may(laboratory, sw
     }
 
 
-def test_untouched_it_does_what_the_unmodified_kernel_does(switched):
+def test_untouched_it_does_what_the_unmodified_kernel_does(patched):
+    found = experiment("swap/allocator-test")
     params = AllocatorTest(options="-s", large_swapin=False)
-    [live] = kernel.allocator_test([params], switched.image)
-    assert live.counters.equals(records.load(kernel.NAME, params).counters)
+    [live] = found.measure([params], Lab(patched("swap").image))
+    assert live.counters.equals(found.recorded(params).counters)
