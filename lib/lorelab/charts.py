@@ -73,7 +73,7 @@ def render(spec: dict, **_: object) -> dict[str, str]:
     page = PAGE.format(
         id=name, svg=_svg(spec, name), spec=text.replace("</", "<\\/").replace("<!--", "<\\!--")
     )
-    return {"text/html": page, "text/plain": f"Chart: {_title(spec)}"}
+    return {"text/html": page, "text/plain": f"Chart: {_words(spec)}"}
 
 
 def _svg(spec: dict, name: str) -> str:
@@ -85,7 +85,7 @@ def _svg(spec: dict, name: str) -> str:
     return svg
 
 
-def _title(spec: dict) -> str:
+def _words(spec: dict) -> str:
     title = spec.get("title", "")
     text = title.get("text", "") if isinstance(title, dict) else title
     return spec.get("description") or (" ".join(text) if isinstance(text, list) else text)

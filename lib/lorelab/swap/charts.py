@@ -3,8 +3,7 @@
 import altair as alt
 import pandas as pd
 
-import lorelab.charts  # noqa: F401  (its theme and its renderer)
-from lorelab.charts import OKABE_ITO
+from lorelab.charts import OKABE_ITO, title
 from lorelab.swap.params import order_weights
 
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY = OKABE_ITO
@@ -21,10 +20,6 @@ OTHER = {"order 1": PURPLE, "order 3": ORANGE} | {f"order {n}": GREY for n in (5
 
 
 DASHES = ([1, 0], [6, 3], [2, 2])
-
-
-def _title(text: str, see: str) -> alt.TitleParams:
-    return alt.TitleParams(text, subtitle=see.splitlines())
 
 
 def cluster_map(
@@ -87,7 +82,7 @@ def cluster_map(
         facets["column"] = alt.Column(f"{column}:N", sort=_order(cells, column), title=None)
     if facets:
         chart = chart.facet(**facets, spacing=8)
-    return chart.properties(title=_title("What the swap device holds", see))
+    return chart.properties(title=title("What the swap device holds", see))
 
 
 def _order(table: pd.DataFrame, column: str) -> list:
@@ -132,14 +127,14 @@ def fallback(
     )
     points = points.encode(color=alt.value(BLACK))
     if not facet:
-        return (line + points).properties(title=_title("Folios that were split", see))
+        return (line + points).properties(title=title("Folios that were split", see))
     return (
         (line + points)
         .properties(width=300, height=150)
         .facet(
             facet=alt.Facet(f"{facet}:N", sort=_order(rates, facet), title=None), columns=columns
         )
-        .properties(title=_title("Folios that were split", see))
+        .properties(title=title("Folios that were split", see))
     )
 
 
@@ -167,7 +162,7 @@ def kernels(table: pd.DataFrame) -> alt.Chart:
         .properties(width=210, height=150)
         .facet(facet=alt.Facet("options:N", sort=_order(rates, "options"), title=None), columns=3)
         .resolve_scale(y="independent")
-        .properties(title=_title("Folios that were split, kernel beside kernel", see))
+        .properties(title=title("Folios that were split, kernel beside kernel", see))
     )
 
 
@@ -218,7 +213,7 @@ def invalidations(table: pd.DataFrame, order: int = 4) -> alt.Chart:
         .properties(width=280, height=alt.Step(30))
         .facet(column=alt.Column("what:N", title=None, sort=_order(rows, "what")))
         .properties(
-            title=_title(
+            title=title(
                 "Where 64 KiB of swap-out spends its invalidations",
                 "Splitting first invalidates every entry twice; up to 6.7 it also waits each time.",
             )
@@ -249,7 +244,7 @@ def scan_length(table: pd.DataFrame, order: int | None = None) -> alt.Chart:
             axis=alt.Axis(values=[0, *(10**n for n in range(9))]),
         ),
     ).properties(
-        title=_title(
+        title=title(
             f"What it takes to find room for {what}",
             "Flat: the cost does not depend on the device. Rising: the search is linear.",
         )
@@ -282,7 +277,7 @@ def capacity(table: pd.DataFrame, columns: int = 3) -> alt.Chart:
         chart.properties(width=200, height=200)
         .facet(alt.Facet("mix:N", sort=_order(rows, "mix"), title=None), columns=columns)
         .properties(
-            title=_title(
+            title=title(
                 "Free slots that a 4 KiB page cannot have",
                 "Without stealing, what the clusters of other orders hold back grows with CPUs "
                 "and orders. With it, nothing is lost.",
@@ -346,4 +341,4 @@ def histogram(table: pd.DataFrame, counter: str, of: str, see: str) -> alt.Chart
         alt.Y("share:Q", title=f"{unit}, %"),
         alt.Row("order:N", title=None),
         tooltip=["order", "bucket", "value"],
-    ).properties(height=120, title=_title(of.capitalize(), see))
+    ).properties(height=120, title=title(of.capitalize(), see))
