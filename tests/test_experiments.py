@@ -1,0 +1,105 @@
+"""The registry: doors follow from names, and a half that has no module does not exist."""
+
+import subprocess
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from lorelab import experiments as registry
+from lorelab.agreement import Agreement, Verdict
+from lorelab.counters import table
+from lorelab.errors import BadInput
+from lorelab.experiments import Experiment, experiments
+from lorelab.params import Params
+
+ASKED = Experiment("swap/no-such", "Is it there?", Params)
+
+
+@pytest.fixture
+def rooms(monkeypatch):
+    """Modules of the experiment by room, which have what they are given."""
+    found = {}
+
+    def has(name):
+        if name.split(".")[2] == "nowhere":
+            raise ModuleNotFoundError
+        return found.get(name)
+
+    load = registry.import_module
+    monkeypatch.setattr(registry, "find_spec", has)
+    monkeypatch.setattr(registry, "import_module", lambda name: found.get(name) or load(name))
+
+    def add(room, **functions):
+        module = ModuleType(room)
+        vars(module).update(functions)
+        found[f"lorelab.swap.{room}.no_such"] = module
+
+    return add
+
+
+def counted(*values):
+    return table("swap/no-such", "v", "kernel", {"it": ("1", values)})
+
+
+def test_listing_loads_neither_numba_nor_the_laboratory():
+    program = (
+        "import sys; from lorelab.experiments import experiments; "
+        "print([found.halves for found in experiments().values()]); "
+        "sys.exit(', '.join(m for m in sys.modules if m in ('numba', 'lorelab.lab')) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_experiment_has_a_half_and_a_function_behind_each():
+    for found in experiments().values():
+        assert found.halves
+        for half, room, function in (
+            ("model", "experiments", "simulate"),
+            ("kernel", "kernel", "measure"),
+        ):
+            if half in found.halves:
+                assert callable(found._door(room, function))
+
+
+def test_what_is_not_there_is_named(rooms):
+    assert ASKED.halves == ""
+    with pytest.raises(BadInput, match="swap/no-such has no model half; use `lorelab kernel"):
+        ASKED.simulate(Params())
+    with pytest.raises(BadInput, match="swap/no-such has no kernel half; use `lorelab model"):
+        ASKED.measure([Params()])
+    with pytest.raises(BadInput, match="swap/no-such has no model half to agree with"):
+        ASKED.check_agrees()
+    assert not Experiment("nowhere/x", "", Params)._has("kernel")
+
+
+def test_halves_are_asked_with_what_they_take(rooms):
+    rooms("experiments", simulate=lambda params: counted(1, 2))
+    rooms("kernel", measure=lambda wanted, lab: [(wanted, lab.probes)])
+    assert ASKED.halves == "model and kernel"
+    assert ASKED.simulate(Params()).equals(counted(1, 2))
+    assert ASKED.measure(["p"]) == [(["p"], ())]
+
+
+def test_without_a_word_of_its_own_every_step_has_to_be_equal(rooms):
+    rooms("experiments", simulate=lambda params: counted(1, 2))
+    same, other = (SimpleNamespace(counters=counted(*values)) for values in ((1, 2), (1, 3)))
+    assert ASKED.agree(Params(), same).verdict == Verdict.PASSED
+    assert ASKED.agree(Params(), other).verdict == Verdict.FAILED
+    assert ASKED.repeats
+    assert ASKED.again(same, same).verdict == Verdict.PASSED
+    assert ASKED.again(same, other).verdict == Verdict.FAILED
+
+
+def test_an_experiment_may_judge_by_itself(rooms):
+    held = Agreement(Verdict.UNDECIDED, counted(1), "by chance")
+    rooms("agree", agree=lambda params, record: held)
+    ASKED.check_agrees()
+    assert ASKED.agree(Params(), None) is held
+    # The kernel draws numbers of its own.
+    assert not ASKED.repeats and ASKED.again(None, None) is None
+    rooms("agree", again=lambda recorded, measured: held)
+    assert ASKED.repeats and ASKED.again(None, None) is held
+    with pytest.raises(BadInput, match="no model half to agree with"):
+        ASKED.agree(Params(), None)

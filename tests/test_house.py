@@ -1,0 +1,64 @@
+"""Who may import whom: the laboratory no design, no design another, a model no laboratory."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from lorelab.experiments import DESIGNS
+from lorelab.lab import cache
+
+PACKAGE = Path(__file__).parents[1] / "lib" / "lorelab"
+SHARED = {path.stem for path in PACKAGE.glob("*.py")} | {"lab", "book"}
+ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/params.py"))
+"""Designs, also those that are not in `DESIGNS` yet."""
+
+
+def imported(folder):
+    """Modules that the files of a folder import, and the file that does."""
+    for file in folder.rglob("*.py") if folder.is_dir() else [folder]:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{file} imports relatively"
+                yield node.module, file
+                for alias in node.names:
+                    yield f"{node.module}.{alias.name}", file
+            elif isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield alias.name, file
+
+
+def named(module):
+    """First word of a module of lorelab, below `lorelab` itself."""
+    return module.split(".")[1] if module.startswith("lorelab.") else None
+
+
+def test_the_laboratory_knows_no_design_and_no_registry():
+    for module, file in imported(PACKAGE / "lab"):
+        assert named(module) not in {*ROOMS, "experiments", "claims"}, f"{file}: {module}"
+
+
+def test_what_all_share_knows_no_design():
+    for name in SHARED - {"book"}:
+        path = PACKAGE / name if (PACKAGE / name).is_dir() else PACKAGE / f"{name}.py"
+        for module, file in imported(path):
+            assert named(module) not in ROOMS, f"{file}: {module}"
+
+
+@pytest.mark.parametrize("design", ROOMS)
+def test_a_design_imports_no_other(design):
+    for module, file in imported(PACKAGE / design):
+        assert named(module) not in set(ROOMS) - {design}, f"{file}: {module}"
+
+
+@pytest.mark.parametrize("design", ROOMS)
+def test_a_model_is_compiled_code_alone(design):
+    for module, file in imported(PACKAGE / design / "model"):
+        assert module.split(".")[0] not in {"pandas", "altair"}, f"{file}: {module}"
+        assert named(module) not in {"lab", "charts", "book"}, f"{file}: {module}"
+        assert module != f"lorelab.{design}.charts", file
+
+
+def test_every_room_of_a_kernel_is_a_designs():
+    assert set(cache.designs()) <= set(ROOMS)
+    assert set(DESIGNS) <= set(ROOMS)
