@@ -1,0 +1,1 @@
+"""The questions of the zero-copy chapter, a file each."""

@@ -1,0 +1,172 @@
+"""`gso/layout`: where a pointer more could stand, and what it costs in every packet."""
+
+import pandas as pd
+
+from lorelab import counters
+from lorelab.gso.model.layout import (
+    POINTER,
+    SMP_CACHE_BYTES,
+    Field,
+    Layout,
+    cache_lines,
+    data_align,
+    fits_receive_buffer,
+    head_bytes,
+    insert,
+    place,
+    truesize,
+)
+from lorelab.gso.model.structs import DECLARED
+from lorelab.gso.params import Layout as Params
+
+RMEM_DEFAULT = 212_992
+"""net.core.rmem_default [bytes] where nobody changed it."""
+
+
+def fields(params: Params) -> list[Field]:
+    """The declaration asked for, with the pointer where it is asked for."""
+    declared = DECLARED[params.kernel, params.struct]
+    if params.pointer == "none":
+        return declared
+    if params.pointer == "end":
+        return [*declared, POINTER]
+    return insert(declared, POINTER, params.pointer)
+
+
+def simulate(params: Params) -> pd.DataFrame:
+    """Lay the struct out.
+
+    Returns
+    -------
+    DataFrame
+        `size`, `aligned` (SKB_DATA_ALIGN), `holes` [bytes], and `offset_NAME` of each member; of
+        skb_shared_info also `lines_frag1` to `lines_frag17`, cache lines up to the end of so many
+        fragments.
+    """
+    return table(params, place(fields(params)), "model")
+
+
+def table(params: Params, layout: Layout, source: str) -> pd.DataFrame:
+    """Counters of a layout, whether computed or read out of a kernel."""
+    found: dict[str, tuple[str, list[int]]] = {
+        "size": ("bytes", [layout.size]),
+        "aligned": ("bytes", [data_align(layout.size)]),
+        "holes": ("bytes", [sum(hole.size for hole in layout.holes)]),
+    }
+    for field in layout.fields:
+        found[f"offset_{field.name}"] = ("bytes", [field.offset])
+    for number, lines in frag_lines(layout).items():
+        found[f"lines_frag{number}"] = ("lines", [lines])
+    return counters.table("gso/layout", params.kernel, source, found, first=0)
+
+
+def frag_lines(layout: Layout) -> dict[int, int]:
+    """Cache lines from the start of a shared info to the end of its n-th fragment, by n."""
+    ends = [field.offset + field.size for field in layout.fields if "frags[" in field.name]
+    return {n: cache_lines(0, end) for n, end in enumerate(ends, 1)}
+
+
+def positions(kernel: str = "2014", struct: str = "shared-info") -> pd.DataFrame:
+    """Every place for the pointer.
+
+    Returns
+    -------
+    DataFrame
+        One row a place: `before` (the field that follows), `size`, `aligned`, `holes` [bytes],
+        and of skb_shared_info `frags1` (offset of frags[1]) and `lines` (cache lines with one
+        fragment).
+    """
+    rows = []
+    declared = DECLARED[kernel, struct]
+    # The fragments are one array: nothing stands between them.
+    named = [field.name for field in declared if "frags[" not in field.name]
+    last = ["frags[0]"] if struct == "shared-info" else []
+    for before in ["none", *named, *last, "end"]:
+        layout = place(fields(Params(kernel=kernel, struct=struct, pointer=before)))
+        row = {
+            "before": before,
+            "size": layout.size,
+            "aligned": data_align(layout.size),
+            "holes": sum(hole.size for hole in layout.holes),
+        }
+        if struct == "shared-info":
+            row |= {"frags1": layout.offset("frags[1]"), "lines": frag_lines(layout)[1]}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def packets(
+    sizes: range, before: int, after: int, sk_buff: int = 232, small_head: tuple[int, int] = (0, 0)
+) -> pd.DataFrame:
+    """What a larger shared info costs packets of every size.
+
+    Parameters
+    ----------
+    sizes : range
+        Linear bytes asked of `__alloc_skb()`: headroom, headers and data.
+    before, after : int
+        `sizeof(struct skb_shared_info)` [bytes].
+    sk_buff : int
+        `sizeof(struct sk_buff)` [bytes].
+    small_head : (int, int)
+        Cache of small heads before and after; zeros where there is none.
+
+    Returns
+    -------
+    DataFrame
+        By size: `before` and `after` (truesize of what `__alloc_skb()` gives), `frag_before` and
+        `frag_after` (of a head cut from a page fragment, as `netdev_alloc_skb()` gives a driver),
+        and `fit_before`, `fit_after`: packets that a UDP socket with the default buffer takes.
+    """
+    shared, small = (before, after), small_head
+    rows = []
+    for size in sizes:
+        kmalloc = [
+            truesize(size, s, sk_buff, cache) for s, cache in zip(shared, small, strict=True)
+        ]
+        cut = [data_align(size) + data_align(s) + data_align(sk_buff) for s in shared]
+        fits = [fits_receive_buffer(bytes_, RMEM_DEFAULT) for bytes_ in kmalloc]
+        rows.append((size, *kmalloc, *cut, *fits))
+    columns = ["size", "before", "after", "frag_before", "frag_after", "fit_before", "fit_after"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def jumps(before: int, after: int, largest: int = 4096) -> pd.DataFrame:
+    """Sizes whose head takes a larger bucket of kmalloc(), as ranges.
+
+    Returns
+    -------
+    DataFrame
+        `first`, `last` [bytes asked], `bucket_before`, `bucket_after` [bytes].
+    """
+    rows: list[list[int]] = []
+    for size in range(1, largest + 1):
+        old, new = head_bytes(size, before), head_bytes(size, after)
+        if old == new:
+            continue
+        if rows and rows[-1][1] == size - 1 and rows[-1][2:] == [old, new]:
+            rows[-1][1] = size
+        else:
+            rows.append([size, size, old, new])
+    return pd.DataFrame(rows, columns=["first", "last", "bucket_before", "bucket_after"])
+
+
+def cells(layout: Layout) -> pd.DataFrame:
+    """The struct on its cache lines, to be drawn.
+
+    Returns
+    -------
+    DataFrame
+        One row for each part of a member on one cache line: `field`, `line`, `start`, `end` (bytes
+        from the start of the line); holes are called so.
+    """
+    rows = []
+    for field in sorted([*layout.fields, *layout.holes], key=lambda f: f.offset):
+        start, end = field.offset, field.offset + field.size
+        while start < end:
+            line = start // SMP_CACHE_BYTES
+            stop = min(end, (line + 1) * SMP_CACHE_BYTES)
+            first = line * SMP_CACHE_BYTES
+            rows.append((field.name, line, start - first, stop - first))
+            start = stop
+    return pd.DataFrame(rows, columns=["field", "line", "start", "end"])

@@ -1,0 +1,143 @@
+"""`gso/lifetimes`: which invariants a way to hold the sender's pages keeps, in every order.
+
+`lorelab.gso.model.lifetimes` has the states and steps, `lorelab.checker` searches them. Each
+invariant is searched for alone, so its counterexample is the shortest there is.
+"""
+
+import numpy as np
+import pandas as pd
+
+from lorelab import counters
+from lorelab.checker import Model, U, explore, path
+from lorelab.gso.model import lifetimes as model
+from lorelab.gso.params import TRAITS, Lifetimes, Variant
+from lorelab.params import label
+
+MODEL = Model(model.step, model.broken, words=3, most_following=model.MOST_FOLLOWING)
+DONE = {
+    "segment": "skb_segment(), then the head is released",
+    "drop": "dropped by the qdisc: kfree_skb()",
+    "dequeue": "leaves the qdisc for the driver's ring",
+    "sent": "sent, consume_skb()",
+    "sent_direct": "sent, __kfree_skb() from net_tx_action()",
+    "deliver": "comes back on a receive path, into a local queue",
+    "read": "read, consume_skb()",
+    "read_direct": "read, __kfree_skb()",
+    "tap": "skb_clone() for a tap",
+    "flood": "skb_clone() for another port",
+    "unclone": "pskb_expand_head(): data of its own",
+    "rewrite": "writes new data into the pages",
+    "store": "msg_zerocopy_complete(): stores zerocopy",
+    "put": "msg_zerocopy_complete(): refcount_dec_and_test()",
+}
+
+
+def setting(params: Lifetimes, wanted: int = 0) -> np.ndarray:
+    """What the model reads: scope, wanted invariant, traits; shape (17,)."""
+    scope = [int(getattr(params, name)) for name in model.SCOPE]
+    traits = TRAITS[params.variant]
+    return np.array(
+        [*scope, wanted, *(int(getattr(traits, name)) for name in model.TRAIT_NAMES)], U
+    )
+
+
+def first(params: Lifetimes) -> np.ndarray:
+    """The head in its queue, before it is segmented; shape (3,)."""
+    counts = 1 << 10 | 1 << 6  # users, zerocopy
+    if TRAITS[params.variant].at_send:
+        counts = 1 << 10 | 1 << 7 | 1 << 4  # copied, told
+    else:
+        counts |= 1 | 1 << 14 | 1 << 15  # ref, the flag, the pages
+    return np.array([counts, 0, 0], U)
+
+
+def simulate(params: Lifetimes) -> pd.DataFrame:
+    """Search every order.
+
+    Returns
+    -------
+    DataFrame
+        `states`, `transitions` and `depth` of the whole search, and `broken_i1` to `broken_i9`:
+        steps of the shortest way that breaks an invariant, 0 if none does.
+    """
+    whole = explore(MODEL, first(params), setting(params))
+    found = {
+        "states": ("states", [len(whole.states)]),
+        "transitions": ("steps", [whole.transitions]),
+        "depth": ("steps", [whole.depth]),
+    }
+    for number in model.INVARIANTS:
+        steps = len(shortest(params, number))
+        found[f"broken_i{number}"] = ("steps", [steps])
+    return counters.table("gso/lifetimes", label(params.variant), "model", found, first=0)
+
+
+def shortest(params: Lifetimes, number: int) -> list[tuple[int, np.ndarray]]:
+    """Steps and states of the shortest way that breaks an invariant; empty if none does."""
+    chosen = setting(params, number)
+    explored = explore(MODEL, first(params), chosen)
+    return path(MODEL, explored, chosen) if explored.broken else []
+
+
+def counterexample(params: Lifetimes, number: int) -> pd.DataFrame:
+    """The shortest way that breaks an invariant, to be read.
+
+    Returns
+    -------
+    DataFrame
+        One row a step: `who`, `step` in words, and then the state that it leads to: `holders`
+        (references of the ubuf_info), `head` (users of the head), `told`, `rewritten`, and where
+        the segments and the clone are.
+    """
+    rows = []
+    for number_of, state in shortest(params, number):
+        kind, who = model.STEPS[number_of // 8], number_of % 8
+        rows.append({"who": _who(kind, who), "step": DONE[kind], **_read(params, state)})
+    return pd.DataFrame(rows)
+
+
+def _who(kind: str, who: int) -> str:
+    if kind in ("store", "put"):
+        return f"CPU {who}"
+    return {4: "clone", 5: "head", 6: "sender"}.get(who, f"segment {who + 1}")
+
+
+PLACES = ("-", "qdisc", "ring", "local queue", "tap", "gone")
+
+
+def _read(params: Lifetimes, state: np.ndarray) -> dict[str, object]:
+    counts, segments, clone = (int(word) for word in state)
+    where = {f"segment {i + 1}": PLACES[segments >> 8 * i & 7] for i in range(params.segments)} | {
+        "clone": PLACES[clone & 7]
+    }
+    return {
+        "holders": counts & 15,
+        "head": counts >> 10 & 15,
+        "told": bool(counts >> 4 & 3),
+        "rewritten": bool(counts >> 8 & 1),
+        **where,
+    }
+
+
+def verdicts(variants: list[Variant] | None = None, **scope: object) -> pd.DataFrame:
+    """Steps to break each invariant, by variant; 0 where it holds.
+
+    Parameters
+    ----------
+    variants : list of Variant, optional
+        All of them by default.
+    **scope
+        Parameters of `Lifetimes`.
+
+    Returns
+    -------
+    DataFrame
+        Index `variant`; columns `states`, `I1` to `I9`.
+    """
+    rows = {}
+    for variant in variants or list(Variant):
+        found = simulate(Lifetimes(variant=variant, **scope)).set_index("counter")["value"]
+        rows[label(variant)] = {"states": int(found["states"])} | {
+            f"I{number}": int(found[f"broken_i{number}"]) for number in model.INVARIANTS
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("variant")

@@ -1,0 +1,122 @@
+"""Ways to keep zero copy through segmentation, and the parameters of the gso experiments."""
+
+from enum import IntEnum
+from typing import Literal, NamedTuple, Self
+
+from pydantic import model_validator
+
+from lorelab.params import Params, by_label, param
+
+
+class Variant(IntEnum):
+    """What ties the completion of a zero-copy send to the packets that still use its pages."""
+
+    HEAD_ONLY = 0
+    """Before 1fd819ec: segments take page references, the ubuf_info stays with the head."""
+    ORPHAN = 1
+    """1fd819ec, March 2014: skb_segment() copies all user pages first."""
+    PARENT = 2
+    """Igor Royzis, 20 May 2014 (the thread): shared info points to the head, kfree_skb() and
+    consume_skb() release it."""
+    PARENT_SKB = 3
+    """Igor Royzis, 25 May 2014: the same pointer in sk_buff, which every clone has to count."""
+    PARENT_FIELD = 4
+    """Igor Royzis, 3 June 2014, as a bad idea: a field that segments leave unused. Taken here is
+    destructor_arg, with a flag, released where the shared info is."""
+    SHARED_COUNT = 5
+    """Eric Dumazet, 20 May and 3 June 2014: a count in the ubuf_info, held by every segment. Merged
+    for MSG_ZEROCOPY in 4.14 (52267790ef52, 1f8b977ab32d); 6.12 has it."""
+    LAST_SEGMENT = 6
+    """Eric Dumazet, 20 May 2014, to reject it: the last segment takes the ubuf_info over."""
+    PAGE_REFS = 7
+    """Michael S. Tsirkin, 20 May 2014: references of the fragments (skb_frag_ref), which is what
+    HEAD_ONLY has."""
+    NO_ZEROCOPY = 8
+    """Igor Royzis, 3 June 2014, as a workaround: no zero copy for what will be segmented."""
+
+
+class Traits(NamedTuple):
+    """What a variant does; every function of the model asks this, not the variant."""
+
+    copies: bool = False
+    """User pages are copied, and the ubuf_info completed, before there are segments."""
+    at_send: bool = False
+    """... by the sender, so that there never is a zero-copy packet."""
+    counts: bool = False
+    """Each segment that has user pages holds a reference of the ubuf_info (net_zcopy_get)."""
+    transfers: bool = False
+    """The last segment takes the head's reference over."""
+    parent: bool = False
+    """Each segment holds the head."""
+    clone_gets: bool = False
+    """A clone of a segment takes a reference of the head of its own."""
+    by_data: bool = False
+    """The parent is released with the shared info, by whatever function; otherwise by kfree_skb()
+    and consume_skb() alone, for each sk_buff."""
+    flagged: bool = False
+    """Segments carry the zero-copy flag, so receive paths copy what they keep."""
+    members: bool = False
+    """Members of a frag_list that have a ubuf_info of their own are seen."""
+    shared_info_bytes: int = 0
+    """Bytes more in every skb_shared_info."""
+    sk_buff_bytes: int = 0
+    """Bytes more in every sk_buff."""
+
+
+TRAITS = {
+    Variant.HEAD_ONLY: Traits(),
+    Variant.ORPHAN: Traits(copies=True, members=True),
+    Variant.PARENT: Traits(parent=True, shared_info_bytes=8),
+    Variant.PARENT_SKB: Traits(parent=True, clone_gets=True, sk_buff_bytes=8),
+    Variant.PARENT_FIELD: Traits(
+        parent=True, clone_gets=True, by_data=True, flagged=True, members=True
+    ),
+    Variant.SHARED_COUNT: Traits(counts=True, flagged=True, members=True),
+    Variant.LAST_SEGMENT: Traits(transfers=True),
+    Variant.PAGE_REFS: Traits(),
+    Variant.NO_ZEROCOPY: Traits(copies=True, at_send=True, members=True),
+}
+
+VariantParam = by_label(Variant)
+
+
+class Layout(Params):
+    """`gso/layout`: one struct of the network's packets, with or without a pointer more."""
+
+    kernel: Literal["2014", "6.12"] = param("2014", "declarations: Linux 3.15's, or 6.12's")
+    struct: Literal["shared-info", "sk-buff"] = param("shared-info", "skb_shared_info or sk_buff")
+    pointer: str = param(
+        "none", "field that 8 bytes more stand in front of; end: behind all; none: nowhere"
+    )
+
+    @model_validator(mode="after")
+    def _has_field(self) -> Self:
+        from lorelab.gso.model.structs import DECLARED
+
+        declared = DECLARED.get((self.kernel, self.struct))
+        if declared is None:
+            raise ValueError(
+                f"kernel={self.kernel}: its sk_buff is read out of a kernel, not declared here; "
+                "take kernel=2014, or struct=shared-info"
+            )
+        known = ["none", "end", *(field.name for field in declared)]
+        if self.pointer not in known:
+            raise ValueError(f"pointer={self.pointer}: takes one of {', '.join(known)}")
+        return self
+
+
+class Lifetimes(Params):
+    """`gso/lifetimes`: one zero-copy send, and everything that can befall its segments."""
+
+    variant: VariantParam = param(Variant.SHARED_COUNT, "what the completion is tied to")
+    segments: int = param(3, "segments of the packet", "segments", ge=1, le=4)
+    clone: bool = param(True, "one segment may be cloned, for a tap or for another port")
+    local: bool = param(True, "segments may also go to a local receive queue")
+    direct: bool = param(
+        True, "packets are also freed past kfree_skb() and consume_skb(): by __kfree_skb()"
+    )
+    member: bool = param(
+        False, "the user pages belong to a member of the frag_list, not to the head"
+    )
+    rx_orphan: bool = param(True, "receive paths copy user pages: skb_orphan_frags_rx()")
+    cpus: int = param(1, "CPUs that complete at the same time", "CPUs", ge=1, le=2)

@@ -1,0 +1,1 @@
+"""The thread of May and June 2014: figures, checks, claims."""

@@ -1,0 +1,266 @@
+"""What the claims of the zero-copy GSO thread are weighed against.
+
+Each `weigh_` function takes nothing and returns a `Finding`; `lorelab.gso.thread.claims` says which
+claim it weighs. The verdicts follow from the evidence: change a figure or the model, and they move.
+"""
+
+from functools import cache
+
+from lorelab.claims import Finding, Verdict, Weigh
+from lorelab.gso.experiments import layout, lifetimes
+from lorelab.gso.model.layout import data_align, place
+from lorelab.gso.model.structs import AS_POSTED
+from lorelab.gso.params import TRAITS, Layout, Lifetimes, Variant
+from lorelab.gso.thread.figures import figure, gain, printed_rate, rate, volume_rate
+
+SIMPLE = {"clone": False, "direct": False, "local": False}
+"""Segments that are sent or dropped, and nothing else: what the patch's authors tested."""
+
+
+@cache
+def steps_to_break(variant: Variant, number: int, **scope: bool) -> int:
+    """Steps of the shortest way that breaks an invariant, 0 if it holds; three segments."""
+    return len(lifetimes.shortest(Lifetimes(variant=variant, **scope), number))
+
+
+@cache
+def struct(pointer: str = "none") -> dict[str, int]:
+    """The 2014 shared info with the thread's pointer in some place, or nowhere."""
+    laid = place(layout.fields(Layout(pointer=pointer)))
+    return {
+        "size": laid.size,
+        "aligned": data_align(laid.size),
+        "frags1": laid.offset("frags[1]"),
+        "lines": layout.frag_lines(laid)[1],
+    }
+
+
+# The benchmark
+
+
+def weigh_rate(kernel: str) -> Weigh:
+    """Weigh a bandwidth against the volume and the time printed beside it."""
+
+    def weigh() -> Finding:
+        volume, stated = volume_rate(kernel), printed_rate(kernel)
+        fits = rate(kernel).low <= rate(kernel).high
+        evidence = {
+            "printed Mbit/s": (stated.low + stated.high) / 2,
+            "volume over time, lowest": volume.low,
+            "highest": volume.high,
+        }
+        return Finding(
+            Verdict.ARITHMETIC if fits else Verdict.CONTRADICTED,
+            "Volume over time gives it, if GBytes are 2^30 bytes."
+            if fits
+            else "Volume over time gives another bandwidth.",
+            evidence,
+        )
+
+    return weigh
+
+
+def weigh_gain() -> Finding:
+    stated, found = figure("improvement"), gain()
+    evidence = {"printed %": stated, "lowest %": found.low, "highest %": found.high}
+    if stated in found:
+        return Finding(Verdict.HOLDS, "All printed digits together allow it.", evidence)
+    close = found.low - 1 < stated < found.high + 1
+    return Finding(
+        Verdict.OTHER_NUMBER if close else Verdict.CONTRADICTED,
+        f"All printed digits together allow {found.low:.1f} to {found.high:.1f} %; it is one run "
+        "of each kernel, with no spread given.",
+        evidence,
+    )
+
+
+def weigh_more_guests() -> Finding:
+    return Finding(
+        Verdict.NOT_TESTABLE,
+        f"The message has one run with {figure('guests'):.0f} guests, and a second count of guests "
+        "nowhere; throughput is not seen under emulation.",
+        {"guests": int(figure("guests"))},
+    )
+
+
+# The struct
+
+
+def weigh_struct(name: str, id: str, pointer: str = "none") -> Weigh:
+    """Weigh a size or offset against the declaration."""
+
+    def weigh() -> Finding:
+        found, stated = struct(pointer)[name], int(figure(id))
+        evidence = {"printed": hex(stated), "computed": hex(found)}
+        if found == stated:
+            return Finding(Verdict.HOLDS, "The declaration gives it.", evidence)
+        if pointer == "none":
+            return Finding(Verdict.CONTRADICTED, "The declaration gives another.", evidence)
+        fitting = [
+            row.before
+            for row in layout.positions().itertuples()
+            if row.before != "none" and struct(row.before)[name] == stated
+        ]
+        evidence["places that give it"] = ", ".join(fitting) or "none"
+        return Finding(
+            Verdict.OTHER_NUMBER if fitting else Verdict.CONTRADICTED,
+            "The pointer as posted stands behind a 4-byte field and leaves two holes of 4 bytes; "
+            "the printed figure needs another place."
+            if fitting
+            else "No place for the pointer gives it.",
+            evidence,
+        )
+
+    return weigh
+
+
+def weigh_lines() -> Finding:
+    before, after = struct()["lines"], struct(AS_POSTED)["lines"]
+    table = layout.positions().query("before != 'none'")
+    cheaper = ", ".join(table.loc[table["lines"] == before, "before"])
+    stated = figure("patched-lines")
+    return Finding(
+        Verdict.HOLDS if (before, after) == (1, stated) else Verdict.CONTRADICTED,
+        "The first fragment ends on the first line without the pointer and on the second with it; "
+        "only behind the fragments it costs no line.",
+        {"before": before, "after": after, "places that cost no line": cheaper},
+    )
+
+
+def weigh_all_truesizes() -> Finding:
+    sizes = layout.packets(range(1, 4097), struct()["size"], struct(AS_POSTED)["size"])
+    kmalloc = float((sizes["before"] != sizes["after"]).mean())
+    cut = float((sizes["frag_before"] != sizes["frag_after"]).mean())
+    evidence = {
+        "share of sizes, __alloc_skb()": kmalloc,
+        "share of sizes, netdev_alloc_skb()": cut,
+        "sizes that grow": "; ".join(
+            f"{r.first} to {r.last}" for r in layout.jumps(320, 328).itertuples()
+        ),
+    }
+    if kmalloc == cut == 1:
+        return Finding(Verdict.HOLDS, "Every packet's truesize grows.", evidence)
+    return Finding(
+        Verdict.OTHER_NUMBER if cut == 1 else Verdict.CONTRADICTED,
+        "A driver's receive buffers all grow. What __alloc_skb() makes, on the way out, has its "
+        "shared info in the same kmalloc() bucket: few sizes jump, and those double.",
+        evidence,
+    )
+
+
+def weigh_in_sk_buff() -> Finding:
+    table = layout.positions(struct="sk-buff")
+    before = int(table.loc[table["before"] == "none", "aligned"].iloc[0])
+    grown = table.loc[table["before"] != "none", "aligned"]
+    gets = steps_to_break(Variant.PARENT_SKB, 3)
+    return Finding(
+        Verdict.HOLDS if (grown == before).all() else Verdict.CONTRADICTED,
+        "With every option of 3.15 there is room in the slab, wherever it stands. It mends the "
+        "memory alone: packets freed past kfree_skb() still leave the sender waiting.",
+        {"slab before": before, "slab after, most": int(grown.max()), "steps to no end": gets},
+    )
+
+
+def weigh_any_line() -> Finding:
+    one, two = struct()["lines"], struct(AS_POSTED)["lines"]
+    return Finding(
+        Verdict.HOLDS if one + 1 == two else Verdict.CONTRADICTED,
+        "sk_buff and data take their own lines either way; what is lost is one line a packet of "
+        "one fragment, on top of those.",
+        {"lines of shared info before": one, "after": two},
+    )
+
+
+def weigh_diffstat() -> Finding:
+    changed = figure("insertions") + figure("deletions")
+    drawn = 1 + 18
+    return Finding(
+        Verdict.ARITHMETIC if changed == drawn else Verdict.CONTRADICTED,
+        "The two files' counts add up to them.",
+        {"printed": changed, "1 | and 18 |": drawn},
+    )
+
+
+# Who may reuse a page, and when
+
+
+def weigh_breaks(variant: Variant, numbers: dict[int, str], why: str, **scope: bool) -> Weigh:
+    """A claim that a way is broken: it holds if the search breaks each of these invariants."""
+
+    def weigh() -> Finding:
+        found = {
+            f"steps to {called}": steps_to_break(variant, number, **scope)
+            for number, called in numbers.items()
+        }
+        broken = all(found.values())
+        return Finding(
+            Verdict.HOLDS if broken else Verdict.CONTRADICTED,
+            why if broken else "The search finds no order that breaks it.",
+            found,
+        )
+
+    return weigh
+
+
+def weigh_keeps(
+    variant: Variant, numbers: tuple[int, ...], why: str, but: str, **scope: bool
+) -> Weigh:
+    """A claim that a way is safe: it holds if the search breaks none of these invariants."""
+
+    def weigh() -> Finding:
+        found = {f"I{n}": steps_to_break(variant, n, **scope) for n in numbers}
+        broken = {name: steps for name, steps in found.items() if steps}
+        if not broken:
+            names = {"invariants kept": ", ".join(found)}
+            return Finding(Verdict.HOLDS, why, names)
+        return Finding(
+            Verdict.CONTRADICTED, but, {f"steps to break {k}": v for k, v in broken.items()}
+        )
+
+    return weigh
+
+
+def weigh_pages_only() -> Finding:
+    same = all(
+        steps_to_break(Variant.PAGE_REFS, n) == steps_to_break(Variant.HEAD_ONLY, n)
+        for n in range(1, 10)
+    )
+    stale = steps_to_break(Variant.PAGE_REFS, 1)
+    return Finding(
+        Verdict.HOLDS if same and stale else Verdict.CONTRADICTED,
+        "References keep a page from being freed, not from being written: the sender is told too "
+        "early, as before 1fd819ec.",
+        {"steps to wrong bytes": stale, "every invariant as before": same},
+    )
+
+
+def weigh_only_zerocopy_pays() -> Finding:
+    traits = TRAITS[Variant.SHARED_COUNT]
+    added = traits.shared_info_bytes + traits.sk_buff_bytes
+    return Finding(
+        Verdict.HOLDS if added == 0 and traits.counts else Verdict.CONTRADICTED,
+        "No struct of an ordinary packet grows, and only segments that have a ubuf_info take a "
+        "reference of it.",
+        {"bytes in every packet": added, "patch as posted": data_align(328) - data_align(320)},
+    )
+
+
+def weigh_windows() -> Finding:
+    return Finding(
+        Verdict.NOT_TESTABLE,
+        "No Windows guest runs here. GRO is Linux's name for merging on receive in software; what "
+        "made the host segment was that the guest took no large receive offload.",
+        {"guests": int(figure("guests"))},
+    )
+
+
+def weigh_other_loads() -> Finding:
+    table = layout.packets(range(64, 1729, 64), struct()["size"], struct(AS_POSTED)["size"])
+    grown = table[table["before"] != table["after"]]
+    fewer = 1 - grown["fit_after"] / grown["fit_before"]
+    return Finding(
+        Verdict.NOT_TESTABLE,
+        "Cache misses and pressure are not seen under emulation; the memory is counted: sizes that "
+        "jump a bucket halve what a receive buffer holds, all others stay.",
+        {"most packets fewer in a socket's buffer": float(fewer.max())},
+    )

@@ -1,0 +1,252 @@
+"""An oracle of lifetimes: sk_buffs, their data and the ubuf_info as objects that refer to others.
+
+Nothing is packed into words, nothing is counted that could be looked up; references are counted as
+the variant counts them, and holders are found by walking the objects.
+"""
+
+import random
+from dataclasses import dataclass, field
+
+from lorelab.gso.params import TRAITS, Lifetimes
+
+STEPS = [
+    "segment",
+    "drop",
+    "dequeue",
+    "sent",
+    "sent_direct",
+    "deliver",
+    "read",
+    "read_direct",
+    "tap",
+    "flood",
+    "unclone",
+    "rewrite",
+]
+
+
+@dataclass(eq=False)
+class Data:
+    """What sk_buffs share: head, shared info, fragments."""
+
+    pages: bool = False
+    ubuf: bool = False
+    parent: bool = False
+    owners: list = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Skb:
+    data: Data
+    place: str
+    parent: bool = False
+
+
+class Play:
+    """One run; `take` a step by its number, or go at `random`."""
+
+    def __init__(self, params: Lifetimes):
+        self.params, self.traits = params, TRAITS[params.variant]
+        copied = self.traits.at_send
+        self.ref, self.told, self.zerocopy, self.copied = (
+            int(not copied),
+            int(copied),
+            not copied,
+            copied,
+        )
+        self.rewritten = self.stale = self.twice = self.freed = False
+        self.head_data = Data(pages=not copied, ubuf=not copied)
+        self.users, self.segmented, self.cloned = 1, False, False
+        self.segments: list[Skb] = []
+        self.clone: Skb | None = None
+
+    # What is held
+
+    def put_ubuf(self, success):
+        if not success:
+            self.zerocopy, self.copied = False, True
+        if self.ref == 0:
+            self.freed = True
+            return
+        self.ref -= 1
+        if self.ref == 0:
+            if self.told:
+                self.twice = True
+            else:
+                self.told += 1
+
+    def put_head(self):
+        if self.users == 0:
+            self.freed = True
+            return
+        self.users -= 1
+        if self.users == 0:
+            self.head_data.pages = False
+            if self.head_data.ubuf:
+                self.head_data.ubuf = False
+                self.put_ubuf(True)
+
+    def drop_data(self, skb):
+        data = skb.data
+        data.owners.remove(skb)
+        if not data.owners:
+            if data.ubuf:
+                self.put_ubuf(True)
+            if data.parent and self.traits.by_data:
+                self.put_head()
+
+    def free(self, skb, direct=False):
+        releases = skb.parent if self.in_skb else skb.data.parent
+        self.drop_data(skb)
+        if releases and not self.traits.by_data and not direct:
+            self.put_head()
+        skb.place = "gone"
+
+    @property
+    def in_skb(self):
+        return self.traits.clone_gets and not self.traits.by_data
+
+    def own_data(self, skb):
+        """pskb_expand_head() of shared data."""
+        old = skb.data
+        if len(old.owners) == 1:
+            return
+        old.owners.remove(skb)
+        skb.data = Data(old.pages, old.ubuf, old.parent, [skb])
+        if old.ubuf:
+            self.ref += 1
+        if old.parent and self.traits.by_data:
+            self.users += 1
+
+    def flagged(self, data):
+        return data.pages and (data.ubuf or (data.parent and self.traits.flagged))
+
+    def copy(self, skb):
+        self.own_data(skb)
+        data = skb.data
+        if data.ubuf:
+            self.put_ubuf(False)
+        if data.parent and self.traits.by_data:
+            self.zerocopy, self.copied = False, True
+            self.put_head()
+        data.pages = data.ubuf = data.parent = False
+
+    def read(self, skb):
+        if skb.data.pages and self.rewritten:
+            self.stale = True
+
+    # Steps
+
+    def segment(self):
+        traits, seen = self.traits, self.traits.members or not self.params.member
+        if traits.copies and self.head_data.pages:
+            self.head_data.pages = self.head_data.ubuf = False
+            self.put_ubuf(False)
+        for n in range(self.params.segments):
+            data = Data()
+            skb = Skb(data, "qdisc")
+            data.owners.append(skb)
+            if self.head_data.pages:
+                data.pages = True
+                if traits.counts:
+                    data.ubuf = True
+                    self.ref += 1
+                if traits.parent and seen:
+                    data.parent = skb.parent = True
+                    self.users += 1
+                if traits.transfers and seen and n == self.params.segments - 1:
+                    data.ubuf, self.head_data.ubuf = True, False
+            self.segments.append(skb)
+        self.segmented = True
+        self.put_head()
+
+    def take(self, number):
+        kind, who = STEPS[number // 8], number % 8
+        if who == 5:
+            self.segment() if kind == "segment" else self.put_head()
+            return
+        if kind == "rewrite":
+            self.rewritten = True
+            return
+        skb = self.clone if who == 4 else self.segments[who]
+        if kind in ("tap", "flood"):
+            self.cloned = True
+            self.clone = made = Skb(skb.data, "tap" if kind == "tap" else "ring", skb.parent)
+            skb.data.owners.append(made)
+            if made.parent and self.in_skb:
+                self.users += 1
+            if kind == "tap" and self.params.rx_orphan and self.flagged(made.data):
+                self.copy(made)
+            return
+        if kind == "drop":
+            self.free(skb)
+        elif kind == "dequeue":
+            skb.place = "ring"
+        elif kind == "deliver":
+            if self.params.rx_orphan and self.flagged(skb.data):
+                self.copy(skb)
+            skb.place = "queue"
+        elif kind == "unclone":
+            self.own_data(skb)
+        else:
+            self.read(skb)
+            self.free(skb, direct=kind.endswith("direct"))
+
+    def possible(self):
+        n, found = {name: 8 * i for i, name in enumerate(STEPS)}, []
+        if self.told and not self.rewritten:
+            found.append(n["rewrite"] + 6)
+        if not self.segmented:
+            return found + ([n["segment"] + 5, n["drop"] + 5] if self.users else [])
+        for i, skb in enumerate(self.segments):
+            direct = self.params.direct
+            if skb.place == "qdisc":
+                found += [n["drop"] + i, n["dequeue"] + i]
+            elif skb.place == "ring":
+                found += [n["sent"] + i] + [n["sent_direct"] + i] * direct
+                found += [n["deliver"] + i] * self.params.local
+            elif skb.place == "queue":
+                found += [n["read"] + i] + [n["read_direct"] + i] * direct
+            if self.params.clone and not self.cloned and skb.place in ("qdisc", "ring"):
+                found += [n["tap"] + i, n["flood"] + i]
+        if self.clone and self.clone.place != "gone":
+            kind = "sent" if self.clone.place == "ring" else "read"
+            found += [n[kind] + 4] + [n[f"{kind}_direct"] + 4] * self.params.direct
+            if self.clone.place == "ring" and len(self.clone.data.owners) > 1:
+                found.append(n["unclone"] + 4)
+        return found
+
+    def random(self, seed):
+        chance, seen = random.Random(seed), set(self.broken())
+        while steps := self.possible():
+            self.take(chance.choice(steps))
+            seen |= self.broken()
+        return seen
+
+    def broken(self):
+        skbs = [*self.segments, *([self.clone] if self.clone else [])]
+        alive = [skb for skb in skbs if skb.place != "gone"]
+        datas = list({id(skb.data): skb.data for skb in alive}.values())
+        refs = sum(data.ubuf for data in datas) + self.head_data.ubuf
+        if self.traits.by_data:
+            users = sum(data.parent for data in datas)
+        else:
+            users = sum(skb.parent if self.in_skb else skb.data.parent for skb in alive)
+        users += 0 if self.segmented else self.users
+        gone = not alive and (self.segmented or not self.users)
+        kept = any(skb.place in ("queue", "tap") and skb.data.pages for skb in alive)
+        return {
+            number
+            for number, wrong in {
+                1: self.stale,
+                2: self.twice,
+                3: gone and self.told != 1,
+                4: refs != self.ref or users != self.users,
+                5: self.told and self.zerocopy == self.copied,
+                6: gone and self.head_data.pages,
+                7: kept and self.params.rx_orphan,
+                8: self.segmented and self.users,
+                9: self.freed,
+            }.items()
+            if wrong
+        }

@@ -1,0 +1,98 @@
+"""The search of lifetimes: what it finds, against an oracle that plays packets as objects."""
+
+import pytest
+
+from lorelab.gso.experiments import lifetimes
+from lorelab.gso.model.lifetimes import INVARIANTS
+from lorelab.gso.params import Lifetimes, Variant
+from lorelab.params import label
+from tests.gso.experiments.packets import Play
+
+MENDED = (Variant.ORPHAN, Variant.SHARED_COUNT, Variant.NO_ZEROCOPY)
+SIMPLE = {"clone": False, "direct": False, "local": False}
+
+
+def broken(variant, **scope):
+    params = Lifetimes(variant=variant, **scope)
+    return {n for n in INVARIANTS if lifetimes.shortest(params, n)}
+
+
+@pytest.mark.parametrize("segments", [1, 2, 4])
+@pytest.mark.parametrize("variant", MENDED)
+def test_what_was_merged_keeps_every_invariant(variant, segments):
+    assert broken(variant, segments=segments) == set()
+    assert broken(variant, segments=segments, member=True) == set()
+
+
+def test_the_shared_count_loses_a_flag_where_two_cpus_complete():
+    assert broken(Variant.SHARED_COUNT, cpus=2) == {5}
+
+
+def test_without_the_receive_rule_only_stale_data_is_left_out_of_the_count():
+    # Local readers then keep the pages, and the sender is told when they have read: I7 is off.
+    assert broken(Variant.SHARED_COUNT, rx_orphan=False) == set()
+
+
+class TestTheFiveDefectsOfThePatch:
+    def test_a_clone_releases_the_head_twice(self):
+        assert {1, 4, 9} <= broken(Variant.PARENT, direct=False, local=False)
+
+    def test_a_free_past_the_two_functions_never_ends(self):
+        assert {3, 6} <= broken(Variant.PARENT, clone=False, local=False)
+
+    def test_a_member_of_the_frag_list_is_not_seen(self):
+        assert 1 in broken(Variant.PARENT, member=True, **SIMPLE)
+
+    def test_local_queues_keep_the_pages(self):
+        assert 7 in broken(Variant.PARENT, clone=False, direct=False)
+
+    def test_the_head_stays_charged(self):
+        assert broken(Variant.PARENT, **SIMPLE) == {8}
+
+
+def test_the_other_ways_break_as_the_thread_says():
+    assert broken(Variant.HEAD_ONLY, **SIMPLE) == {1}
+    assert broken(Variant.LAST_SEGMENT, **SIMPLE) == {1}
+    assert broken(Variant.LAST_SEGMENT, segments=1, **SIMPLE) == set()
+    assert broken(Variant.PARENT_SKB, direct=False) == {7, 8}
+    assert broken(Variant.PARENT_FIELD) == {8}
+    assert broken(Variant.PAGE_REFS) == broken(Variant.HEAD_ONLY)
+
+
+@pytest.mark.parametrize("variant", list(Variant))
+@pytest.mark.parametrize("member", [False, True])
+def test_each_counterexample_is_one_for_packets_that_are_objects(variant, member):
+    for clone, direct, local in [(True, True, True), (True, False, False), (False, True, True)]:
+        params = Lifetimes(variant=variant, member=member, clone=clone, direct=direct, local=local)
+        for number in INVARIANTS:
+            steps = lifetimes.shortest(params, number)
+            if steps:
+                play = Play(params)
+                for step, _ in steps:
+                    assert number not in play.broken(), (label(variant), number)
+                    play.take(step)
+                assert number in play.broken(), (label(variant), number)
+
+
+@pytest.mark.parametrize("variant", list(Variant))
+def test_random_runs_of_objects_break_what_the_search_says(variant):
+    params = Lifetimes(variant=variant, segments=2)
+    found = broken(variant, segments=2)
+    seen = set()
+    for seed in range(3000):
+        seen |= Play(params).random(seed)
+    assert seen == found
+
+
+def test_a_counterexample_reads_step_by_step():
+    table = lifetimes.counterexample(Lifetimes(variant=Variant.LAST_SEGMENT, segments=2), 1)
+    assert table["who"].iloc[0] == "head"
+    assert table["rewritten"].iloc[-1]
+    assert "sent" in table["step"].iloc[-1]
+
+
+def test_counters():
+    found = lifetimes.simulate(Lifetimes(variant=Variant.PARENT, segments=2))
+    values = found.set_index("counter")["value"]
+    assert values["broken_i1"] > 0
+    assert values["transitions"] > values["states"] > 100
