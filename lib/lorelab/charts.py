@@ -61,6 +61,11 @@ def theme() -> alt.theme.ThemeConfig:
     }
 
 
+def title(text: str, see: str) -> alt.TitleParams:
+    """What a chart shows, and below it in smaller letters what to see in it, a line each."""
+    return alt.TitleParams(text, subtitle=see.splitlines())
+
+
 def render(spec: dict, **_: object) -> dict[str, str]:
     """Altair's renderer for lorelab: a mime bundle of HTML (see `PAGE`) and one line of text."""
     text = json.dumps(spec, sort_keys=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
+from importlib.util import find_spec
 
 import pandas as pd
 
@@ -67,12 +68,13 @@ class Claim:
 
 
 def claims(design: str | None = None) -> list[Claim]:
-    """All claims of a design, or of every design in the order of the book."""
-    return [
-        claim
-        for name in designs(design)
-        for claim in import_module(f"lorelab.{name}.thread.claims").CLAIMS
-    ]
+    """All claims of a design, or of every design in the order of the book.
+
+    They are `CLAIMS` of `lorelab.DESIGN.thread.claims`.
+    """
+    rooms = [f"lorelab.{name}.thread" for name in designs(design)]
+    found = [f"{room}.claims" for room in rooms if find_spec(room) and find_spec(f"{room}.claims")]
+    return [claim for module in found for claim in import_module(module).CLAIMS]
 
 
 def ledger(chosen: list[Claim]) -> pd.DataFrame:

@@ -207,15 +207,6 @@ def record_all(design: str | None) -> None:
 
 
 @lab.command()
-def recordings() -> None:
-    """Have damo make the recordings in data/recordings again, in the guest."""
-    from lorelab.damon.damo import make
-
-    for file in make.make():
-        print(f"made {file}", file=sys.stderr)
-
-
-@lab.command()
 @click.argument("design", required=False)
 @click.option("--seed", default=1, show_default=True, help="Chooses among the runs of one kind.")
 def verify(design: str | None, seed: int) -> None:
@@ -243,9 +234,13 @@ def verify(design: str | None, seed: int) -> None:
 
 cli.add_command(lab)
 cli.add_command(doctor)
+# What one design alone has: door.py with `command`, and `lab_command` where it needs a kernel.
 for name in DESIGNS:
     if find_spec(f"lorelab.{name}.door"):
-        cli.add_command(import_module(f"lorelab.{name}.door").command)
+        door = import_module(f"lorelab.{name}.door")
+        cli.add_command(door.command)
+        if hasattr(door, "lab_command"):
+            lab.add_command(door.lab_command)
 
 
 def _keep(measured: records.Record, given: params.Params) -> None:

@@ -1,4 +1,4 @@
-"""The door `lorelab damon FILE`: a recording's figures on stdout, tables and pictures as files."""
+"""The doors `lorelab damon FILE` and `lorelab lab recordings`: recordings read, and made."""
 
 import sys
 import tempfile
@@ -26,6 +26,15 @@ def command(file: Path, folder: Path | None) -> None:
     if folder is not None:
         draw(found, folder)
     report.summary(found).to_csv(sys.stdout, index=False)
+
+
+@click.command("recordings")
+def lab_command() -> None:
+    """Have damo make the recordings in data/recordings again, in the guest."""
+    from lorelab.damon.damo import make  # takes the laboratory, which reading a file does not
+
+    for file in make.make():
+        print(f"made {file}", file=sys.stderr)
 
 
 def draw(recordings: list[Recording], folder: Path) -> None:

@@ -1,9 +1,33 @@
 """Per-VMA locks: page faults that do without the lock of the whole address space."""
 
 from lorelab.experiments import Experiment
-from lorelab.vmalock.params import Contention, Fork, Launch, Merge, Zerocopy
+from lorelab.vmalock.params import (
+    Contention,
+    Fork,
+    Launch,
+    Merge,
+    Omissions,
+    Protocol,
+    Wrap,
+    Zerocopy,
+)
 
 EXPERIMENTS = [
+    Experiment(
+        name="vmalock/protocol",
+        question="Does every interleaving of a configuration keep the rules of the lock?",
+        Params=Protocol,
+    ),
+    Experiment(
+        name="vmalock/omissions",
+        question="Which steps of the protocol can be left out, and nothing breaks?",
+        Params=Omissions,
+    ),
+    Experiment(
+        name="vmalock/wrap",
+        question="What is wrong once the sequences have come around?",
+        Params=Wrap,
+    ),
     Experiment(
         name="vmalock/contention",
         question="How many faults does a process handle while its threads also change VMAs?",

@@ -1,7 +1,7 @@
 """Variants of the lock that a page fault takes, and the parameters of the vmalock experiments."""
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from lorelab.params import Params, by_label, param
 
@@ -121,3 +121,34 @@ class Merge(Timed):
     writer_share: float = param(0.02, "share of mprotect() in a thread's operations", ge=0, le=1)
     think_ns: int = param(2000, "mean time between two operations", "ns", ge=0, le=10**9)
     ms: int = param(20, "length of the run", "ms", ge=1, le=100_000)
+
+
+Mutation = Literal["none", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10"]
+"""Ways to break the protocol; `model.protocol.configurations.MUTATIONS` says what each is."""
+
+
+class Protocol(Params):
+    """One configuration of the protocol, searched to its end or to the first rule that breaks."""
+
+    variant: by_label(Variant) = param(
+        Variant.V6_12, "whose protocol: mmap-lock, v2, v6.12 or v7.3"
+    )
+    configuration: str = param("flags", "a name, or threads as fault:0+fault:1+unmap:0@two")
+    mutation: Mutation = param("none", "what is broken on purpose", only_model=True)
+    without: str = param("", "name of a step that is left out, or several, by commas")
+    sequence_bits: int = param(3, "bits of the sequences", "bits", ge=1, le=4)
+
+
+class Omissions(Params):
+    """Every step left out by itself, in every configuration that has it."""
+
+    variant: by_label(Variant) = param(Variant.V6_12, "whose protocol: v2, v6.12 or v7.3")
+    sequence_bits: int = param(3, "bits of the sequences", "bits", ge=1, le=4)
+
+
+class Wrap(Params):
+    """A fault in one VMA while other VMAs are written to, until the sequence has come around."""
+
+    variant: by_label(Variant) = param(Variant.V6_12, "whose protocol: v2, v6.12 or v7.3")
+    sequence_bits: int = param(2, "bits of the sequences", "bits", ge=1, le=4)
+    others: int = param(3, "writers that write to another VMA, once each", "writers", ge=0, le=6)

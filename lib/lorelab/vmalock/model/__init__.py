@@ -3,4 +3,6 @@
 Read in this order: `state` (what there is), `events` (what happens next), `lines` (what a shared
 cache line costs), `sched` (who has a CPU), `rwsem` (the kernel's semaphore), `paths` (a page fault
 and a writer, step by step, under each policy), `run` (the loop).
+
+`protocol` is a room of its own: the locks step by step, for a search of every interleaving.
 """

@@ -1,0 +1,205 @@
+"""Does a configuration of the protocol keep its rules, and if not, how is the first one broken?"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lorelab.checker import Explored, explore, never, path
+from lorelab.counters import table
+from lorelab.params import label
+from lorelab.vmalock.model.protocol import configurations, state
+from lorelab.vmalock.model.protocol.configurations import MODEL, MUTATIONS, Configuration
+from lorelab.vmalock.model.protocol.programs import steps_of
+from lorelab.vmalock.model.protocol.rules import Rule
+from lorelab.vmalock.params import Protocol, Variant
+
+
+class Searched(NamedTuple):
+    """A configuration, and what the search found."""
+
+    variant: Variant
+    chosen: Configuration
+    without: frozenset[str]
+    setting: np.ndarray
+    explored: Explored
+    rule: Rule | None
+    """The first rule that breaks; `ENDS` where a thread may never come to its end."""
+    index: int
+    """Index of the state that breaks it."""
+
+
+def search(
+    variant: Variant,
+    chosen: Configuration,
+    sequence_bits: int,
+    without: frozenset[str] = frozenset(),
+    wanted: frozenset[Rule] = configurations.IN_A_STATE,
+) -> Searched:
+    """Go through every interleaving, up to the first state that breaks a rule.
+
+    Where no state does, it is looked whether every thread can still end from each of them.
+    """
+    told = configurations.setting(variant, chosen, sequence_bits, without, wanted)
+    begun = configurations.first(variant, chosen, sequence_bits)
+    found = explore(MODEL, begun, told)
+    rule, index = (Rule(found.broken), found.index) if found.broken else (None, 0)
+    if rule is None:
+        lost = never(MODEL, found, told, ended(found.states, variant, chosen, without))
+        if len(lost):
+            rule, index = Rule.ENDS, int(lost[0])
+    return Searched(variant, chosen, without, told, found, rule, index)
+
+
+def ended(
+    states: np.ndarray, variant: Variant, chosen: Configuration, without: frozenset[str]
+) -> np.ndarray:
+    """In which states every thread has come to its end; (n,) bool.
+
+    Outside any RCU section, that is, and with the second process' mm freed where there is one.
+    """
+    second = "other" in dict(chosen.threads)
+    done = of_mm(states, state.OTHER_USERS) == (not second)
+    for thread, program in enumerate(configurations.programs(variant, chosen, without)):
+        done &= register(states, thread, state.PC) == len(steps_of(program))
+        done &= register(states, thread, state.IN_RCU) == 0
+    return done
+
+
+def register(states: np.ndarray, thread: int, field: tuple) -> np.ndarray:
+    """A register of a thread in each state; (n,) int64."""
+    word, shift, mask = (int(part) for part in field)
+    place = shift + thread % 4 * int(state.THREAD_BITS)
+    return (states[:, word + thread // 4] >> np.uint64(place)).astype(np.int64) & mask
+
+
+def of_mm(states: np.ndarray, field: tuple) -> np.ndarray:
+    """A field of the address space in each state; (n,) int64."""
+    word, shift, mask = (int(part) for part in field)
+    return (states[:, word] >> np.uint64(shift)).astype(np.int64) & mask
+
+
+def of_vma(states: np.ndarray, vma: int, field: tuple) -> np.ndarray:
+    """A field of a VMA in each state; (n,) int64."""
+    word, shift, mask = (int(part) for part in field)
+    place = shift + (vma - 1) * int(state.VMA_BITS)
+    return (states[:, word] >> np.uint64(place)).astype(np.int64) & mask
+
+
+def asked(params: Protocol) -> tuple[Configuration, frozenset[str]]:
+    """The configuration and what is left out of it; a mutation brings its own configuration."""
+    without = frozenset(name.strip() for name in params.without.split(",") if name.strip())
+    chosen = configurations.configuration(params.configuration)
+    if params.mutation != "none":
+        without |= configurations.mutated(params.variant, params.mutation)
+        if params.configuration == "flags":
+            chosen = configurations.CONFIGURATIONS[MUTATIONS[params.mutation].configuration]
+    return chosen, without
+
+
+def searched(params: Protocol) -> Searched:
+    """What the search finds for these parameters.
+
+    Raises
+    ------
+    BadInput
+        A name is not known, or there are too many states.
+    """
+    chosen, without = asked(params)
+    configurations.programs(params.variant, chosen, without)
+    configurations.check_size(params.variant, chosen, params.sequence_bits)
+    return search(params.variant, chosen, params.sequence_bits, without)
+
+
+def simulate(params: Protocol) -> pd.DataFrame:
+    """Counters of one search; `broken_rule` is 0 where all rules hold."""
+    found = searched(params)
+    length = len(path(MODEL, found.explored, found.setting, found.index)) if found.rule else 0
+    counters = {
+        "states": ("states", [len(found.explored.states)]),
+        "transitions": ("transitions", [found.explored.transitions]),
+        "depth": ("steps", [found.explored.depth]),
+        "broken_rule": ("rule", [int(found.rule or 0)]),
+        "counterexample": ("steps", [length]),
+    }
+    return table("vmalock/protocol", label(params.variant), "model", counters, first=0)
+
+
+def interleaving(found: Searched) -> pd.DataFrame:
+    """The shortest way to the broken rule, step by step; empty where all rules hold.
+
+    Returns
+    -------
+    DataFrame
+        `step` from 1, `thread` as `0 fault`, `statement`, the VMA that the step worked on (0 is
+        none), and what it left behind: `mm_lock_seq`, `mmap_lock` (`free`, `write`, or its
+        readers), and of that VMA `vm_lock_seq`, `count` and `exclusive` of its lock.
+    """
+    if found.rule is None:
+        return pd.DataFrame()
+    way = path(MODEL, found.explored, found.setting, found.index)
+    states = np.array([after for _, after in way])
+    rows = []
+    for n, (number, _) in enumerate(way):
+        thread = number // int(state.CODE_LENGTH)
+        step = configurations.step(found.variant, found.chosen, found.without, number)
+        at = states[n : n + 1]
+        field = state.LOADED if step.second else state.VMA
+        vma = int(register(at, thread, field)[0])
+        seen = {
+            "vm_lock_seq": of_vma(at, vma, state.VM_LOCK_SEQ)[0] if vma else pd.NA,
+            "count": of_vma(at, vma, state.COUNT)[0] if vma else pd.NA,
+            "exclusive": of_vma(at, vma, state.EXCLUSIVE)[0] if vma else pd.NA,
+        }
+        readers = of_mm(at, state.MMAP_READERS)[0]
+        held = f"{readers} reading" if readers else "free"
+        row = {
+            "step": n + 1,
+            "thread": f"{thread} {found.chosen.threads[thread][0]}",
+            "statement": step.name,
+            "vma": vma,
+            "mm_lock_seq": of_mm(at, state.SEQ)[0],
+            "mmap_lock": "write" if of_mm(at, state.MMAP_WRITER)[0] else held,
+        }
+        rows.append(row | seen)
+    whole = pd.DataFrame(rows)
+    whole[["vm_lock_seq", "count", "exclusive"]] = whole[
+        ["vm_lock_seq", "count", "exclusive"]
+    ].astype("Int64")
+    return whole
+
+
+def mutations(variant: Variant, sequence_bits: int = 3) -> pd.DataFrame:
+    """What the search says of each mutation: a row each, with the first rule that breaks."""
+    rows = []
+    for name, mutation in MUTATIONS.items():
+        chosen = configurations.CONFIGURATIONS[mutation.configuration]
+        without = configurations.mutated(variant, name)
+        found = search(variant, chosen, sequence_bits, without)
+        rows.append(
+            {
+                "mutation": name.upper(),
+                "what": mutation.what,
+                "configuration": mutation.configuration,
+                "breaks": found.rule.name if found.rule else "",
+                "steps": len(path(MODEL, found.explored, found.setting, found.index)),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def verdicts(variant: Variant, sequence_bits: int = 3) -> pd.DataFrame:
+    """What the search says of each configuration of the book, nothing left out."""
+    rows = []
+    for name, chosen in configurations.CONFIGURATIONS.items():
+        found = search(variant, chosen, sequence_bits)
+        rows.append(
+            {
+                "configuration": name,
+                "threads": ", ".join(f"{program} {page}" for program, page in chosen.threads),
+                "states": len(found.explored.states),
+                "transitions": found.explored.transitions,
+                "breaks": found.rule.name if found.rule else "",
+            }
+        )
+    return pd.DataFrame(rows)

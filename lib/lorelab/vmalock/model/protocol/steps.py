@@ -1,0 +1,562 @@
+"""What one step does: one access to what threads share, as the kernel makes it.
+
+`execute()` is the table: an operation, the kernel's statement in words, its effect on the state.
+Which steps follow each other is said by the programs (`reader`, `writers`); a step ends in one of
+four ways: it can't be taken yet, the next one follows, or one of two others does.
+"""
+
+from enum import IntEnum, auto
+
+from lorelab.checker import successors
+from lorelab.numbers import ONE, TWO, ZERO, U, forceinline, outline
+from lorelab.vmalock.model.protocol import state as st
+from lorelab.vmalock.model.protocol.rules import Rule
+from lorelab.vmalock.model.protocol.state import (
+    ANON,
+    COUNT,
+    EXCLUSIVE,
+    FREED,
+    IN_RCU,
+    LAST,
+    LIFE,
+    LIVE,
+    LOADED,
+    LOADED_SEQ,
+    MARKED,
+    MAY_WRITE,
+    MMAP_READERS,
+    MMAP_WRITER,
+    NONE,
+    OTHER,
+    OTHER_SEQ,
+    OTHER_USERS,
+    PAGES,
+    PC,
+    PGOFF,
+    PTE,
+    READ_ONLY,
+    REFCOUNT,
+    SEQ,
+    SEQ_MASK,
+    START,
+    TREE,
+    TYPESAFE,
+    UNUSED,
+    VM_LOCK_SEQ,
+    VMA,
+    VMAS,
+    WAITERS,
+    WAITING,
+    WRITABLE,
+    ZAPPED,
+    breaks,
+    get,
+    grace,
+    in_section,
+    page,
+    put,
+    tget,
+    tput,
+    vget,
+    vput,
+)
+
+
+class Op(IntEnum):
+    """Operations; what each does stands in `execute()`."""
+
+    END = 0
+    RCU_READ_LOCK = auto()
+    RCU_READ_UNLOCK = auto()
+    WALK = auto()
+    LOAD_VM_LOCK_SEQ = auto()
+    UNLESS_EQUAL = auto()
+    DOWN_READ_TRYLOCK = auto()
+    UP_READ = auto()
+    WAKE = auto()
+    INC_NOT_ZERO = auto()
+    LOAD_VM_MM = auto()
+    IF_OUR_MM = auto()
+    MMGRAB = auto()
+    MMDROP = auto()
+    PUT = auto()
+    WAKE_WRITER = auto()
+    IF_ATTACHED = auto()
+    IF_IN_RANGE = auto()
+    IF_ANON = auto()
+    PREPARE_ANON = auto()
+    LOAD_START = auto()
+    LOAD_PGOFF = auto()
+    LOAD_FLAGS = auto()
+    SET_PTE = auto()
+    MMAP_READ_TRYLOCK = auto()
+    MMAP_READ_LOCK = auto()
+    MMAP_READ_UNLOCK = auto()
+    MMAP_WRITE_LOCK = auto()
+    MMAP_WRITE_UNLOCK = auto()
+    MMAP_DOWNGRADE = auto()
+    SEQ_BEGIN = auto()
+    SEQ_END = auto()
+    OTHER_SEQ_BEGIN = auto()
+    OTHER_SEQ_END = auto()
+    IF_NOT_MARKED = auto()
+    DOWN_WRITE = auto()
+    WAIT_FOR_READERS = auto()
+    EXCLUDE_READERS = auto()
+    STORE_VM_LOCK_SEQ = auto()
+    UP_WRITE = auto()
+    SET_DETACHED = auto()
+    PUT_ATTACHED = auto()
+    MARK_ATTACHED = auto()
+    IF_UNMAPPED = auto()
+    ALLOC = auto()
+    FREE = auto()
+    CLEAR_TREE = auto()
+    STORE_TREE = auto()
+    CLEAR_FLAG = auto()
+    PROTECT_PTES = auto()
+    ZAP_PTES = auto()
+    MOVE_PTES = auto()
+    CLEAR_ANON = auto()
+    SET_LAST = auto()
+    SET_START = auto()
+    SET_PGOFF = auto()
+    COPY_ANON = auto()
+    COPY_PTE = auto()
+    COMPARE_CHILD = auto()
+    PUT_OTHER_MM = auto()
+
+
+# As unsigned numbers, by which the compiled functions tell them apart.
+(
+    END, RCU_READ_LOCK, RCU_READ_UNLOCK, WALK, LOAD_VM_LOCK_SEQ, UNLESS_EQUAL, DOWN_READ_TRYLOCK,
+    UP_READ, WAKE, INC_NOT_ZERO, LOAD_VM_MM, IF_OUR_MM, MMGRAB, MMDROP, PUT, WAKE_WRITER,
+    IF_ATTACHED, IF_IN_RANGE, IF_ANON, PREPARE_ANON, LOAD_START, LOAD_PGOFF, LOAD_FLAGS, SET_PTE,
+    MMAP_READ_TRYLOCK, MMAP_READ_LOCK, MMAP_READ_UNLOCK, MMAP_WRITE_LOCK, MMAP_WRITE_UNLOCK,
+    MMAP_DOWNGRADE, SEQ_BEGIN, SEQ_END, OTHER_SEQ_BEGIN, OTHER_SEQ_END, IF_NOT_MARKED, DOWN_WRITE,
+    WAIT_FOR_READERS, EXCLUDE_READERS, STORE_VM_LOCK_SEQ, UP_WRITE, SET_DETACHED, PUT_ATTACHED,
+    MARK_ATTACHED, IF_UNMAPPED, ALLOC, FREE, CLEAR_TREE, STORE_TREE, CLEAR_FLAG, PROTECT_PTES,
+    ZAP_PTES, MOVE_PTES, CLEAR_ANON, SET_LAST, SET_START, SET_PGOFF, COPY_ANON, COPY_PTE,
+    COMPARE_CHILD, PUT_OTHER_MM,
+) = (U(op) for op in Op)  # fmt: skip
+
+# How a step ends.
+BLOCKED, NEXT, OTHERWISE, ELSEWHERE = U(0), U(1), U(2), U(3)
+STABLE, ALIVE, UNMAPPED = U(Rule.STABLE), U(Rule.ALIVE), U(Rule.UNMAPPED)
+FORKED, BALANCED = U(Rule.FORKED), U(Rule.BALANCED)
+# Bits of setting[TYPESAFE]: memory stays a VMA's, and what is freed may be used at once.
+STAYS, AT_ONCE = U(1), U(2)
+# An instruction: the operation, where it goes on in three ways, an argument, which VMA.
+NEXT_AT, OTHERWISE_AT, ELSEWHERE_AT, ARG_AT, SECOND_AT = U(8), U(16), U(24), U(32), U(40)
+BYTE = U(0xFF)
+
+
+@forceinline
+def _touch(state, thread, vma, setting):
+    """Any access to a VMA. Freed memory of a type-safe cache may be read inside an RCU section."""
+    if vget(state, vma, LIFE) == FREED and not (
+        setting[TYPESAFE] & STAYS and tget(state, thread, IN_RCU)
+    ):
+        breaks(state, ALIVE, setting)
+
+
+@forceinline
+def _changes(state, thread, vma, setting):
+    """A writer changes a field that a fault may be reading."""
+    for other in range(setting[st.N_THREADS]):
+        if other != thread and in_section(state, other, setting) and tget(state, other, VMA) == vma:
+            breaks(state, STABLE, setting)
+
+
+@forceinline
+def _mm_seq(state, vma):
+    """The sequence of the process that a VMA belongs to."""
+    return get(state, OTHER_SEQ) if vget(state, vma, OTHER) else get(state, SEQ)
+
+
+@forceinline
+def _count_up(state, field, setting):
+    put(state, field, (get(state, field) + ONE) & setting[SEQ_MASK])
+
+
+@forceinline
+def _end_marks(state, other):
+    """A process gives back all its marks."""
+    for v in range(VMAS):
+        vma = v + ONE
+        if vget(state, vma, LIFE) != UNUSED and vget(state, vma, OTHER) == other:
+            vput(state, vma, MARKED, ZERO)
+
+
+@forceinline
+def _end_rcu(state, thread):
+    """Leave an RCU section; VMAs that waited for this thread alone are freed."""
+    tput(state, thread, IN_RCU, ZERO)
+    for v in range(VMAS):
+        vma = v + ONE
+        waits = get(state, grace(vma)) & ~(ONE << thread)
+        put(state, grace(vma), waits)
+        if waits == ZERO and vget(state, vma, LIFE) == WAITING:
+            vput(state, vma, LIFE, FREED)
+
+
+@forceinline
+def _stops(state, rule, setting):
+    """A step that can't be taken further: the search ends here, or the thread stays."""
+    breaks(state, rule, setting)
+    return NEXT if get(state, st.BROKEN) else BLOCKED
+
+
+@forceinline
+def _put_other(state, setting):
+    """The second process' mm has one user less, and is freed with the last."""
+    users = get(state, OTHER_USERS)
+    if users == ZERO:
+        return _stops(state, ALIVE, setting)
+    put(state, OTHER_USERS, users - ONE)
+    return NEXT
+
+
+@outline
+def _reader(state, thread, op, arg, setting):
+    vma = tget(state, thread, VMA)
+    if op == RCU_READ_LOCK:  # no program has one inside another
+        if tget(state, thread, IN_RCU):
+            return _stops(state, BALANCED, setting)
+        tput(state, thread, IN_RCU, ONE)
+        return NEXT
+    if op == RCU_READ_UNLOCK:
+        _end_rcu(state, thread)
+        return NEXT
+    if op == WALK:  # mas_walk(), find_vma(): one entry of the tree
+        found = get(state, page(TREE, arg))
+        tput(state, thread, VMA, found)
+        return NEXT if found else OTHERWISE
+    if op in (MMAP_READ_TRYLOCK, MMAP_READ_LOCK):
+        if get(state, MMAP_WRITER):
+            return OTHERWISE if op == MMAP_READ_TRYLOCK else BLOCKED
+        put(state, MMAP_READERS, get(state, MMAP_READERS) + ONE)
+        return NEXT
+    if op == MMAP_READ_UNLOCK:
+        readers = get(state, MMAP_READERS)
+        if readers == ZERO:
+            return _stops(state, BALANCED, setting)
+        put(state, MMAP_READERS, readers - ONE)
+        return NEXT
+    if op == MMDROP:
+        return _put_other(state, setting) if tget(state, thread, LOADED) else NEXT
+    if op == MMGRAB:
+        if tget(state, thread, LOADED):
+            if get(state, OTHER_USERS) == ZERO:
+                breaks(state, ALIVE, setting)
+            put(state, OTHER_USERS, get(state, OTHER_USERS) + ONE)
+        return NEXT
+    if op == WAKE_WRITER:  # rcuwait_wake_up(&mm->vma_writer_wait)
+        if tget(state, thread, LOADED) and get(state, OTHER_USERS) == ZERO:
+            breaks(state, ALIVE, setting)
+        return NEXT
+    if vma == ZERO:  # a null pointer, where the walk is left out
+        return _stops(state, ALIVE, setting)
+    _touch(state, thread, vma, setting)
+    if op == LOAD_VM_LOCK_SEQ:
+        tput(state, thread, LOADED_SEQ, vget(state, vma, VM_LOCK_SEQ))
+        return NEXT
+    if op == UNLESS_EQUAL:  # 7.3 reads its own mm's sequence, those before the VMA's mm's
+        seq = get(state, SEQ) if setting[REFCOUNT] else _mm_seq(state, vma)
+        return OTHERWISE if tget(state, thread, LOADED_SEQ) == seq else NEXT
+    if op == DOWN_READ_TRYLOCK:
+        if vget(state, vma, EXCLUSIVE) or vget(state, vma, WAITERS):
+            return OTHERWISE
+        count = vget(state, vma, COUNT)
+        if count == COUNT[2]:
+            return _stops(state, BALANCED, setting)
+        vput(state, vma, COUNT, count + ONE)
+        return NEXT
+    if op == INC_NOT_ZERO:  # arg: also from 0
+        count = vget(state, vma, COUNT)
+        if vget(state, vma, EXCLUSIVE):
+            return OTHERWISE
+        if count == ZERO and arg == ZERO:
+            return ELSEWHERE
+        if count == COUNT[2]:
+            return _stops(state, BALANCED, setting)
+        vput(state, vma, COUNT, count + ONE)
+        return NEXT
+    if op in (UP_READ, PUT):
+        count = vget(state, vma, COUNT)
+        if count == ZERO:
+            return _stops(state, BALANCED, setting)
+        vput(state, vma, COUNT, count - ONE)
+        if op == UP_READ:
+            return NEXT if vget(state, vma, WAITERS) else OTHERWISE
+        return NEXT if vget(state, vma, EXCLUSIVE) and count <= TWO else OTHERWISE
+    if op == WAKE:  # rwsem_wake(): the semaphore is used once more
+        return NEXT
+    if op == LOAD_VM_MM:
+        tput(state, thread, LOADED, vget(state, vma, OTHER))
+        return NEXT
+    if op == IF_OUR_MM:
+        return OTHERWISE if vget(state, vma, OTHER) else NEXT
+    if op == IF_ATTACHED:
+        return OTHERWISE if vget(state, vma, st.DETACHED) else NEXT
+    if op == IF_IN_RANGE:
+        return NEXT if st.covers(state, vma, arg) else OTHERWISE
+    if op == IF_ANON:
+        return NEXT if vget(state, vma, ANON) else OTHERWISE
+    if op == PREPARE_ANON:
+        vput(state, vma, ANON, ONE)
+        return NEXT
+    if op == LOAD_START:
+        tput(state, thread, LOADED, vget(state, vma, START))
+        return NEXT
+    if op == LOAD_PGOFF:  # linear_page_index(): of a mapping of page 0 at offset 0
+        if vget(state, vma, PGOFF) != tget(state, thread, LOADED):
+            breaks(state, STABLE, setting)
+        return NEXT
+    if op == LOAD_FLAGS:
+        tput(state, thread, LOADED, vget(state, vma, MAY_WRITE))
+        return NEXT
+    # SET_PTE
+    may_write = tget(state, thread, LOADED)
+    if vget(state, vma, MAY_WRITE) != may_write or not vget(state, vma, ANON):
+        breaks(state, STABLE, setting)
+    if get(state, page(ZAPPED, arg)):
+        breaks(state, UNMAPPED, setting)
+    put(state, page(PTE, arg), WRITABLE if may_write else READ_ONLY)
+    return NEXT
+
+
+@outline
+def _locking(state, thread, op, arg, setting):
+    vma = tget(state, thread, VMA)
+    if op == MMAP_WRITE_LOCK:
+        if get(state, MMAP_WRITER) or get(state, MMAP_READERS):
+            return BLOCKED
+        put(state, MMAP_WRITER, thread + ONE)
+        return NEXT
+    if op == MMAP_WRITE_UNLOCK:
+        put(state, MMAP_WRITER, ZERO)
+        return NEXT
+    if op == MMAP_DOWNGRADE:
+        put(state, MMAP_WRITER, ZERO)
+        put(state, MMAP_READERS, get(state, MMAP_READERS) + ONE)
+        return NEXT
+    if op == SEQ_BEGIN:
+        _count_up(state, SEQ, setting)
+        return NEXT
+    if op == SEQ_END:
+        _count_up(state, SEQ, setting)
+        _end_marks(state, ZERO)
+        return NEXT
+    if op == OTHER_SEQ_BEGIN:
+        _count_up(state, OTHER_SEQ, setting)
+        return NEXT
+    if op == OTHER_SEQ_END:
+        _count_up(state, OTHER_SEQ, setting)
+        _end_marks(state, ONE)
+        return NEXT
+    if vma == ZERO:
+        return _stops(state, ALIVE, setting)
+    if op == IF_NOT_MARKED:  # __is_vma_write_locked(): both sequences are the writer's to change
+        if vget(state, vma, VM_LOCK_SEQ) != _mm_seq(state, vma):
+            return NEXT
+        vput(state, vma, MARKED, ONE)
+        return OTHERWISE
+    if op == DOWN_WRITE:
+        if vget(state, vma, COUNT) or vget(state, vma, EXCLUSIVE):
+            vput(state, vma, WAITERS, ONE)
+            return NEXT
+        vput(state, vma, EXCLUSIVE, ONE)
+        return OTHERWISE
+    if op == EXCLUDE_READERS:  # refcount_add_not_zero(VM_REFCNT_EXCLUDE_READERS_FLAG)
+        if vget(state, vma, COUNT) == ZERO and not vget(state, vma, EXCLUSIVE):
+            return OTHERWISE
+        vput(state, vma, EXCLUSIVE, ONE)
+        return NEXT
+    if op == WAIT_FOR_READERS:  # arg: what the count is without readers
+        held = not setting[REFCOUNT] and vget(state, vma, EXCLUSIVE)
+        if held or vget(state, vma, COUNT) != arg:
+            return BLOCKED
+        if not setting[REFCOUNT]:  # the semaphore is taken as it becomes free
+            vput(state, vma, EXCLUSIVE, ONE)
+            vput(state, vma, WAITERS, ZERO)
+        return NEXT
+    if op == STORE_VM_LOCK_SEQ:
+        vput(state, vma, VM_LOCK_SEQ, _mm_seq(state, vma))
+        vput(state, vma, MARKED, ONE)
+        return NEXT
+    # UP_WRITE, or the count without its flag
+    vput(state, vma, EXCLUSIVE, ZERO)
+    return NEXT
+
+
+@forceinline
+def _free(state, thread, vma, setting):
+    vput(state, vma, MARKED, ZERO)
+    waits = ZERO
+    for other in range(setting[st.N_THREADS]):
+        waits |= tget(state, other, IN_RCU) << other
+    if setting[TYPESAFE] & AT_ONCE or waits == ZERO:
+        vput(state, vma, LIFE, FREED)
+    else:
+        vput(state, vma, LIFE, WAITING)
+        put(state, grace(vma), waits)
+
+
+@forceinline
+def _alloc(state, thread, arg, setting):
+    """A VMA, initialised: arg has its first page, its last one, and whose it is."""
+    for life in (FREED, UNUSED):
+        for v in range(VMAS):
+            vma = v + ONE
+            if vget(state, vma, LIFE) == life:
+                vput(state, vma, LIFE, LIVE)
+                vput(state, vma, START, arg & ONE)
+                vput(state, vma, PGOFF, arg & ONE)
+                vput(state, vma, LAST, (arg >> ONE) & ONE)
+                vput(state, vma, OTHER, (arg >> TWO) & ONE)
+                vput(state, vma, VM_LOCK_SEQ, setting[SEQ_MASK])
+                vput(state, vma, MAY_WRITE, ONE)
+                vput(state, vma, ANON, ONE)
+                vput(state, vma, MARKED, ZERO)
+                # The lock of a type-safe VMA stays as it is. 7.3 has the count for `detached`.
+                vput(state, vma, st.DETACHED, ONE if setting[REFCOUNT] else ZERO)
+                tput(state, thread, VMA, vma)
+                return NEXT
+    return OTHERWISE
+
+
+@outline
+def _writer(state, thread, op, arg, setting):
+    vma = tget(state, thread, VMA)
+    if op == IF_UNMAPPED:
+        return OTHERWISE if get(state, page(TREE, arg)) else NEXT
+    if op == ALLOC:
+        return _alloc(state, thread, arg, setting)
+    if op == PUT_OTHER_MM:
+        return _put_other(state, setting)
+    if vma == ZERO:
+        return _stops(state, ALIVE, setting)
+    if op == FREE:
+        _free(state, thread, vma, setting)
+        return NEXT
+    if op == SET_DETACHED:
+        vput(state, vma, st.DETACHED, ONE)
+        _changes(state, thread, vma, setting)
+        return NEXT
+    if op == PUT_ATTACHED:  # vma_mark_detached(): down by one, detached at 0
+        count = vget(state, vma, COUNT)
+        if count == ZERO:
+            return _stops(state, BALANCED, setting)
+        vput(state, vma, COUNT, count - ONE)
+        vput(state, vma, st.DETACHED, ONE)
+        _changes(state, thread, vma, setting)
+        return NEXT if count > ONE else OTHERWISE
+    if op == MARK_ATTACHED:
+        vput(state, vma, COUNT, ONE)
+        vput(state, vma, st.DETACHED, ZERO)
+        return NEXT
+    if op == CLEAR_TREE:
+        for number in range(PAGES):
+            if get(state, page(TREE, number)) == vma:
+                put(state, page(TREE, number), NONE)
+        return NEXT
+    if op == STORE_TREE:
+        put(state, page(TREE, arg), vma)
+        put(state, page(ZAPPED, arg), ZERO)
+        return NEXT
+    if op == CLEAR_FLAG:
+        _changes(state, thread, vma, setting)
+        vput(state, vma, MAY_WRITE, ZERO)
+        return NEXT
+    if op == CLEAR_ANON:
+        _changes(state, thread, vma, setting)
+        vput(state, vma, ANON, ZERO)
+        return NEXT
+    if op == SET_LAST:
+        _changes(state, thread, vma, setting)
+        vput(state, vma, LAST, arg)
+        return NEXT
+    if op == SET_START:
+        _changes(state, thread, vma, setting)
+        vput(state, vma, START, arg)
+        return NEXT
+    if op == SET_PGOFF:
+        _changes(state, thread, vma, setting)
+        vput(state, vma, PGOFF, arg)
+        return NEXT
+    if op == COPY_ANON:  # anon_vma_fork()
+        put(state, st.CHILD_ANON, vget(state, vma, ANON))
+        return NEXT
+    if op == COPY_PTE:  # copy_present_pte(), under the page table's lock
+        entry = get(state, page(PTE, arg))
+        put(state, page(st.CHILD_PTE, arg), ONE if entry else ZERO)
+        put(state, page(PTE, arg), min(entry, READ_ONLY))
+        return NEXT
+    for number in range(PAGES):
+        if not st.covers(state, vma, number):
+            continue
+        entry = get(state, page(PTE, number))
+        if op == PROTECT_PTES:
+            put(state, page(PTE, number), min(entry, READ_ONLY))
+        elif op == COMPARE_CHILD:
+            copied = get(state, page(st.CHILD_PTE, number))
+            if entry == WRITABLE or copied != (ONE if entry else ZERO):
+                breaks(state, FORKED, setting)
+            if copied and not get(state, st.CHILD_ANON):
+                breaks(state, FORKED, setting)
+        else:  # ZAP_PTES, MOVE_PTES
+            put(state, page(PTE, number), NONE)
+            put(state, page(ZAPPED, number), ONE if op == ZAP_PTES else ZERO)
+    return NEXT
+
+
+@forceinline
+def execute(state, thread, op, arg, setting):
+    """Take one step in place; says how it ends."""
+    if op <= MMAP_READ_UNLOCK:
+        return _reader(state, thread, op, arg, setting)
+    if op <= UP_WRITE:
+        return _locking(state, thread, op, arg, setting)
+    return _writer(state, thread, op, arg, setting)
+
+
+@forceinline
+def _exchange(state, thread):
+    """A writer that works on two VMAs keeps the second where readers keep what they loaded."""
+    vma = tget(state, thread, VMA)
+    tput(state, thread, VMA, tget(state, thread, LOADED))
+    tput(state, thread, LOADED, vma)
+
+
+@successors
+def successor(state, following, steps, setting):
+    """Each thread's next step, where it can be taken. A step is thread * 128 + its place."""
+    n = ZERO
+    for thread in range(setting[st.N_THREADS]):
+        pc = tget(state, thread, PC)
+        instruction = setting[st.CODE + thread * st.CODE_LENGTH + pc]
+        op = instruction & BYTE
+        if op == END:
+            continue
+        after = following[n]
+        for word in range(U(st.WORDS)):
+            after[word] = state[word]
+        second = (instruction >> SECOND_AT) & ONE
+        if second:
+            _exchange(after, thread)
+        ended = execute(after, thread, op, (instruction >> ARG_AT) & BYTE, setting)
+        if ended == BLOCKED:
+            continue
+        if second:
+            _exchange(after, thread)
+        if ended == NEXT:
+            to = instruction >> NEXT_AT
+        elif ended == OTHERWISE:
+            to = instruction >> OTHERWISE_AT
+        else:
+            to = instruction >> ELSEWHERE_AT
+        tput(after, thread, PC, to & BYTE)
+        steps[n] = thread * st.CODE_LENGTH + pc
+        n += ONE
+    return n

@@ -1,0 +1,173 @@
+"""A new design: its own folders and one word in DESIGNS, and every door takes it."""
+
+import csv
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from lorelab.experiments import DESIGNS
+
+ROOT = Path(__file__).parents[1]
+ROOMS = {
+    "lib/lorelab/empty/__init__.py": """\
+from lorelab.empty.params import Nothing
+from lorelab.experiments import Experiment
+
+EXPERIMENTS = [
+    Experiment(name="empty/no-thing", question="Is there anything?", Params=Nothing),
+]
+""",
+    "lib/lorelab/empty/params.py": """\
+from lorelab.params import Params, param
+
+
+class Nothing(Params):
+    seed: int = param(1, "seed", ge=0)
+""",
+    "lib/kernel/empty/patches/README.md": "# Patches for empty\n",
+}
+MODEL = {
+    "lib/lorelab/empty/experiments/__init__.py": "",
+    "lib/lorelab/empty/experiments/no_thing.py": """\
+from lorelab.counters import table
+
+
+def simulate(params):
+    return table("empty/no-thing", "v", "model", {"things": ("things", [params.seed])})
+""",
+    "lib/lorelab/empty/thread/__init__.py": "",
+    "lib/lorelab/empty/thread/claims.py": """\
+from lorelab.claims import Claim, Finding, Verdict
+
+CLAIMS = [
+    Claim("empty", "one", "It is so.", "line 1", "by eye", lambda: Finding(Verdict.HOLDS, "", {}))
+]
+""",
+    "lib/lorelab/empty/door.py": """\
+import click
+
+
+@click.command()
+def command():
+    print("in")
+
+
+command.name = "empty"
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """The library and what runs in the guest, with one design more."""
+    folder = tmp_path_factory.mktemp("copy")
+    ignore = shutil.ignore_patterns("__pycache__")
+    for name in ("lib/lorelab", "lib/kernel", "data/threads"):
+        shutil.copytree(ROOT / name, folder / name, ignore=ignore)
+    write(folder, ROOMS)
+    registry = folder / "lib/lorelab/experiments.py"
+    text, changed = re.subn(
+        r"^(DESIGNS = \(.*)\)$", r'\1, "empty")', registry.read_text(), flags=re.M
+    )
+    assert changed == 1
+    registry.write_text(text)
+    return folder
+
+
+def write(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def lorelab(folder, *words):
+    """Status, stdout and stderr of a door of the copy; nothing is built there."""
+    there = {"PYTHONPATH": str(folder / "lib"), "XDG_CACHE_HOME": str(folder / "cache")}
+    program = "from lorelab.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        cwd=folder,
+        env={**os.environ, **there, "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["list"], "empty/no-thing (): Is there anything?"),
+        (["claims", "empty"], "design,id,statement"),
+        (["lab", "record", "empty"], ""),
+        (["lab", "verify", "empty"], ""),
+        (["lab", "status"], ""),
+        (["doctor", "--packages"], "qemu-system-x86"),
+    ],
+)
+def test_doors_that_take_all_designs(copy, words, says):
+    status, out, err = lorelab(copy, *words)
+    assert (status, err) == (0, "")
+    assert says in out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["model", "empty/no-thing"], "has no model half; use `lorelab kernel empty/no-thing`"),
+        (["kernel", "empty/no-thing"], "has no kernel half; use `lorelab model empty/no-thing`"),
+        (["agree", "empty/no-thing"], "has no model half to agree with"),
+        (["model", "empty/no-thing", "-p", "seed=-1"], "seed=-1: takes a value greater than"),
+        (["model", "empty/nothing"], "unknown experiment empty/nothing: takes one of "),
+        (["lab", "build", "emty"], "unknown design emty: takes one of "),
+    ],
+)
+def test_what_it_has_not_is_one_line(copy, words, says):
+    status, out, err = lorelab(copy, *words)
+    assert (status, out) == (2, "")
+    assert says in err and err.count("\n") == 1
+
+
+def test_the_laboratory_knows_its_kernel(copy):
+    """As the others, it shares the unmodified one."""
+    _, out, _ = lorelab(copy, "lab", "status")
+    if "not found; as root" in out:
+        pytest.skip("needs the packages that build a kernel (lorelab doctor names them)")
+    for design in (*DESIGNS, "empty"):
+        assert f"kernel of {design} " in out
+    assert "unmodified kernel of empty" not in out
+
+
+def test_rooms_are_found_by_name(copy, tmp_path):
+    """A model half, claims, a door of its own, and a page that is run with other parameters."""
+    shutil.copytree(copy, tmp_path, dirs_exist_ok=True)
+    write(tmp_path, MODEL)
+    assert "empty/no-thing (model): Is there" in lorelab(tmp_path, "list")[1]
+    _, out, _ = lorelab(tmp_path, "model", "empty/no-thing", "-p", "seed=7")
+    assert [row["value"] for row in csv.DictReader(io.StringIO(out))] == ["7"]
+    _, out, _ = lorelab(tmp_path, "claims", "empty")
+    assert [row["verdict"] for row in csv.DictReader(io.StringIO(out))] == ["holds"]
+    assert lorelab(tmp_path, "empty")[:2] == (0, "in\n")
+    cells = [
+        nbformat.v4.new_code_cell("import lorelab"),
+        nbformat.v4.new_code_cell("seed: int = 1", metadata={"tags": ["parameters"]}),
+        nbformat.v4.new_code_cell('given = lorelab.check("empty/no-thing", seed=seed)\ngiven.seed'),
+    ]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    page = tmp_path / "page.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), page)
+    status, out, _ = lorelab(
+        tmp_path, "run", str(page), "-p", "seed=7", "-o", str(tmp_path / "x.ipynb")
+    )
+    assert status == 0
+    [run] = [line for line in out.splitlines() if line.endswith(".ipynb")]
+    assert nbformat.read(tmp_path / run, 4).cells[-1].outputs[0]["data"]["text/plain"] == "7"
+    status, _, err = lorelab(tmp_path, "run", str(page), "-p", "seed=-1")
+    assert status == 2 and "seed" in err

@@ -1,0 +1,165 @@
+"""The protocol's search: what holds, what breaks, and the same from a search written otherwise."""
+
+import numpy as np
+import pytest
+
+from lorelab.checker import explore, path
+from lorelab.errors import BadInput
+from lorelab.vmalock.experiments.protocol import mutations, search
+from lorelab.vmalock.model.protocol import configurations, state
+from lorelab.vmalock.model.protocol.configurations import CONFIGURATIONS, MODEL, MUTATIONS
+from lorelab.vmalock.model.protocol.rules import Rule
+from lorelab.vmalock.model.protocol.steps import Op
+from lorelab.vmalock.params import Variant
+
+from . import oracle
+
+VERSIONS = (Variant.V2, Variant.V6_12, Variant.V7_3)
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+@pytest.mark.parametrize("variant", configurations.CHECKED, ids=lambda v: v.name)
+def test_every_rule_holds_and_every_thread_can_end(variant, name):
+    found = search(variant, CONFIGURATIONS[name], 3)
+    assert found.rule is None
+    assert len(found.explored.states) > 50
+
+
+@pytest.mark.parametrize("variant", VERSIONS, ids=lambda v: v.name)
+def test_every_mutation_is_caught(variant):
+    found = mutations(variant)
+    assert found["mutation"].tolist() == [f"M{n}" for n in range(1, 11)]
+    assert (found["breaks"] != "").all()
+    assert (found["steps"] > 10).all()
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS)
+@pytest.mark.parametrize("variant", VERSIONS, ids=lambda v: v.name)
+def test_a_counterexample_is_a_run_of_the_programs_from_the_first_state(variant, mutation):
+    chosen = CONFIGURATIONS[MUTATIONS[mutation].configuration]
+    without = configurations.mutated(variant, mutation)
+    found = search(variant, chosen, 3, without)
+    following = np.empty((MODEL.most_following, MODEL.words), np.uint64)
+    steps = np.empty(MODEL.most_following, np.uint64)
+    at = configurations.first(variant, chosen, 3)
+    for number, after in path(MODEL, found.explored, found.setting, found.index):
+        n = int(MODEL.successors(at, following, steps, found.setting))
+        assert number in steps[:n].tolist()
+        assert (following[steps[:n].tolist().index(number)] == after).all()
+        at = after
+
+
+@pytest.mark.parametrize("name", ["flags", "writers", "again", "remap", "grow", "reuse"])
+@pytest.mark.parametrize("variant", VERSIONS, ids=lambda v: v.name)
+def test_a_plain_search_reaches_as_many_states(variant, name):
+    chosen = CONFIGURATIONS[name]
+    if len(chosen.threads) == 3 and name in ("flags", "grow", "reuse"):
+        chosen = chosen._replace(threads=(chosen.threads[0], *chosen.threads[2:]))
+    found = search(variant, chosen, 3)
+    states, transitions, rule, _ = oracle.search(variant, chosen, 3)
+    assert (len(found.explored.states), found.explored.transitions) == (states, transitions)
+    assert (found.rule, rule) == (None, 0)
+
+
+@pytest.mark.parametrize("mutation", ["m1", "m3", "m4", "m7", "m9", "m10"])
+@pytest.mark.parametrize("variant", VERSIONS, ids=lambda v: v.name)
+def test_a_plain_search_breaks_the_same_rule_in_as_many_steps(variant, mutation):
+    chosen = CONFIGURATIONS[MUTATIONS[mutation].configuration]
+    if mutation != "m10":
+        kept = int(mutation in ("m7", "m9"))
+        chosen = chosen._replace(threads=(chosen.threads[kept], chosen.threads[2]))
+    without = configurations.mutated(variant, mutation)
+    found = search(variant, chosen, 3, without)
+    length = len(path(MODEL, found.explored, found.setting, found.index))
+    assert oracle.search(variant, chosen, 3, without)[2:] == (found.rule, length)
+
+
+def test_readers_of_different_vmas_do_not_wait_for_a_writer_of_another():
+    """In the fault's program no step under the VMA's lock can be blocked."""
+    chosen = configurations.configuration("fault:0+flags:1")
+    told = configurations.setting(Variant.V6_12, chosen, 3)
+    found = explore(MODEL, configurations.first(Variant.V6_12, chosen, 3), told)
+    reached = set()
+    for number in range(len(found.states)):
+        reached |= {step for step, _ in path(MODEL, found, told, number)}
+    names = {configurations.step(Variant.V6_12, chosen, frozenset(), n).op for n in reached}
+    assert Op.SET_PTE in names
+    assert Op.MMAP_READ_LOCK not in names
+
+
+def test_the_mm_lock_alone_keeps_a_fault_waiting():
+    chosen = configurations.configuration("fault:0+flags:1")
+    found = search(Variant.MMAP_LOCK, chosen, 3)
+    assert found.rule is None
+    assert len(found.explored.states) < 60
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_the_estimate_is_of_the_right_size(name):
+    chosen = CONFIGURATIONS[name]
+    about = configurations.check_size(Variant.V6_12, chosen, 3)
+    assert about / 2 < len(search(Variant.V6_12, chosen, 3).explored.states) < 2 * about
+
+
+def test_a_configuration_too_large_is_refused_with_an_estimate():
+    large = configurations.configuration("+".join(["fault:0"] * 6 + ["unmap:0", "flags:1"]))
+    with pytest.raises(BadInput, match=r"about \d\.\de\+\d\d states, which take \d+\.\d GiB"):
+        configurations.check_size(Variant.V6_12, large, 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("fault", "takes one of flags"),
+        ("fault:2", "on page 0 or 1"),
+        ("fault:0@three", "a layout is one of two, one, stack"),
+        ("+".join(["fault:0"] * 9), "8 threads at most"),
+    ],
+)
+def test_a_configuration_that_is_not_one_is_refused(words, said):
+    with pytest.raises(BadInput, match=said):
+        configurations.configuration(words)
+
+
+def test_an_unknown_step_is_refused_with_those_there_are():
+    with pytest.raises(BadInput, match=r"without=sleep: takes the name of a step; there are rcu"):
+        search(Variant.V6_12, CONFIGURATIONS["flags"], 3, frozenset(["sleep"]))
+
+
+def test_a_variant_without_a_protocol_here_is_refused():
+    with pytest.raises(BadInput, match="SPF"):
+        search(Variant.SPF, CONFIGURATIONS["flags"], 3)
+
+
+def test_no_field_of_the_state_overlaps_another():
+    fields = {name: value for name, value in vars(state).items() if isinstance(value, tuple)}
+    sides = {"TREE": 2, "PTE": 2, "CHILD_PTE": 2, "ZAPPED": 2, "GRACE": 3}
+    taken = np.zeros((3, 64), int)
+    for name, (word, shift, mask) in fields.items():
+        bits = int(mask).bit_length() * sides.get(name, 1)
+        taken[int(word), int(shift) : int(shift) + bits] += 1
+    assert taken.max() == 1
+    assert not taken[1, int(state.VMA_BITS) :].any()
+    assert not taken[2, int(state.THREAD_BITS) :].any()
+
+
+def test_every_rule_that_a_state_can_break_is_broken_by_some_omission():
+    broken = {
+        search(Variant.V6_12, CONFIGURATIONS[name], 3, frozenset([without])).rule
+        for name, without in [
+            ("flags", "wait for readers"),
+            ("flags", "vma_start_write in flags"),
+            ("unmap", "RCU section of the walk"),
+            ("remap", "get_unmapped_area"),
+            ("fork", "vma_start_write in fork"),
+            ("writers", "up_write of mmap_lock"),
+            ("flags", "down_read_trylock"),
+            ("flags", "rcu_read_unlock in vma_end_read"),
+        ]
+    }
+    assert broken == set(Rule) - {Rule.ONE_WRITER}
+    found = search(
+        Variant.V6_12, CONFIGURATIONS["again"], 3, frozenset(["mmap_lock of a writer"]),
+        frozenset([Rule.ONE_WRITER]),
+    )  # fmt: skip
+    assert found.rule == Rule.ONE_WRITER
