@@ -5,6 +5,7 @@ from lorelab.vmalock.params import (
     Contention,
     Fork,
     Launch,
+    Litmus,
     Merge,
     Omissions,
     Protocol,
@@ -27,6 +28,11 @@ EXPERIMENTS = [
         name="vmalock/wrap",
         question="What is wrong once the sequences have come around?",
         Params=Wrap,
+    ),
+    Experiment(
+        name="vmalock/litmus",
+        question="Which barriers does the protocol need?",
+        Params=Litmus,
     ),
     Experiment(
         name="vmalock/contention",

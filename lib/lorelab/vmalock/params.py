@@ -152,3 +152,9 @@ class Wrap(Params):
     variant: by_label(Variant) = param(Variant.V6_12, "whose protocol: v2, v6.12 or v7.3")
     sequence_bits: int = param(2, "bits of the sequences", "bits", ge=1, le=4)
     others: int = param(3, "writers that write to another VMA, once each", "writers", ge=0, le=6)
+
+
+class Litmus(Params):
+    """The protocol's accesses as litmus tests, on machines that reorder them."""
+
+    test: Literal["all", "L1", "L2", "L3", "L4", "L5"] = param("all", "which of them")

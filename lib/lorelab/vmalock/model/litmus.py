@@ -1,0 +1,316 @@
+"""Memory ordering: the protocol's accesses as litmus tests, and machines that reorder them.
+
+A machine performs each thread's accesses in any order that its rules leave open (`ordered`). A
+store that is not performed yet while later accesses are is one in a store buffer: `TSO` lets loads
+pass stores (x86), `PSO` also lets stores pass stores, `WEAK` lets everything pass but what a
+barrier, an acquire, a release or the same address keeps in place, as the kernel's memory model does
+where no dependency is carried. Memory is one for all: a store is performed for everyone at once. A
+load of a variable that its own thread has just stored waits for the store, where a real buffer
+would forward it; no test here has one.
+
+The same tests as files for herd7 are in lib/kernel/vmalock/litmus; `lkmm()` writes them.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from lorelab.checker import Model, explore, invariant, successors
+from lorelab.numbers import ONE, ZERO, U
+
+
+class Machine(IntEnum):
+    """What may pass what."""
+
+    SC = 0
+    """Nothing: sequential consistency."""
+    TSO = 1
+    """Loads pass earlier stores: a store buffer, first in, first out."""
+    PSO = 2
+    """Stores pass earlier stores, too: a store buffer for each address."""
+    WEAK = 3
+    """Loads pass and are passed, too."""
+
+
+class Kind(IntEnum):
+    """What an access does."""
+
+    LOAD = 0
+    STORE = 1
+    LOCK = 2
+    """Waits until the lock is free and takes it, as a semaphore is taken."""
+    UNLOCK = 3
+    WMB = 4
+    """smp_wmb(): no access, but earlier stores come before later ones."""
+
+
+class Access(NamedTuple):
+    """One line of a litmus test."""
+
+    kind: Kind
+    where: str = ""
+    value: int = 0
+    """What is stored; of a load the number of its register."""
+    ordered: bool = False
+    """A load that acquires, a store that releases."""
+
+
+def load(where: str, register: int, acquire: bool = False) -> Access:
+    return Access(Kind.LOAD, where, register, acquire)
+
+
+def store(where: str, value: int, release: bool = False) -> Access:
+    return Access(Kind.STORE, where, value, release)
+
+
+class Test(NamedTuple):
+    """A litmus test; all variables begin as `first` says, else as 0."""
+
+    what: str
+    threads: tuple[tuple[Access, ...], ...]
+    asked: dict[tuple[int, int], int]
+    """The outcome that is asked about: value by thread and register."""
+    first: dict[str, int] = {}  # noqa: RUF012
+    __test__ = False
+
+
+WMB = Access(Kind.WMB)
+LOCK, UNLOCK = Access(Kind.LOCK, "vm_lock"), Access(Kind.UNLOCK, "vm_lock")
+MARK = (store("mm_seq", 1), WMB, LOCK, store("vm_seq", 1), UNLOCK)
+MARKED = {"mm_seq": 1, "vm_seq": 1}
+
+TESTS = {
+    "L1": Test(
+        "a reader that sees the end of the writer's sequence sees what the writer stored",
+        (
+            (store("data", 1), WMB, store("mm_seq", 2)),
+            (load("mm_seq", 0, acquire=True), load("data", 1)),
+        ),
+        {(1, 0): 2, (1, 1): 0},
+        MARKED,
+    ),
+    "L2": Test(
+        "the same without the barrier before the increment",
+        (
+            (store("data", 1), store("mm_seq", 2)),
+            (load("mm_seq", 0, acquire=True), load("data", 1)),
+        ),
+        {(1, 0): 2, (1, 1): 0},
+        MARKED,
+    ),
+    "L2-read-once": Test(
+        "the same with the barrier, but without the acquire of the reader's load",
+        (
+            (store("data", 1), WMB, store("mm_seq", 2)),
+            (load("mm_seq", 0), load("data", 1)),
+        ),
+        {(1, 0): 2, (1, 1): 0},
+        MARKED,
+    ),
+    "L3": Test(
+        "a reader that holds the lock sees the mark, and the sequence from before it",
+        (
+            MARK,
+            (LOCK, load("vm_seq", 0), load("mm_seq", 1, acquire=True), UNLOCK),
+        ),
+        {(1, 0): 1, (1, 1): 0},
+    ),
+    "L4": Test(
+        "a writer's last load sees what a reader stores once it is unlocked",
+        (
+            (load("data", 0), WMB, store("mm_seq", 2)),
+            (load("mm_seq", 0, acquire=True), store("data", 1)),
+        ),
+        {(0, 0): 1, (1, 0): 2},
+        MARKED,
+    ),
+    "L4-release": Test(
+        "the same, were the end of the sequence a release, as its comments call it",
+        (
+            (load("data", 0), store("mm_seq", 2, release=True)),
+            (load("mm_seq", 0, acquire=True), store("data", 1)),
+        ),
+        {(0, 0): 1, (1, 0): 2},
+        MARKED,
+    ),
+    "L4-mmap-lock": Test(
+        "the same of a store that takes mmap_lock, as that of anon_vma does",
+        (
+            (load("data", 0), WMB, store("mm_seq", 2), store("mmap_lock", 1, release=True)),
+            (load("mmap_lock", 0, acquire=True), store("data", 1)),
+        ),
+        {(0, 0): 1, (1, 0): 1},
+        MARKED,
+    ),
+    "L4-page-table": Test(
+        "the same of a page table entry, which is read and stored under its lock",
+        (
+            (
+                Access(Kind.LOCK, "ptl"),
+                load("data", 0),
+                Access(Kind.UNLOCK, "ptl"),
+                WMB,
+                store("mm_seq", 2),
+            ),
+            (
+                load("mm_seq", 0, acquire=True),
+                Access(Kind.LOCK, "ptl"),
+                store("data", 1),
+                Access(Kind.UNLOCK, "ptl"),
+            ),
+        ),
+        {(0, 0): 1, (1, 0): 2},
+        MARKED,
+    ),
+    "L5": Test(
+        "the early check, without the lock, sees the mark and the sequence from before it",
+        (MARK, (load("vm_seq", 0), load("mm_seq", 1))),
+        {(1, 0): 1, (1, 1): 0},
+    ),
+    "L5-locked": Test(
+        "the early check sees the sequence from before the end, of a writer known to be done",
+        (
+            (store("mm_seq", 2), store("mmap_lock", 1, release=True)),
+            (load("mmap_lock", 0), load("mm_seq", 1)),
+        ),
+        {(1, 0): 1, (1, 1): 1},
+        MARKED,
+    ),
+}
+"""By name; what each asks is whether the outcome can be."""
+
+
+def variables(test: Test) -> list[str]:
+    """The variables of a test, in the order of their first use."""
+    return list(dict.fromkeys(a.where for thread in test.threads for a in thread if a.where))
+
+
+def ordered(thread: tuple[Access, ...], i: int, j: int, machine: Machine) -> bool:
+    """Whether access i of a thread is performed before its later access j on this machine."""
+    first, second = thread[i], thread[j]
+    stores = (Kind.STORE, Kind.UNLOCK)
+    if machine == Machine.SC or first.where == second.where:
+        return True
+    if first.kind == Kind.LOCK or (first.kind == Kind.LOAD and first.ordered):
+        return True
+    if second.kind == Kind.UNLOCK or (second.kind == Kind.STORE and second.ordered):
+        return True
+    both = first.kind in stores and second.kind in stores
+    if both and any(between.kind == Kind.WMB for between in thread[i:j]):
+        return True
+    if machine == Machine.WEAK:
+        return False
+    # Of store buffers a lock is taken by an atomic operation, which empties them.
+    if second.kind == Kind.LOCK or first.kind == Kind.LOAD:
+        return True
+    return machine == Machine.TSO and second.kind in stores
+
+
+# A state: two bits a variable in word 0, four registers of two bits a thread in word 1 and which
+# of its eight accesses each has performed in word 2. The setting has a block of 8 for each thread:
+# an access is kind | where << 4 | value << 8 | must << 16, and must the accesses before it; then,
+# for the outcome, mask and value of word 1.
+THREADS, ACCESSES = U(2), U(8)
+NO_ACCESS = U(0xF)
+STORE, LOCK_KIND, UNLOCK_KIND = U(Kind.STORE), U(Kind.LOCK), U(Kind.UNLOCK)
+TWO_BITS, BYTE = U(3), U(0xFF)
+
+
+@successors
+def _perform(state, following, steps, setting):
+    n = ZERO
+    for thread in range(THREADS):
+        done = (state[2] >> (ACCESSES * thread)) & BYTE
+        for place in range(ACCESSES):
+            access = setting[thread * ACCESSES + place]
+            kind = access & NO_ACCESS
+            must = (access >> U(16)) & BYTE
+            if kind == NO_ACCESS or (done >> place) & ONE or (must & ~done):
+                continue
+            at = U(2) * ((access >> U(4)) & NO_ACCESS)
+            value = (access >> U(8)) & BYTE
+            memory = (state[0] >> at) & TWO_BITS
+            if kind == LOCK_KIND and memory:
+                continue
+            after = following[n]
+            after[0], after[1], after[2] = state[0], state[1], state[2]
+            if kind == ZERO:
+                after[1] |= memory << (U(2) * (U(4) * thread + value))
+            else:
+                stored = value if kind == STORE else (ONE if kind == LOCK_KIND else ZERO)
+                after[0] = (after[0] & ~(TWO_BITS << at)) | (stored << at)
+            after[2] |= ONE << (ACCESSES * thread + place)
+            steps[n] = thread * ACCESSES + place
+            n += ONE
+    return n
+
+
+@invariant
+def _outcome(state, followed, setting):
+    at = THREADS * ACCESSES
+    return U(not followed and (state[1] & setting[at]) == setting[at + ONE])
+
+
+MODEL = Model(_perform, _outcome, words=3, most_following=16)
+
+
+def setting(test: Test, machine: Machine) -> np.ndarray:
+    """What the search is told; (18,) uint64."""
+    told = np.full(18, NO_ACCESS, U)
+    names = variables(test)
+    for number, thread in enumerate(test.threads):
+        places = [place for place, access in enumerate(thread) if access.kind != Kind.WMB]
+        for n, place in enumerate(places):
+            before = enumerate(places[:n])
+            must = sum(1 << m for m, p in before if ordered(thread, p, place, machine))
+            kind, where, value, _ = thread[place]
+            told[number * 8 + n] = U(kind | names.index(where) << 4 | value << 8 | must << 16)
+    told[16] = sum(3 << 2 * (4 * thread + register) for thread, register in test.asked)
+    told[17] = sum(v << 2 * (4 * thread + r) for (thread, r), v in test.asked.items())
+    return told
+
+
+def allowed(test: Test, machine: Machine) -> tuple[bool, int]:
+    """Whether the outcome can be on this machine, and how many states were gone through."""
+    first = np.zeros(3, U)
+    for n, name in enumerate(variables(test)):
+        first[0] |= U(test.first.get(name, 0) << 2 * n)
+    found = explore(MODEL, first, setting(test, machine), memory=1 << 24)
+    return bool(found.broken), len(found.states)
+
+
+def lkmm(name: str) -> str:
+    """The test as a file for herd7 and the kernel's memory model (tools/memory-model)."""
+    test = TESTS[name]
+    spelled = {
+        Kind.WMB: "smp_wmb();",
+        Kind.LOCK: "spin_lock({0});",
+        Kind.UNLOCK: "spin_unlock({0});",
+    }
+    locks = [a.where for thread in test.threads for a in thread if a.kind == Kind.LOCK]
+
+    def line(access: Access) -> str:
+        kind, where, value, keeps = access
+        if kind == Kind.LOAD:
+            return f"r{value} = " + (
+                f"smp_load_acquire({where});" if keeps else f"READ_ONCE(*{where});"
+            )
+        if kind == Kind.STORE:
+            call = f"smp_store_release({where}" if keeps else f"WRITE_ONCE(*{where}"
+            return f"{call}, {value});"
+        return spelled[kind].format(where)
+
+    used = variables(test)
+    begins = " ".join(f"{where}={value};" for where, value in test.first.items() if where in used)
+    text = [f"C {name}", "", "(*", f" * Can it be that {test.what}?", " *)", ""]
+    text += [f"{{ {begins} }}" if begins else "{ }"]
+    for number, thread in enumerate(test.threads):
+        own = dict.fromkeys(access.where for access in thread if access.where)
+        takes = ", ".join(f"{'spinlock_t' if w in locks else 'int'} *{w}" for w in own)
+        registers = [f"\tint r{a.value};" for a in thread if a.kind == Kind.LOAD]
+        body = [f"\t{line(access)}" for access in thread]
+        space = [""] if registers else []
+        text += ["", f"P{number}({takes})", "{", *registers, *space, *body, "}"]
+    wanted = " /\\ ".join(f"{thread}:r{r}={v}" for (thread, r), v in test.asked.items())
+    return "\n".join([*text, "", f"exists ({wanted})", ""])

@@ -1,0 +1,112 @@
+"""The litmus tests: machines against each other, against herd7, and against plain orders."""
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lorelab.errors import BadInput
+from lorelab.vmalock import herd
+from lorelab.vmalock.experiments import litmus as experiment
+from lorelab.vmalock.model import litmus
+from lorelab.vmalock.model.litmus import TESTS, WMB, Kind, Machine, Test, allowed, load, store
+from lorelab.vmalock.params import Litmus
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_the_file_for_herd7_is_the_test(name):
+    assert (herd.TESTS / f"{name}.litmus").read_text() == litmus.lkmm(name)
+
+
+def test_there_are_no_other_files():
+    assert {file.stem for file in herd.TESTS.glob("*.litmus")} == set(TESTS)
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_the_weak_machine_allows_what_the_kernels_model_does(name):
+    assert allowed(TESTS[name], Machine.WEAK)[0] == (herd.recorded()[name] != "Never")
+
+
+def test_what_each_test_is_there_for():
+    table = experiment.verdicts().set_index("test")
+    never = ["L1", "L3", "L4-release", "L4-mmap-lock", "L4-page-table"]
+    assert table.index[table["kernel_model"] == "Never"].tolist() == never
+    assert (table["tso"] == "").all()
+    assert table.index[table["pso"] == "allowed"].tolist() == ["L2"]
+
+
+def test_a_changed_file_needs_a_new_record(tmp_path, monkeypatch):
+    for file in herd.TESTS.glob("*.litmus"):
+        (tmp_path / file.name).write_text(file.read_text() + "\n")
+    monkeypatch.setattr(herd, "TESTS", tmp_path)
+    with pytest.raises(BadInput, match=r"\.litmus has changed since herd7 ran it"):
+        herd.recorded()
+
+
+def test_one_test_can_be_asked_for():
+    assert experiment.simulate(Litmus(test="L1"))["variant"].unique().tolist() == ["L1"]
+    assert experiment.simulate(Litmus())["variant"].nunique() == len(TESTS)
+
+
+def orders(test, machine):
+    """Every outcome of a test, by performing whole orders of all accesses one after another."""
+    steps = [
+        (t, place)
+        for t, thread in enumerate(test.threads)
+        for place, access in enumerate(thread)
+        if access.kind != Kind.WMB
+    ]
+    for order in permutations(steps):
+        at = {step: n for n, step in enumerate(order)}
+        kept = all(
+            at[t, i] < at[t, j]
+            for t, i in steps
+            for u, j in steps
+            if t == u and i < j and litmus.ordered(test.threads[t], i, j, machine)
+        )
+        if not kept:
+            continue
+        memory, registers = dict(test.first), {}
+        for t, place in order:
+            kind, where, value, _ = test.threads[t][place]
+            if kind == Kind.LOAD:
+                registers[t, value] = memory.get(where, 0)
+            else:
+                memory[where] = value
+        yield registers
+
+
+@st.composite
+def two_threads(draw):
+    """Two threads of up to three loads and stores of two variables."""
+    threads = []
+    asked = {}
+    for t in range(2):
+        lines = []
+        for n in range(draw(st.integers(1, 3))):
+            where = draw(st.sampled_from("xy"))
+            keeps = draw(st.booleans())
+            if draw(st.booleans()):
+                lines.append(load(where, n, keeps))
+                asked[t, n] = draw(st.integers(0, 2))
+            else:
+                lines.append(store(where, draw(st.integers(1, 2)), keeps))
+            if draw(st.booleans()):
+                lines.append(WMB)
+        threads.append(tuple(lines))
+    return Test("anything", tuple(threads), asked)
+
+
+@given(two_threads(), st.sampled_from(Machine))
+def test_the_search_allows_what_some_order_gives(test, machine):
+    can = any(
+        all(registers[k] == v for k, v in test.asked.items()) for registers in orders(test, machine)
+    )
+    assert allowed(test, machine)[0] == can
+
+
+@given(two_threads())
+def test_a_weaker_machine_allows_no_less(test):
+    can = [allowed(test, machine)[0] for machine in Machine]
+    assert can == sorted(can)
