@@ -76,9 +76,9 @@ def test_what_begins_ends_and_lets_go(m):
         assert refused == found["mmap"]
     assert m.fault_latency.sum() == found["faults"]
     assert m.write_latency.sum() == found["writes"]
-    assert not m.readers.any()
-    assert not m.handoff.any()
-    for held in (m.writer, m.waiter_head, m.osq_head):
+    assert not m.sem["readers"].any()
+    assert not m.sem["handoff"].any()
+    for held in (m.sem["writer"], m.sem["waiter_head"], m.sem["osq_head"]):
         assert (held == NONE).all()
     assert int(m.one["idle"][0]) == int(m.one["cpus"][0])
     assert m.one["readers_waiting"][0] == m.one["writers_waiting"][0] == 0
@@ -139,7 +139,7 @@ def test_buckets_are_contiguous_and_within_3_percent():
 def rwsem_of(threads, **costs):
     m = made(Variant.MMAP_LOCK, threads, threads, 1, [{}] * threads, **costs)
     for t in range(threads):
-        m.cpu[t] = U(t)
+        m.task["cpu"][t] = U(t)
     m.one["idle"] = 0
     return m
 
@@ -151,7 +151,7 @@ def test_readers_share_and_a_waiting_writer_stops_new_ones():
     m = rwsem_of(4)
     assert rwsem.down_read(m, SEM, U(0))
     assert rwsem.down_read(m, SEM, U(1))
-    m.nonspinnable[0] = 1
+    m.sem["nonspinnable"][0] = 1
     assert not rwsem.down_write(m, SEM, U(2))
     assert not rwsem.down_read_trylock(m, SEM)
     assert not rwsem.down_read(m, SEM, U(3))
@@ -161,13 +161,13 @@ def test_readers_share_and_a_waiting_writer_stops_new_ones():
 def test_all_waiting_readers_pass_the_writer_between_them():
     m = rwsem_of(5)
     assert rwsem.down_write(m, SEM, U(0))
-    m.nonspinnable[0] = 1
+    m.sem["nonspinnable"][0] = 1
     assert not rwsem.down_read(m, SEM, U(1))
     assert not rwsem.down_write(m, SEM, U(2))
     assert not rwsem.down_read(m, SEM, U(3))
     rwsem.up_write(m, SEM, U(0))
-    assert m.readers[0] == 2
-    assert m.waiter_head[0] == 2
+    assert m.sem["readers"][0] == 2
+    assert m.sem["waiter_head"][0] == 2
 
 
 def test_a_batch_is_256_readers():
@@ -176,21 +176,21 @@ def test_a_batch_is_256_readers():
     for t in range(1, 300):
         assert not rwsem.down_read(m, SEM, U(t))
     rwsem.up_write(m, SEM, U(0))
-    assert m.readers[0] == 256
+    assert m.sem["readers"][0] == 256
 
 
 @pytest.mark.parametrize("late", [False, True])
 def test_a_writer_that_waited_4_ms_ends_stealing(late):
     m = rwsem_of(3)
     assert rwsem.down_read(m, SEM, U(0))
-    m.nonspinnable[0] = 1
+    m.sem["nonspinnable"][0] = 1
     assert not rwsem.down_write(m, SEM, U(1))
     m.one["now"] = 4_000_001 if late else 3_999_999
     assert not rwsem.rwsem_try_write_lock(m, SEM, U(1))
-    assert bool(m.handoff[0]) == late
-    m.readers[0], m.reader_owned[0], m.nonspinnable[0] = 0, 0, 0
+    assert bool(m.sem["handoff"][0]) == late
+    m.sem["readers"][0], m.sem["reader_owned"][0], m.sem["nonspinnable"][0] = 0, 0, 0
     # a spinner would take it now
-    m.spins_on[2], m.osq_head[0], m.osq_tail[0] = 0, 2, 2
+    m.task["spins_on"][2], m.sem["osq_head"][0], m.sem["osq_tail"][0] = 0, 2, 2
     assert rwsem.spin(m, SEM, U(2)) != late
 
 
@@ -198,8 +198,8 @@ def test_writers_spin_only_while_the_owner_runs():
     m = rwsem_of(3)
     assert rwsem.down_write(m, SEM, U(0))
     assert not rwsem.down_write(m, SEM, U(1))
-    assert m.spins_on[1] == 0
-    m.cpu[0] = NONE
+    assert m.task["spins_on"][1] == 0
+    m.task["cpu"][0] = NONE
     assert not rwsem.down_write(m, SEM, U(2))
-    assert m.spins_on[2] == NONE
+    assert m.task["spins_on"][2] == NONE
     assert counted(m)["sleep_writer"] == 1

@@ -1,14 +1,54 @@
 """`vmalock/contention`: threads that fault and, now and then, change a VMA."""
 
+from functools import cache
+from itertools import product
+
 import pandas as pd
 
-from lorelab.vmalock.experiments.outcome import counters, done
-from lorelab.vmalock.params import Contention
+from lorelab.vmalock.experiments.outcome import counters, done, totals
+from lorelab.vmalock.params import Contention, Variant
 from lorelab.vmalock.workload import programs
 
 NAME = "vmalock/contention"
+CPUS = (8, 12, 16, 20, 24, 28, 32, 48, 64)
+SHARING = (1, 2, 4, 8)
+"""Threads that fault in one VMA."""
+WRITERS = (0.0, 0.001, 0.01, 0.03)
 
 
 def simulate(params: Contention) -> pd.DataFrame:
     """Run the model; counters as `lorelab.vmalock.experiments.outcome.counters`."""
     return counters(NAME, params, done(programs.contention(params)))
+
+
+def time_of_a_fault(params: Contention) -> float:
+    """Time that a thread spends on an operation, its own work between two included [ns]."""
+    found = totals(done(programs.contention(params)))
+    return params.threads * found["last"] / max(found["faults"] + found["writes"], 1)
+
+
+@cache
+def benefit(policy: Variant = Variant.V2, ms: int = 5) -> pd.DataFrame:
+    """What a policy keeps of the benefit of speculative faults, over threads, VMAs and writers.
+
+    Returns
+    -------
+    DataFrame
+        Columns `cpus` (as many threads), `sharing` (threads a VMA), `writer_share`, the time of an
+        operation [ns] `base` (mmap_lock), `spf` and `series`, `faster` (SPF gains 1 % or more
+        of the base) and `benefit` = (base - series) / (base - spf) [%].
+    """
+    rows = []
+    for cpus, sharing, share in product(CPUS, SHARING, WRITERS):
+        params = Contention(
+            cpus=cpus, threads=cpus, vmas=cpus // sharing, writer_share=share, think_ns=500, ms=ms
+        )
+        base, spf, series = (
+            time_of_a_fault(params.model_copy(update={"policy": each}))
+            for each in (Variant.MMAP_LOCK, Variant.SPF, policy)
+        )
+        rows.append((cpus, sharing, share, base, spf, series))
+    found = pd.DataFrame(rows, columns=["cpus", "sharing", "writer_share", "base", "spf", "series"])
+    found["faster"] = found["base"] - found["spf"] > 0.01 * found["base"]
+    found["benefit"] = 100 * (found["base"] - found["series"]) / (found["base"] - found["spf"])
+    return found

@@ -19,30 +19,30 @@ REMOTE = COUNT["remote"]
 def write(m, line, cpu):
     """Do an atomic operation on a line; returns when it is done [ns]."""
     now = m.one[0].now
-    if m.line_owner[line] == cpu and m.line_shared[line] == ZERO:
-        done = max(now, m.line_free[line]) + m.one[0].local
+    if m.line[line].owner == cpu and m.line[line].shared == ZERO:
+        done = max(now, m.line[line].free) + m.one[0].local
     else:
-        done = max(now, m.line_free[line]) + m.one[0].remote
-        m.line_free[line] = done
-        m.line_owner[line] = cpu
-        m.line_shared[line] = ZERO
+        done = max(now, m.line[line].free) + m.one[0].remote
+        m.line[line].free = done
+        m.line[line].owner = cpu
+        m.line[line].shared = ZERO
         m.count[REMOTE] += ONE
-    m.line_stamp[line] += ONE
-    m.copy[cpu, line] = m.line_stamp[line]
+    m.line[line].stamp += ONE
+    m.copy[cpu, line] = m.line[line].stamp
     return done
 
 
 @forceinline
 def read(m, line, cpu, done):
     """Read a line, not before `done`; returns when that is done [ns]."""
-    if m.copy[cpu, line] == m.line_stamp[line]:
+    if m.copy[cpu, line] == m.line[line].stamp:
         return done
-    if m.line_owner[line] == NONE:
-        m.copy[cpu, line] = m.line_stamp[line]
+    if m.line[line].owner == NONE:
+        m.copy[cpu, line] = m.line[line].stamp
         return done
-    done = max(done, m.line_free[line]) + m.one[0].remote
-    m.line_free[line] = done
-    m.line_shared[line] = ONE
-    m.copy[cpu, line] = m.line_stamp[line]
+    done = max(done, m.line[line].free) + m.one[0].remote
+    m.line[line].free = done
+    m.line[line].shared = ONE
+    m.copy[cpu, line] = m.line[line].stamp
     m.count[REMOTE] += ONE
     return done

@@ -82,8 +82,8 @@ STARTED, LAST, HELD, VMA_SLEEP = (COUNT[n] for n in ("started", "last", "held", 
 @forceinline
 def draw(m, thread):
     """The thread's next random number."""
-    m.drawn[thread] += ONE
-    return splitmix64(m.one[0].seed + thread * STREAM + m.drawn[thread] * GOLDEN)
+    m.task[thread].drawn += ONE
+    return splitmix64(m.one[0].seed + thread * STREAM + m.task[thread].drawn * GOLDEN)
 
 
 @forceinline
@@ -109,12 +109,12 @@ def bucket(value):
 @forceinline
 def is_vma_locked(m, vma):
     """Whether a writer has marked a VMA: the two sequence numbers are equal."""
-    return m.vm_lock_seq[vma] == m.one[0].mm_seq
+    return m.vma[vma].vm_lock_seq == m.one[0].mm_seq
 
 
 @forceinline
 def _next(m, thread, pc, time):
-    m.pc[thread] = pc
+    m.task[thread].pc = pc
     at(m, thread, time)
 
 
@@ -140,10 +140,10 @@ def waits(m, writes, begins):
 
 @forceinline
 def _advance(m, thread):
-    m.op[thread] += ONE
-    if m.op[thread] == m.end[thread]:
-        m.op[thread] = m.first[thread]
-        m.left[thread] -= ONE
+    m.task[thread].op += ONE
+    if m.task[thread].op == m.task[thread].end:
+        m.task[thread].op = m.task[thread].first
+        m.task[thread].left -= ONE
 
 
 @outline
@@ -151,16 +151,16 @@ def start(m, thread):
     """Begin the thread's next operation, unless it has none left or its slice is over."""
     one = m.one[0]
     now = one.now
-    if now >= one.stop or m.left[thread] == ZERO:
-        m.ended[thread] = now
+    if now >= one.stop or m.task[thread].left == ZERO:
+        m.task[thread].ended = now
         never(m, thread)
         sched.leave(m, thread)
         return
-    if one.queued > ZERO and now - m.ran[thread] >= one.slice:
+    if one.queued > ZERO and now - m.task[thread].ran >= one.slice:
         sched.leave(m, thread)
         sched.ready(m, thread, now)
         return
-    op = m.program[m.op[thread]]
+    op = m.program[m.task[thread].op]
     kind = op.kind
     if kind == SPAWN:
         sched.ready(m, op.vma, now + op.body + one.start)
@@ -172,25 +172,25 @@ def start(m, thread):
     vma = op.vma
     if op.spread > ONE:
         vma += draw(m, thread) % op.spread
-    m.vma[thread] = vma
-    m.writing[thread] = kind
-    m.began[thread] = now
+    m.task[thread].vma = vma
+    m.task[thread].writing = kind
+    m.task[thread].began = now
     m.count[STARTED] += ONE
     if kind == WRITE:
-        m.marked[thread] = ZERO
+        m.task[thread].marked = ZERO
         _next(m, thread, W_DOWN, now)
     elif one.policy == MMAP or one.policy == RANGE:
         _next(m, thread, DOWN, now)
     else:
         pc = TRY if one.policy == VMA_RWSEM else EARLY
-        _next(m, thread, pc, read(m, TREE, m.cpu[thread], now + one.walk))
+        _next(m, thread, pc, read(m, TREE, m.task[thread].cpu, now + one.walk))
 
 
 @outline
 def finish(m, thread, time):
     """End an operation at `time`: count it, and think before the next one."""
-    took = time - m.began[thread]
-    if m.writing[thread] != ZERO:
+    took = time - m.task[thread].began
+    if m.task[thread].writing != ZERO:
         m.count[WRITES] += ONE
         m.count[WRITE_TIME] += took
         m.write_latency[bucket(took)] += ONE
@@ -199,7 +199,7 @@ def finish(m, thread, time):
         m.count[FAULT_TIME] += took
         m.fault_latency[bucket(took)] += ONE
     m.count[LAST] = max(m.count[LAST], time)
-    mean = m.program[m.op[thread]].think
+    mean = m.program[m.task[thread].op].think
     thinks = (mean >> ONE) + draw(m, thread) % (mean + ONE)
     m.count[THINK_TIME] += thinks
     _advance(m, thread)
@@ -211,7 +211,7 @@ def finish(m, thread, time):
 
 @forceinline
 def _body(m, thread):
-    return m.program[m.op[thread]].body
+    return m.program[m.task[thread].op].body
 
 
 @forceinline
@@ -225,27 +225,27 @@ def _abort(m, thread, why, time):
 def _drop_vma(m, thread, vma, time):
     """vma_end_read(); returns when the thread goes on [ns]."""
     sem = vma + ONE
-    time += write(m, lock_line(vma), m.cpu[thread]) - m.one[0].now
+    time += write(m, lock_line(vma), m.task[thread].cpu) - m.one[0].now
     if m.one[0].policy != REFCOUNT:
         return rwsem.up_read(m, sem, time)
     # vma_refcount_put()
-    m.readers[sem] -= ONE
-    if m.readers[sem] == ZERO and m.writer[sem] != NONE:
+    m.sem[sem].readers -= ONE
+    if m.sem[sem].readers == ZERO and m.sem[sem].writer != NONE:
         time += m.one[0].wake
-        sched.ready(m, m.writer[sem], time + m.one[0].start)
+        sched.ready(m, m.sem[sem].writer, time + m.one[0].start)
     return time
 
 
 @forceinline
 def early(m, thread):
     """The check before locking; of a speculative fault, the sequence that it begins with."""
-    one, vma, cpu = m.one[0], m.vma[thread], m.cpu[thread]
+    one, vma, cpu = m.one[0], m.task[thread].vma, m.task[thread].cpu
     time = read(m, MM_SEQ, cpu, read(m, vma_line(vma), cpu, one.now))
     if one.policy == SPF:
-        m.seq[thread] = one.mm_seq
+        m.task[thread].seq = one.mm_seq
         if one.mm_seq & ONE:
             _abort(m, thread, ABORT_EARLY, time)
-        elif m.anon_vma[vma] == ZERO:
+        elif m.vma[vma].anon_vma == ZERO:
             _abort(m, thread, RETRY, time + one.copy)
         else:
             _next(m, thread, CHECK, time + one.copy + _body(m, thread))
@@ -258,11 +258,11 @@ def early(m, thread):
 @forceinline
 def trylock(m, thread):
     """down_read_trylock() of the VMA's rwsem, or a reference to the VMA."""
-    one, vma = m.one[0], m.vma[thread]
-    time = write(m, lock_line(vma), m.cpu[thread])
+    one, vma = m.one[0], m.task[thread].vma
+    time = write(m, lock_line(vma), m.task[thread].cpu)
     if not rwsem.down_read_trylock(m, vma + ONE):
         _abort(m, thread, ABORT_TRYLOCK, time)
-    elif one.policy == VMA_RWSEM and m.anon_vma[vma] != ZERO:
+    elif one.policy == VMA_RWSEM and m.vma[vma].anon_vma != ZERO:
         _next(m, thread, END, time + _body(m, thread))
     else:
         _next(m, thread, LATE, time)
@@ -271,14 +271,14 @@ def trylock(m, thread):
 @forceinline
 def late(m, thread):
     """The check once it is locked, and what the fault needs beside the lock."""
-    one, vma, cpu = m.one[0], m.vma[thread], m.cpu[thread]
+    one, vma, cpu = m.one[0], m.task[thread].vma, m.task[thread].cpu
     time = one.now
     if one.policy != VMA_RWSEM:
         time = read(m, MM_SEQ, cpu, time)
         if is_vma_locked(m, vma):
             _abort(m, thread, ABORT_LATE, _drop_vma(m, thread, vma, time))
             return
-    if m.anon_vma[vma] != ZERO:
+    if m.vma[vma].anon_vma != ZERO:
         _next(m, thread, END, time + _body(m, thread))
     elif one.policy == V2 or one.policy == VMA_RWSEM:
         _abort(m, thread, RETRY, _drop_vma(m, thread, vma, time))
@@ -289,31 +289,31 @@ def late(m, thread):
 @forceinline
 def anon(m, thread):
     """__vmf_anon_prepare(): an anon_vma takes mmap_lock, if that can be had at once."""
-    time = write(m, MMAP_LOCK, m.cpu[thread])
+    time = write(m, MMAP_LOCK, m.task[thread].cpu)
     if rwsem.down_read_trylock(m, MMAP_LOCK):
         _next(m, thread, ANON_END, time + m.one[0].anon_vma)
     else:
-        _abort(m, thread, RETRY, _drop_vma(m, thread, m.vma[thread], time))
+        _abort(m, thread, RETRY, _drop_vma(m, thread, m.task[thread].vma, time))
 
 
 @forceinline
 def anon_end(m, thread):
-    m.anon_vma[m.vma[thread]] = ONE
-    time = rwsem.up_read(m, MMAP_LOCK, write(m, MMAP_LOCK, m.cpu[thread]))
+    m.vma[m.task[thread].vma].anon_vma = ONE
+    time = rwsem.up_read(m, MMAP_LOCK, write(m, MMAP_LOCK, m.task[thread].cpu))
     _next(m, thread, END, time + _body(m, thread))
 
 
 @forceinline
 def end(m, thread):
     m.count[BY_VMA] += ONE
-    finish(m, thread, _drop_vma(m, thread, m.vma[thread], m.one[0].now))
+    finish(m, thread, _drop_vma(m, thread, m.task[thread].vma, m.one[0].now))
 
 
 @forceinline
 def check(m, thread):
     """A speculative fault is about to install its page: nobody may have written since."""
-    time = read(m, MM_SEQ, m.cpu[thread], m.one[0].now)
-    if m.one[0].mm_seq != m.seq[thread]:
+    time = read(m, MM_SEQ, m.task[thread].cpu, m.one[0].now)
+    if m.one[0].mm_seq != m.task[thread].seq:
         _abort(m, thread, ABORT_LATE, time)
     else:
         m.count[BY_VMA] += ONE
@@ -324,19 +324,19 @@ def check(m, thread):
 def _classic(m, thread):
     """Semaphore and cache line that a fault takes without per-VMA locks."""
     if m.one[0].policy == RANGE:
-        return m.vma[thread] + ONE, RANGES
+        return m.task[thread].vma + ONE, RANGES
     return MMAP_LOCK, MMAP_LOCK
 
 
 @outline
 def down(m, thread):
     sem, line = _classic(m, thread)
-    time = write(m, line, m.cpu[thread])
-    m.waited[thread] = m.one[0].now
+    time = write(m, line, m.task[thread].cpu)
+    m.task[thread].waited = m.one[0].now
     if rwsem.down_read(m, sem, thread):
         _next(m, thread, GOT, time)
     else:
-        m.pc[thread] = WOKEN
+        m.task[thread].pc = WOKEN
         waits(m, False, True)
 
 
@@ -344,8 +344,8 @@ def down(m, thread):
 def got(m, thread):
     """The walk through the tree and the fault, under mmap_lock."""
     one = m.one[0]
-    time = read(m, TREE, m.cpu[thread], one.now + one.walk)
-    if m.anon_vma[m.vma[thread]] == ZERO:
+    time = read(m, TREE, m.task[thread].cpu, one.now + one.walk)
+    if m.vma[m.task[thread].vma].anon_vma == ZERO:
         time += one.anon_vma
     _next(m, thread, UP, time + _body(m, thread))
 
@@ -355,16 +355,16 @@ def woken(m, thread):
     """A reader that slept has the semaphore, and a CPU again."""
     waits(m, False, False)
     m.count[READER_WAITS] += ONE
-    m.count[READER_WAIT] += m.one[0].now - m.waited[thread]
+    m.count[READER_WAIT] += m.one[0].now - m.task[thread].waited
     got(m, thread)
 
 
 @outline
 def up(m, thread):
     sem, line = _classic(m, thread)
-    m.anon_vma[m.vma[thread]] = ONE
+    m.vma[m.task[thread].vma].anon_vma = ONE
     m.count[BY_MMAP] += ONE
-    finish(m, thread, rwsem.up_read(m, sem, write(m, line, m.cpu[thread])))
+    finish(m, thread, rwsem.up_read(m, sem, write(m, line, m.task[thread].cpu)))
 
 
 # a writer
@@ -373,7 +373,7 @@ def up(m, thread):
 @forceinline
 def nth(m, thread, n):
     """VMA that a writer marks n-th: its own ones in the order of their addresses."""
-    first, marks, vmas = m.vma[thread], m.program[m.op[thread]].marks, m.one[0].vmas
+    first, marks, vmas = m.task[thread].vma, m.program[m.task[thread].op].marks, m.one[0].vmas
     around = first + marks - vmas if first + marks > vmas else ZERO
     return n if n < around else first + n - around
 
@@ -381,12 +381,12 @@ def nth(m, thread, n):
 @outline
 def w_down(m, thread):
     """mmap_write_lock()."""
-    m.waited[thread] = m.one[0].now
+    m.task[thread].waited = m.one[0].now
     if m.one[0].policy == RANGE:
-        _next(m, thread, W_GOT, write(m, RANGES, m.cpu[thread]))
+        _next(m, thread, W_GOT, write(m, RANGES, m.task[thread].cpu))
         return
-    time = write(m, MMAP_LOCK, m.cpu[thread])
-    m.pc[thread] = W_WAIT
+    time = write(m, MMAP_LOCK, m.task[thread].cpu)
+    m.task[thread].pc = W_WAIT
     if rwsem.down_write(m, MMAP_LOCK, thread):
         _next(m, thread, W_GOT, time)
     else:
@@ -398,21 +398,21 @@ def w_wait(m, thread):
     if rwsem.goes_on_to_write(m, MMAP_LOCK, thread):
         waits(m, True, False)
         m.count[WRITER_WAITS] += ONE
-        m.count[WRITER_WAIT] += m.one[0].now - m.waited[thread]
-        _next(m, thread, W_GOT, write(m, MMAP_LOCK, m.cpu[thread]))
+        m.count[WRITER_WAIT] += m.one[0].now - m.task[thread].waited
+        _next(m, thread, W_GOT, write(m, MMAP_LOCK, m.task[thread].cpu))
 
 
 @forceinline
 def _write_sequence(m, thread, time):
     m.one[0].mm_seq = (m.one[0].mm_seq + ONE) & SEQUENCE
-    return time + write(m, MM_SEQ, m.cpu[thread]) - m.one[0].now
+    return time + write(m, MM_SEQ, m.task[thread].cpu) - m.one[0].now
 
 
 @outline
 def w_got(m, thread):
     """mm_lock_seqcount_begin()."""
     one = m.one[0]
-    m.waited[thread] = one.now
+    m.task[thread].waited = one.now
     time = one.now
     if one.policy == V6_12 or one.policy == REFCOUNT or one.policy == SPF:
         time = _write_sequence(m, thread, time)
@@ -427,36 +427,36 @@ def _marks(m):
 @forceinline
 def _mark_next(m, thread, time):
     """Go on to the next VMA to mark, or with what the writer came for."""
-    op = m.program[m.op[thread]]
-    if m.marked[thread] < op.marks and _marks(m):
+    op = m.program[m.task[thread].op]
+    if m.task[thread].marked < op.marks and _marks(m):
         _next(m, thread, W_MARK, time)
         return
     if op.marks > ZERO:
         # the maple tree changes
-        time += write(m, TREE, m.cpu[thread]) - m.one[0].now
+        time += write(m, TREE, m.task[thread].cpu) - m.one[0].now
     _next(m, thread, W_END, time + op.hold)
 
 
 @outline
 def w_mark(m, thread):
     """vma_start_write() of the next VMA."""
-    one, cpu = m.one[0], m.cpu[thread]
-    vma = nth(m, thread, m.marked[thread])
+    one, cpu = m.one[0], m.task[thread].cpu
+    vma = nth(m, thread, m.task[thread].marked)
     time = read(m, vma_line(vma), cpu, one.now)
     sequences = one.policy != RANGE and one.policy != VMA_RWSEM
     if sequences and is_vma_locked(m, vma):
-        m.marked[thread] += ONE
+        m.task[thread].marked += ONE
         _mark_next(m, thread, time)
         return
     time += write(m, lock_line(vma), cpu) - one.now
-    m.pc[thread] = W_MARK_WAIT
-    m.seq[thread] = one.now
+    m.task[thread].pc = W_MARK_WAIT
+    m.task[thread].seq = one.now
     if one.policy == REFCOUNT:
         # __vma_enter_locked()
-        m.writer[vma + ONE] = thread
-        if m.readers[vma + ONE] != ZERO:
+        m.sem[vma + ONE].writer = thread
+        if m.sem[vma + ONE].readers != ZERO:
             m.count[VMA_SLEEP] += ONE
-            m.since[thread] = NEVER
+            m.task[thread].since = NEVER
             never(m, thread)
             sched.leave(m, thread)
             rwsem.stop_spinning_on(m, thread)
@@ -468,10 +468,10 @@ def w_mark(m, thread):
 
 @outline
 def w_mark_wait(m, thread):
-    vma = nth(m, thread, m.marked[thread])
+    vma = nth(m, thread, m.task[thread].marked)
     if m.one[0].policy == REFCOUNT or rwsem.goes_on_to_write(m, vma + ONE, thread):
-        m.count[VMA_WAIT] += m.one[0].now - m.seq[thread]
-        _marked(m, thread, vma, write(m, lock_line(vma), m.cpu[thread]))
+        m.count[VMA_WAIT] += m.one[0].now - m.task[thread].seq
+        _marked(m, thread, vma, write(m, lock_line(vma), m.task[thread].cpu))
 
 
 @forceinline
@@ -479,12 +479,12 @@ def _marked(m, thread, vma, time):
     """No reader is inside: note the sequence, and let go, unless the policy has no sequences."""
     one = m.one[0]
     m.count[MARKS] += ONE
-    m.marked[thread] += ONE
+    m.task[thread].marked += ONE
     if one.policy == REFCOUNT:
-        m.writer[vma + ONE] = NONE
+        m.sem[vma + ONE].writer = NONE
     if one.policy != RANGE and one.policy != VMA_RWSEM:
-        m.vm_lock_seq[vma] = one.mm_seq
-        write(m, vma_line(vma), m.cpu[thread])
+        m.vma[vma].vm_lock_seq = one.mm_seq
+        write(m, vma_line(vma), m.task[thread].cpu)
         if one.policy != REFCOUNT:
             time = rwsem.up_write(m, vma + ONE, time)
     _mark_next(m, thread, time + one.mark)
@@ -493,12 +493,12 @@ def _marked(m, thread, vma, time):
 @outline
 def w_end(m, thread):
     """mmap_write_unlock(), or mmap_write_downgrade() where there is a tail."""
-    one, cpu = m.one[0], m.cpu[thread]
-    op = m.program[m.op[thread]]
+    one, cpu = m.one[0], m.task[thread].cpu
+    op = m.program[m.task[thread].op]
     time = one.now
     if op.fresh != ZERO:
         for n in range(op.marks):
-            m.anon_vma[nth(m, thread, n)] = ZERO
+            m.vma[nth(m, thread, n)].anon_vma = ZERO
     if one.policy == RANGE or one.policy == VMA_RWSEM:
         for n in range(op.marks):
             vma = nth(m, thread, n)
@@ -506,7 +506,7 @@ def w_end(m, thread):
             time = rwsem.up_write(m, vma + ONE, time)
     elif one.policy != MMAP:
         time = _write_sequence(m, thread, time)
-    m.count[HELD] += one.now - m.waited[thread]
+    m.count[HELD] += one.now - m.task[thread].waited
     if one.policy == RANGE:
         time += write(m, RANGES, cpu) - one.now
         finish(m, thread, time + op.tail)
@@ -520,5 +520,5 @@ def w_end(m, thread):
 
 @outline
 def w_tail(m, thread):
-    time = write(m, MMAP_LOCK, m.cpu[thread])
+    time = write(m, MMAP_LOCK, m.task[thread].cpu)
     finish(m, thread, rwsem.up_read(m, MMAP_LOCK, time))

@@ -41,17 +41,17 @@ def run(m):
         False where threads are left that nothing wakes, or `limit` events are over.
     """
     for thread in range(m.one[0].threads):
-        m.pc[thread] = ARRIVE
-        if m.since[thread] < LATER:
-            at(m, thread, m.since[thread])
+        m.task[thread].pc = ARRIVE
+        if m.task[thread].since < LATER:
+            at(m, thread, m.task[thread].since)
         else:
-            m.pc[thread] = START
+            m.task[thread].pc = START
     one = m.one[0]
     while one.events < one.limit:
         time, thread = first(m)
         if time == NEVER:
             break
-        pc = m.pc[thread]
+        pc = m.task[thread].pc
         one.now = time
         if one.events < one.traced:
             m.trace[one.events, 0] = time
@@ -98,9 +98,9 @@ def run(m):
             paths.anon_end(m, thread)
         else:
             sched.ready(m, thread, time)
-            m.pc[thread] = START
+            m.task[thread].pc = START
     done = ZERO
     for thread in range(one.threads):
-        if m.ended[thread] != ZERO:
+        if m.task[thread].ended != ZERO:
             done += ONE
     return done == one.threads

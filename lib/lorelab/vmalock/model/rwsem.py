@@ -42,19 +42,19 @@ VMA_SLEEP = COUNT["vma_sleep"]
 
 @forceinline
 def down_read_trylock(m, sem):
-    if m.writer[sem] != NONE or m.waiter_head[sem] != NONE or m.handoff[sem] != ZERO:
+    if m.sem[sem].writer != NONE or m.sem[sem].waiter_head != NONE or m.sem[sem].handoff != ZERO:
         return False
-    m.readers[sem] += ONE
-    m.reader_owned[sem] = ONE
-    m.owner[sem] = NONE
+    m.sem[sem].readers += ONE
+    m.sem[sem].reader_owned = ONE
+    m.sem[sem].owner = NONE
     return True
 
 
 @forceinline
 def down_write_trylock(m, sem, thread):
-    if m.readers[sem] != ZERO or m.writer[sem] != NONE:
+    if m.sem[sem].readers != ZERO or m.sem[sem].writer != NONE:
         return False
-    if m.waiter_head[sem] != NONE or m.handoff[sem] != ZERO:
+    if m.sem[sem].waiter_head != NONE or m.sem[sem].handoff != ZERO:
         return False
     _set_owner(m, sem, thread)
     return True
@@ -62,10 +62,10 @@ def down_write_trylock(m, sem, thread):
 
 @forceinline
 def _set_owner(m, sem, thread):
-    m.writer[sem] = thread
-    m.owner[sem] = thread
-    m.reader_owned[sem] = ZERO
-    m.nonspinnable[sem] = ZERO
+    m.sem[sem].writer = thread
+    m.sem[sem].owner = thread
+    m.sem[sem].reader_owned = ZERO
+    m.sem[sem].nonspinnable = ZERO
 
 
 # the queue
@@ -73,61 +73,61 @@ def _set_owner(m, sem, thread):
 
 @forceinline
 def rwsem_add_waiter(m, sem, thread, writes):
-    m.waits_to_write[thread] = writes
-    m.deadline[thread] = m.one[0].now + m.one[0].handoff
-    m.handoff_set[thread] = ZERO
-    m.follower[thread] = NONE
-    if m.waiter_head[sem] == NONE:
-        m.waiter_head[sem] = thread
+    m.task[thread].waits_to_write = writes
+    m.task[thread].deadline = m.one[0].now + m.one[0].handoff
+    m.task[thread].handoff_set = ZERO
+    m.task[thread].follower = NONE
+    if m.sem[sem].waiter_head == NONE:
+        m.sem[sem].waiter_head = thread
     else:
-        m.follower[m.waiter_tail[sem]] = thread
-    m.waiter_tail[sem] = thread
+        m.task[m.sem[sem].waiter_tail].follower = thread
+    m.sem[sem].waiter_tail = thread
 
 
 @outline
 def rwsem_mark_wake(m, sem, wake_type, time):
     """Wake the head of the queue, or all readers; returns `time` and what that costs."""
-    head = m.waiter_head[sem]
-    if m.waits_to_write[head] != ZERO:
+    head = m.sem[sem].waiter_head
+    if m.task[head].waits_to_write != ZERO:
         if wake_type == ANY:
             time += m.one[0].wake
             _wake(m, head, time)
         return time
-    if wake_type != READ_OWNED and m.writer[sem] != NONE:
+    if wake_type != READ_OWNED and m.sem[sem].writer != NONE:
         # a writer has stolen it: a reader that has waited for too long asks for it
-        if m.one[0].now > m.deadline[head]:
-            m.handoff[sem] = ONE
-            m.handoff_set[head] = ONE
+        if m.one[0].now > m.task[head].deadline:
+            m.sem[sem].handoff = ONE
+            m.task[head].handoff_set = ONE
         return time
-    m.reader_owned[sem] = ONE
-    m.owner[sem] = NONE
+    m.sem[sem].reader_owned = ONE
+    m.sem[sem].owner = NONE
     woken, before, waiter = ZERO, NONE, head
-    m.waiter_head[sem] = NONE
+    m.sem[sem].waiter_head = NONE
     while waiter != NONE:
-        after = m.follower[waiter]
-        if m.waits_to_write[waiter] == ZERO and woken < MAX_READERS_WAKEUP:
+        after = m.task[waiter].follower
+        if m.task[waiter].waits_to_write == ZERO and woken < MAX_READERS_WAKEUP:
             woken += ONE
-            m.readers[sem] += ONE
+            m.sem[sem].readers += ONE
             time += m.one[0].wake
             _wake(m, waiter, time)
         else:
             if before == NONE:
-                m.waiter_head[sem] = waiter
+                m.sem[sem].waiter_head = waiter
             else:
-                m.follower[before] = waiter
+                m.task[before].follower = waiter
             before = waiter
         waiter = after
     if before != NONE:
-        m.follower[before] = NONE
-        m.waiter_tail[sem] = before
-    m.handoff[sem] = ZERO
+        m.task[before].follower = NONE
+        m.sem[sem].waiter_tail = before
+    m.sem[sem].handoff = ZERO
     return time
 
 
 @forceinline
 def _wake(m, thread, time):
     """Wake a task that sleeps; one that runs, or is on its way, is left alone."""
-    if m.cpu[thread] == NONE and m.since[thread] == NEVER:
+    if m.task[thread].cpu == NONE and m.task[thread].since == NEVER:
         sched.ready(m, thread, time + m.one[0].start)
 
 
@@ -137,7 +137,7 @@ def _sleep(m, sem, thread, counter):
         m.count[counter] += ONE
     else:
         m.count[VMA_SLEEP] += ONE
-    m.since[thread] = NEVER
+    m.task[thread].since = NEVER
     never(m, thread)
     sched.leave(m, thread)
     stop_spinning_on(m, thread)
@@ -145,26 +145,26 @@ def _sleep(m, sem, thread, counter):
 
 @outline
 def rwsem_try_write_lock(m, sem, thread):
-    first = m.waiter_head[sem]
-    if m.handoff[sem] != ZERO and m.handoff_set[first] != ZERO and thread != first:
+    first = m.sem[sem].waiter_head
+    if m.sem[sem].handoff != ZERO and m.task[first].handoff_set != ZERO and thread != first:
         return False
-    if m.readers[sem] != ZERO or m.writer[sem] != NONE:
-        if m.handoff[sem] == ZERO and m.one[0].now > m.deadline[thread]:
-            m.handoff[sem] = ONE
-            m.handoff_set[first] = ONE
+    if m.sem[sem].readers != ZERO or m.sem[sem].writer != NONE:
+        if m.sem[sem].handoff == ZERO and m.one[0].now > m.task[thread].deadline:
+            m.sem[sem].handoff = ONE
+            m.task[first].handoff_set = ONE
             m.count[HANDOFF] += ONE
         return False
-    m.handoff[sem] = ZERO
+    m.sem[sem].handoff = ZERO
     # rwsem_del_waiter()
     if first == thread:
-        m.waiter_head[sem] = m.follower[thread]
+        m.sem[sem].waiter_head = m.task[thread].follower
     else:
         before = first
-        while m.follower[before] != thread:
-            before = m.follower[before]
-        m.follower[before] = m.follower[thread]
-        if m.waiter_tail[sem] == thread:
-            m.waiter_tail[sem] = before
+        while m.task[before].follower != thread:
+            before = m.task[before].follower
+        m.task[before].follower = m.task[thread].follower
+        if m.sem[sem].waiter_tail == thread:
+            m.sem[sem].waiter_tail = before
     _set_owner(m, sem, thread)
     return True
 
@@ -174,13 +174,13 @@ def rwsem_try_write_lock(m, sem, thread):
 
 @forceinline
 def _owner_on_cpu(m, thread):
-    return m.cpu[thread] != NONE
+    return m.task[thread].cpu != NONE
 
 
 @forceinline
 def rwsem_can_spin_on_owner(m, sem):
-    owner = m.owner[sem]
-    if m.nonspinnable[sem] != ZERO:
+    owner = m.sem[sem].owner
+    if m.sem[sem].nonspinnable != ZERO:
         return False
     return owner == NONE or _owner_on_cpu(m, owner)
 
@@ -188,7 +188,7 @@ def rwsem_can_spin_on_owner(m, sem):
 @forceinline
 def tell_spinner(m, sem):
     """Let who spins first have a look, when the line has come to it."""
-    head = m.osq_head[sem]
+    head = m.sem[sem].osq_head
     if head != NONE:
         at(m, head, m.one[0].now + m.one[0].remote)
 
@@ -199,14 +199,14 @@ def stop_spinning_on(m, thread):
 
     A task that sleeps owns mmap_lock or none: of a VMA's rwsem a writer gives up before it sleeps.
     """
-    if m.owner[MMAP_LOCK] == thread:
+    if m.sem[MMAP_LOCK].owner == thread:
         tell_spinner(m, MMAP_LOCK)
 
 
 @forceinline
 def _spins_on(m, thread):
     """Spin until something changes, or the slice is over and another task waits: need_resched()."""
-    now, over = m.one[0].now, m.ran[thread] + m.one[0].slice
+    now, over = m.one[0].now, m.task[thread].ran + m.one[0].slice
     if now >= over and m.one[0].queued > ZERO:
         return False
     at(m, thread, over if now < over else now + m.one[0].slice)
@@ -221,53 +221,53 @@ def spin(m, sem, thread):
     """
     taken = False
     goes_on = True
-    owner = m.owner[sem]
-    if m.reader_owned[sem] == ZERO and owner != NONE:
-        m.threshold[thread] = ZERO
+    owner = m.sem[sem].owner
+    if m.sem[sem].reader_owned == ZERO and owner != NONE:
+        m.task[thread].threshold = ZERO
         goes_on = _owner_on_cpu(m, owner) and _spins_on(m, thread)  # rwsem_spin_on_owner()
-    elif m.readers[sem] == ZERO and m.writer[sem] == NONE and m.handoff[sem] == ZERO:
+    elif m.sem[sem].readers == ZERO and m.sem[sem].writer == NONE and m.sem[sem].handoff == ZERO:
         _set_owner(m, sem, thread)
         if sem == MMAP_LOCK:
             m.count[OPT_LOCK] += ONE
         taken = True
-    elif m.reader_owned[sem] == ZERO:
+    elif m.sem[sem].reader_owned == ZERO:
         goes_on = _spins_on(m, thread)  # OWNER_NULL, but the handoff bit is set
-    elif m.threshold[thread] == ZERO:
-        if m.nonspinnable[sem] != ZERO:
+    elif m.task[thread].threshold == ZERO:
+        if m.sem[sem].nonspinnable != ZERO:
             goes_on = False
         else:
             # rwsem_rspin_threshold()
-            readers = min(m.readers[sem], U(30))
-            m.threshold[thread] = m.one[0].now + ((U(20) + readers) * MICROSECOND >> ONE)
-            at(m, thread, m.threshold[thread])
-    elif m.one[0].now >= m.threshold[thread]:
-        m.nonspinnable[sem] = ONE
+            readers = min(m.sem[sem].readers, U(30))
+            m.task[thread].threshold = m.one[0].now + ((U(20) + readers) * MICROSECOND >> ONE)
+            at(m, thread, m.task[thread].threshold)
+    elif m.one[0].now >= m.task[thread].threshold:
+        m.sem[sem].nonspinnable = ONE
         goes_on = False
     else:
-        at(m, thread, m.threshold[thread])
+        at(m, thread, m.task[thread].threshold)
     if taken or not goes_on:
         # osq_unlock()
-        m.spins_on[thread] = NONE
-        m.osq_head[sem] = m.follower[thread]
-        if m.osq_head[sem] == NONE:
-            m.osq_tail[sem] = NONE
+        m.task[thread].spins_on = NONE
+        m.sem[sem].osq_head = m.task[thread].follower
+        if m.sem[sem].osq_head == NONE:
+            m.sem[sem].osq_tail = NONE
         else:
-            m.threshold[m.osq_head[sem]] = ZERO
+            m.task[m.sem[sem].osq_head].threshold = ZERO
             tell_spinner(m, sem)
     return taken
 
 
 @outline
 def rwsem_optimistic_spin(m, sem, thread):
-    m.follower[thread] = NONE
-    m.spins_on[thread] = sem
-    m.threshold[thread] = ZERO
-    if m.osq_head[sem] == NONE:
-        m.osq_head[sem] = thread
-        m.osq_tail[sem] = thread
+    m.task[thread].follower = NONE
+    m.task[thread].spins_on = sem
+    m.task[thread].threshold = ZERO
+    if m.sem[sem].osq_head == NONE:
+        m.sem[sem].osq_head = thread
+        m.sem[sem].osq_tail = thread
         return spin(m, sem, thread)
-    m.follower[m.osq_tail[sem]] = thread
-    m.osq_tail[sem] = thread
+    m.task[m.sem[sem].osq_tail].follower = thread
+    m.sem[sem].osq_tail = thread
     never(m, thread)
     return False
 
@@ -277,11 +277,11 @@ def rwsem_optimistic_spin(m, sem, thread):
 
 @outline
 def rwsem_cond_wake_waiter(m, sem, time):
-    if m.writer[sem] != NONE:
+    if m.sem[sem].writer != NONE:
         return time
-    if m.readers[sem] != ZERO:
+    if m.sem[sem].readers != ZERO:
         return rwsem_mark_wake(m, sem, READERS, time)
-    m.nonspinnable[sem] = ZERO
+    m.sem[sem].nonspinnable = ZERO
     return rwsem_mark_wake(m, sem, ANY, time)
 
 
@@ -289,26 +289,28 @@ def rwsem_cond_wake_waiter(m, sem, time):
 def rwsem_down_read_slowpath(m, sem, thread):
     """Called with the reader's bias in the count."""
     now = m.one[0].now
-    queues = m.reader_owned[sem] != ZERO and m.readers[sem] > ONE and m.writer[sem] == NONE
-    if not queues and m.writer[sem] == NONE and m.handoff[sem] == ZERO:
+    queues = (
+        m.sem[sem].reader_owned != ZERO and m.sem[sem].readers > ONE and m.sem[sem].writer == NONE
+    )
+    if not queues and m.sem[sem].writer == NONE and m.sem[sem].handoff == ZERO:
         # reader optimistic lock stealing
-        m.reader_owned[sem] = ONE
-        m.owner[sem] = NONE
+        m.sem[sem].reader_owned = ONE
+        m.sem[sem].owner = NONE
         m.count[STEAL] += ONE
-        if m.readers[sem] == ONE and m.waiter_head[sem] != NONE:
+        if m.sem[sem].readers == ONE and m.sem[sem].waiter_head != NONE:
             rwsem_mark_wake(m, sem, READ_OWNED, now)
         tell_spinner(m, sem)
         return True
-    if m.waiter_head[sem] == NONE and m.writer[sem] == NONE:
-        m.reader_owned[sem] = ONE
-        m.owner[sem] = NONE
+    if m.sem[sem].waiter_head == NONE and m.sem[sem].writer == NONE:
+        m.sem[sem].reader_owned = ONE
+        m.sem[sem].owner = NONE
         return True
-    m.readers[sem] -= ONE
+    m.sem[sem].readers -= ONE
     rwsem_add_waiter(m, sem, thread, ZERO)
-    m.since[thread] = ZERO
-    before = m.readers[sem]
+    m.task[thread].since = ZERO
+    before = m.sem[sem].readers
     rwsem_cond_wake_waiter(m, sem, now)
-    if m.readers[sem] > before and not _queued(m, sem, thread):
+    if m.sem[sem].readers > before and not _queued(m, sem, thread):
         return True
     _sleep(m, sem, thread, SLEEP_READER)
     return False
@@ -316,9 +318,9 @@ def rwsem_down_read_slowpath(m, sem, thread):
 
 @forceinline
 def _queued(m, sem, thread):
-    waiter = m.waiter_head[sem]
+    waiter = m.sem[sem].waiter_head
     while waiter != NONE and waiter != thread:
-        waiter = m.follower[waiter]
+        waiter = m.task[waiter].follower
     return waiter == thread
 
 
@@ -326,15 +328,15 @@ def _queued(m, sem, thread):
 def down_read(m, sem, thread):
     if down_read_trylock(m, sem):
         return True
-    m.readers[sem] += ONE
+    m.sem[sem].readers += ONE
     return rwsem_down_read_slowpath(m, sem, thread)
 
 
 @outline
 def queue_to_write(m, sem, thread):
     """Second half of rwsem_down_write_slowpath(): no spinning, or no longer."""
-    first = m.waiter_head[sem] == NONE
-    m.since[thread] = ZERO
+    first = m.sem[sem].waiter_head == NONE
+    m.task[thread].since = ZERO
     rwsem_add_waiter(m, sem, thread, ONE)
     if not first:
         rwsem_cond_wake_waiter(m, sem, m.one[0].now)
@@ -349,7 +351,7 @@ def rwsem_down_write_slowpath(m, sem, thread):
     taken = False
     if rwsem_can_spin_on_owner(m, sem):
         taken = rwsem_optimistic_spin(m, sem, thread)
-        if not taken and m.spins_on[thread] != NONE:
+        if not taken and m.task[thread].spins_on != NONE:
             return False
     return taken or queue_to_write(m, sem, thread)
 
@@ -357,9 +359,9 @@ def rwsem_down_write_slowpath(m, sem, thread):
 @outline
 def goes_on_to_write(m, sem, thread):
     """A writer that spun or slept looks again: True once it has the semaphore."""
-    if m.spins_on[thread] != NONE:
+    if m.task[thread].spins_on != NONE:
         taken = spin(m, sem, thread)
-        if not taken and m.spins_on[thread] != NONE:
+        if not taken and m.task[thread].spins_on != NONE:
             return False
         if not taken:
             taken = queue_to_write(m, sem, thread)
@@ -380,10 +382,10 @@ def down_write(m, sem, thread):
 @forceinline
 def up_read(m, sem, time):
     """Leave as a reader; returns when the caller goes on [ns]."""
-    m.readers[sem] -= ONE
-    if m.readers[sem] == ZERO:
-        m.nonspinnable[sem] = ZERO
-        if m.waiter_head[sem] != NONE:
+    m.sem[sem].readers -= ONE
+    if m.sem[sem].readers == ZERO:
+        m.sem[sem].nonspinnable = ZERO
+        if m.sem[sem].waiter_head != NONE:
             time = rwsem_mark_wake(m, sem, ANY, time)
         tell_spinner(m, sem)
     return time
@@ -392,9 +394,9 @@ def up_read(m, sem, time):
 @forceinline
 def up_write(m, sem, time):
     """Leave as the writer; returns when the caller goes on [ns]."""
-    m.writer[sem] = NONE
-    m.owner[sem] = NONE
-    if m.waiter_head[sem] != NONE:
+    m.sem[sem].writer = NONE
+    m.sem[sem].owner = NONE
+    if m.sem[sem].waiter_head != NONE:
         time = rwsem_mark_wake(m, sem, ANY, time)
     tell_spinner(m, sem)
     return time
@@ -403,11 +405,11 @@ def up_write(m, sem, time):
 @outline
 def downgrade_write(m, sem, time):
     """Go on as a reader; returns when the caller goes on [ns]."""
-    m.writer[sem] = NONE
-    m.owner[sem] = NONE
-    m.readers[sem] += ONE
-    m.reader_owned[sem] = ONE
-    if m.waiter_head[sem] != NONE:
+    m.sem[sem].writer = NONE
+    m.sem[sem].owner = NONE
+    m.sem[sem].readers += ONE
+    m.sem[sem].reader_owned = ONE
+    if m.sem[sem].waiter_head != NONE:
         time = rwsem_mark_wake(m, sem, READ_OWNED, time)
     tell_spinner(m, sem)
     return time

@@ -17,16 +17,16 @@ RUN_WAIT = COUNT["run_wait"]
 
 @forceinline
 def _run(m, thread, cpu, time):
-    m.cpu[thread] = cpu
-    m.ran[thread] = time
-    m.count[RUN_WAIT] += time - m.since[thread]
+    m.task[thread].cpu = cpu
+    m.task[thread].ran = time
+    m.count[RUN_WAIT] += time - m.task[thread].since
     at(m, thread, time)
 
 
 @outline
 def ready(m, thread, time):
     """Make a task runnable at `time`, which is when it gets on if a CPU is idle."""
-    m.since[thread] = time
+    m.task[thread].since = time
     if m.one[0].idle > ZERO:
         m.one[0].idle -= ONE
         _run(m, thread, m.idle[m.one[0].idle], time)
@@ -42,8 +42,8 @@ def ready(m, thread, time):
 @outline
 def leave(m, thread):
     """Give a task's CPU to the next one; it goes to sleep, or to the end of the queue."""
-    cpu = m.cpu[thread]
-    m.cpu[thread] = NONE
+    cpu = m.task[thread].cpu
+    m.task[thread].cpu = NONE
     if m.one[0].queued == ZERO:
         m.idle[m.one[0].idle] = cpu
         m.one[0].idle += ONE
@@ -54,4 +54,4 @@ def leave(m, thread):
         m.one[0].head = ZERO
     m.one[0].queued -= ONE
     # one that was woken just now may not have begun to run
-    _run(m, other, cpu, max(m.one[0].now, m.since[other]) + m.one[0].switch)
+    _run(m, other, cpu, max(m.one[0].now, m.task[other].since) + m.one[0].switch)

@@ -122,78 +122,89 @@ FAULT, WRITE, EITHER, SPAWN = U(0), U(1), U(2), U(3)
 writer. `SPAWN` starts the thread whose number is `vma`."""
 
 
+def _words(*names: str) -> np.dtype:
+    return np.dtype([(name, "u8") for name in names])
+
+
+TASK = _words(
+    "pc",
+    "cpu",  # that it has, or NONE
+    "since",  # when it became runnable; NEVER while it sleeps
+    "ran",  # when it got the CPU
+    # its program
+    "op",  # row of the program that it is in
+    "first",
+    "end",
+    "left",  # rounds that are left
+    "ended",  # when it was through
+    "drawn",  # random numbers
+    # its operation
+    "began",
+    "writing",
+    "vma",  # that a fault is in, or the first that a writer marks
+    "marked",  # VMAs
+    "seq",  # that a speculative fault began with; when a writer began to wait for readers
+    "waited",  # when it began to wait for a semaphore, or had it
+    # as a waiter of a semaphore
+    "follower",
+    "waits_to_write",
+    "deadline",
+    "handoff_set",
+    "spins_on",
+    "threshold",
+)
+"""A thread. Times are in ns."""
+
+SEM = _words(
+    "readers",
+    "writer",
+    "owner",  # writer that the owner field names; NONE while it is free or a reader's
+    "reader_owned",
+    "nonspinnable",
+    "handoff",
+    "waiter_head",
+    "waiter_tail",
+    "osq_head",
+    "osq_tail",
+)
+"""A semaphore."""
+
+LINE = _words(
+    "owner",  # CPU that wrote it last
+    "shared",  # whether others have read it since
+    "stamp",  # times it was written
+    "free",  # when it has come to where it goes [ns]
+)
+"""A cache line."""
+
+VMA = _words("vm_lock_seq", "anon_vma")
+
+
 class Machine(NamedTuple):
-    """All of a run. Arrays of tasks have one entry a thread, of semaphores one a semaphore."""
+    """All of a run."""
 
     one: np.ndarray
     """`PERFORMANCE`: costs, and how far the run is."""
     count: np.ndarray
     """`COUNTERS`."""
-    # events
     tournament: np.ndarray
-    # tasks
-    pc: np.ndarray
-    cpu: np.ndarray
-    began: np.ndarray
-    """Of the operation."""
-    since: np.ndarray
-    """When it began to wait, or got the CPU."""
-    ran: np.ndarray
-    """When it got the CPU."""
-    op: np.ndarray
-    """Row of the program that it is in."""
-    first: np.ndarray
-    end: np.ndarray
-    left: np.ndarray
-    """Rounds of the program that are left."""
-    vma: np.ndarray
-    """VMA of the fault; the next that a writer marks."""
-    marked: np.ndarray
-    seq: np.ndarray
-    """That a speculative fault began with."""
-    drawn: np.ndarray
-    """Random numbers drawn."""
-    writing: np.ndarray
-    """Whether the operation is a writer's."""
-    ended: np.ndarray
-    """When its program ended."""
-    waited: np.ndarray
-    """When it began to wait for a semaphore, or had it."""
-    # tasks as waiters of a semaphore
-    follower: np.ndarray
-    waits_to_write: np.ndarray
-    deadline: np.ndarray
-    handoff_set: np.ndarray
-    spins_on: np.ndarray
-    threshold: np.ndarray
-    # semaphores
-    readers: np.ndarray
-    writer: np.ndarray
-    owner: np.ndarray
-    """Writer that the owner field names; `NONE` while it is free or a reader's."""
-    reader_owned: np.ndarray
-    nonspinnable: np.ndarray
-    waiter_head: np.ndarray
-    waiter_tail: np.ndarray
-    handoff: np.ndarray
-    osq_head: np.ndarray
-    osq_tail: np.ndarray
-    # cache lines
-    line_owner: np.ndarray
-    line_shared: np.ndarray
-    line_stamp: np.ndarray
-    line_free: np.ndarray
+    """See `lorelab.vmalock.model.events`."""
+    task: np.ndarray
+    """`TASK` of each thread."""
+    sem: np.ndarray
+    """`SEM` of mmap_lock, then of each VMA."""
+    line: np.ndarray
+    """`LINE`, in the order of the numbers above."""
     copy: np.ndarray
     """`copy[cpu, line]`: stamp of the line when this CPU read it."""
-    # VMAs
-    vm_lock_seq: np.ndarray
-    anon_vma: np.ndarray
-    # CPUs
+    vma: np.ndarray
+    """`VMA`."""
     queue: np.ndarray
+    """Threads that wait for a CPU, in a circle."""
     idle: np.ndarray
-    # what they do
+    """CPUs without a task, a stack."""
     program: np.ndarray
-    # what came of it
+    """`PROGRAM`: what the threads do."""
     fault_latency: np.ndarray
     write_latency: np.ndarray
     trace: np.ndarray
@@ -254,60 +265,32 @@ def machine(
     for name, value in given.items():
         one[name] = value
 
-    def zeros(*shape: int) -> np.ndarray:
-        return np.zeros(shape, np.uint64)
-
-    def none(size: int) -> np.ndarray:
-        return np.full(size, NONE, np.uint64)
-
+    task, sem = np.zeros(threads, TASK), np.zeros(sems, SEM)
+    for column in (task, sem):
+        for name in {"cpu", "follower", "spins_on", *SEM.names[-4:], "writer", "owner"}:
+            if name in column.dtype.names:
+                column[name] = NONE
+    for name, column in zip(("first", "end", "left", "since"), spans.T, strict=True):
+        task[name] = column
+    task["op"] = task["first"]
+    line = np.zeros(lines, LINE)
+    line["owner"], line["stamp"] = NONE, 1
+    vma = np.zeros(vmas, VMA)
+    # vma_lock_alloc() sets UINT_MAX; mm_lock_seq starts at 0
+    vma["vm_lock_seq"], vma["anon_vma"] = 0xFFFFFFFF, 1
     return Machine(
-        one=one,
-        count=zeros(len(COUNTERS)),
-        tournament=np.full(2 * leaves, NEVER, np.uint64),
-        pc=zeros(threads),
-        cpu=none(threads),
-        began=zeros(threads),
-        since=spans[:, 3].astype(np.uint64),
-        ran=zeros(threads),
-        op=spans[:, 0].astype(np.uint64),
-        first=spans[:, 0].astype(np.uint64),
-        end=spans[:, 1].astype(np.uint64),
-        left=spans[:, 2].astype(np.uint64),
-        vma=zeros(threads),
-        marked=zeros(threads),
-        seq=zeros(threads),
-        drawn=zeros(threads),
-        writing=zeros(threads),
-        ended=zeros(threads),
-        waited=zeros(threads),
-        follower=none(threads),
-        waits_to_write=zeros(threads),
-        deadline=zeros(threads),
-        handoff_set=zeros(threads),
-        spins_on=none(threads),
-        threshold=zeros(threads),
-        readers=zeros(sems),
-        writer=none(sems),
-        owner=none(sems),
-        reader_owned=zeros(sems),
-        nonspinnable=zeros(sems),
-        waiter_head=none(sems),
-        waiter_tail=none(sems),
-        handoff=zeros(sems),
-        osq_head=none(sems),
-        osq_tail=none(sems),
-        line_owner=none(lines),
-        line_shared=zeros(lines),
-        line_stamp=np.ones(lines, np.uint64),
-        line_free=zeros(lines),
-        copy=np.zeros((cpus, lines), np.uint64),
-        # vma_lock_alloc() sets UINT_MAX; mm_lock_seq starts at 0
-        vm_lock_seq=np.full(vmas, 0xFFFFFFFF, np.uint64),
-        anon_vma=np.ones(vmas, np.uint64),
-        queue=zeros(threads),
-        idle=np.arange(cpus, dtype=np.uint64)[::-1].copy(),
-        program=program,
-        fault_latency=zeros(BUCKETS),
-        write_latency=zeros(BUCKETS),
-        trace=zeros(max(traced, 1), 3),
+        one,
+        np.zeros(len(COUNTERS), np.uint64),
+        np.full(2 * leaves, NEVER, np.uint64),
+        task,
+        sem,
+        line,
+        np.zeros((cpus, lines), np.uint64),
+        vma,
+        np.zeros(threads, np.uint64),
+        np.arange(cpus, dtype=np.uint64)[::-1].copy(),
+        program,
+        np.zeros(BUCKETS, np.uint64),
+        np.zeros(BUCKETS, np.uint64),
+        np.zeros((max(traced, 1), 3), np.uint64),
     )
