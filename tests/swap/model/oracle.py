@@ -67,7 +67,7 @@ class Swap:
     free_cache : bool
         Whether, then, freed slots do.
     alloc_mode : str
-        A choice of the laboratory's switch lorelab/swap/alloc_mode (lib/kernel/patches): 6.12
+        A choice of the laboratory's switch lorelab/swap/alloc_mode (lib/kernel/swap/patches): 6.12
         itself, or what orders above 0 ("nonfull-first": all orders) do in its place.
     stealing : bool
         Another such switch: whether order 0 takes slots of other orders' clusters.
