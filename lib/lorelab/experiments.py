@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lorelab.lab.records import Record
     from lorelab.lab.run import Lab
 
-DESIGNS = ("swap", "damon", "vmalock", "gso")
+DESIGNS = ("swap", "damon", "vmalock", "gso", "fairzone")
 """Designs that have landed, in the order of the book; a new one adds its word."""
 
 

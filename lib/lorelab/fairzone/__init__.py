@@ -1,1 +1,27 @@
 """The fair zone allocation policy: batches that spread page allocations over a node's zones."""
+
+from lorelab.experiments import Experiment
+from lorelab.fairzone.params import Batches, Boundary, Inversion, Tiobench
+
+EXPERIMENTS = [
+    Experiment(
+        "fairzone/tiobench",
+        "Which zones does each variant use while files are written and read, and what is cached?",
+        Tiobench,
+    ),
+    Experiment(
+        "fairzone/batches",
+        "Do batches run out together, and what does it cost when they do not?",
+        Batches,
+    ),
+    Experiment(
+        "fairzone/inversion",
+        "How much longer do pages stay in one zone than in another, over the rate of kswapd?",
+        Inversion,
+    ),
+    Experiment(
+        "fairzone/boundary",
+        "What does an allocation cost while both zones are below their low watermark?",
+        Boundary,
+    ),
+]

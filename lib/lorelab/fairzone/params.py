@@ -158,7 +158,7 @@ class Machine(Params):
 
     variant: VariantParam = param(Variant.BASELINE, "allocation policy")
     kswapd_rate: float = param(
-        1.1,
+        30,
         "pages that kswapd looks at while the disk moves one; to be swept, not chosen",
         "pages",
         gt=0,
@@ -176,6 +176,16 @@ class Machine(Params):
     )
     mib: int = param(
         7973, "managed memory, over the zones as on the machine of June 2014", "MiB", ge=64
+    )
+    burst: int = param(
+        32, "pages that the disk moves before kswapd has its turn", "pages", ge=1, le=2**20
+    )
+    disk_mb_s: float = param(
+        132,
+        "throughput of the disk: kswapd naps for a tenth of what it moves in a second; 0: no nap",
+        "MB/s",
+        ge=0,
+        le=100_000,
     )
     zoneinfo: str = param("", "a /proc/zoneinfo file to take the zones from; empty: of mib")
 
@@ -196,16 +206,6 @@ class Tiobench(Machine):
         4000, "random writes after the writes, and random reads after the reads", "pages", ge=0
     )
     readahead: int = param(32, "pages of a readahead window; 128 KiB have 32", "pages", ge=1)
-    burst: int = param(
-        32, "pages that the disk moves before kswapd has its turn", "pages", ge=1, le=2**20
-    )
-    disk_mb_s: float = param(
-        132,
-        "throughput of the disk: kswapd naps for a tenth of what it moves in a second; 0: no nap",
-        "MB/s",
-        ge=0,
-        le=100_000,
-    )
     dirty_percent: int = param(20, "vm.dirty_ratio; half of it is the background ratio", "%", ge=1)
     balance_reserves: bool = param(
         True,
@@ -223,27 +223,32 @@ class Tiobench(Machine):
 
 
 class Batches(Machine):
-    """`fairzone/batches`: what the batch counters do while memory is read through once."""
+    """`fairzone/batches`: what the batch counters do while files are read, once memory is full."""
 
-    kswapd_rate: float = param(
-        1.5, "pages that kswapd looks at while a task takes one", "pages", gt=0, le=1000
+    threads: int = param(4, "threads, each on the next CPU", "threads", ge=1, le=64)
+    turn: int = param(
+        32, "pages that a thread takes before it is the next one's turn", "pages", ge=1, le=65536
     )
-    threads: int = param(4, "threads, on a CPU each as far as there are", "threads", ge=1, le=64)
-    allocations: int = param(
-        2_000_000, "allocations after memory is full", "allocations", ge=1, le=10**9
+    percent: int = param(
+        100, "allocations once memory is full, in per cent of its pages", "%", ge=1, le=1000
     )
 
 
 class Inversion(Machine):
     """`fairzone/inversion`: how long pages stay in each zone, over the rate of kswapd."""
 
-    lowest_rate: float = param(1.02, "lowest rate of kswapd", "pages", gt=0)
-    highest_rate: float = param(4.0, "highest rate of kswapd", "pages", gt=0)
+    lowest_rate: float = param(1.02, "lowest rate of kswapd", "pages", gt=0, le=1000)
+    highest_rate: float = param(100.0, "highest rate of kswapd", "pages", gt=0, le=1000)
     rates: int = param(9, "rates, in equal ratios", "rates", ge=2, le=100)
-    burst: int = param(
-        32, "pages that a task takes before kswapd has its turn", "pages", ge=1, le=2**20
-    )
-    turnovers: int = param(3, "allocations after memory is full, in sizes of it", ge=1, le=100)
+    turnovers: int = param(2, "allocations after memory is full, in sizes of it", ge=1, le=100)
+
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        if self.highest_rate <= self.lowest_rate:
+            raise ValueError(
+                f"highest_rate={self.highest_rate}: takes more than lowest_rate={self.lowest_rate}"
+            )
+        return self
 
 
 class Boundary(Params):

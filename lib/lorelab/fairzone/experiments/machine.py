@@ -5,6 +5,7 @@ from pathlib import Path
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.zones import Node
 from lorelab.fairzone.params import Machine
+from lorelab.numbers import PAGE
 
 
 def node_of(params: Machine, dirty_percent: int = 20) -> Node:
@@ -21,6 +22,11 @@ def node_of(params: Machine, dirty_percent: int = 20) -> Node:
         params.exact,
         dirty_ratio=dirty_percent,
     )
+
+
+def nap_pages(params: Machine) -> int:
+    """Pages that the disk moves in HZ/10, the nap of kswapd."""
+    return round(params.disk_mb_s * 1e6 / PAGE / 10)
 
 
 def names(params: Machine) -> list[str]:

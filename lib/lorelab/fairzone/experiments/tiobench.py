@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.fairzone.experiments.machine import names, node_of
+from lorelab.fairzone.experiments.machine import names, nap_pages, node_of
 from lorelab.fairzone.model import filemap
 from lorelab.fairzone.model.filemap import Memory
 from lorelab.fairzone.model.zones import COUNTS
 from lorelab.fairzone.params import Tiobench
 from lorelab.fairzone.workload.files import FIXED_POINT, scattered, sequential, where_cached
-from lorelab.numbers import PAGE, U
+from lorelab.numbers import U
 from lorelab.params import label
 
 BUCKETS = 128
@@ -53,8 +53,8 @@ def run(params: Tiobench, maps: bool = False) -> Run:
     two = params.workload == "two-files"
     pages_each = memory * params.data_percent // 100 // threads
     files = 2 if two else 1
-    nap = round(params.disk_mb_s * 1e6 / PAGE / 10)
-    mm = filemap.make(node, pages_each * threads * files, nap, params.balance_reserves)
+    pages = pages_each * threads * files
+    mm = filemap.make(node, pages, nap_pages(params), params.balance_reserves)
     seen = _Seen(names(params), mm, maps)
     plan = _two_files() if two else _tiobench(params.workload == "drop-caches")
     for phase, action, file in plan:

@@ -7,8 +7,9 @@ pass may use stands in `_scan()`, and what follows a fair pass that found none i
 from lorelab.fairzone.model.vmstat import batch_is_used, mod_zone_page_state
 from lorelab.fairzone.model.zones import (
     FAILED,
-    FLAG,
-    FLAG_BELOW,
+    FAILED_BY_BATCH,
+    FAILED_BY_BOTH,
+    FAILED_BY_WATERMARK,
     NONE,
     PASSES,
     RESCANS,
@@ -25,6 +26,8 @@ from lorelab.fairzone.params import Depleted, Fair, Reset
 from lorelab.numbers import ONE, ZERO, U, forceinline, outline
 
 COUNTER = int(Depleted.COUNTER)
+FLAG = int(Depleted.FLAG)
+FLAG_BELOW = int(Depleted.FLAG_BELOW)
 NO = int(Fair.NO)
 FIRST_PASS = int(Fair.FIRST_PASS)
 SLOWPATH = int(Reset.SLOWPATH)
@@ -200,6 +203,12 @@ def get_page_from_freelist(node, cpu, fair, mark_low, writes):
         return z
     info = node.info[0]
     node.count[FAILED] += ONE
+    if skipped and low:
+        node.count[FAILED_BY_BOTH] += ONE
+    elif skipped:
+        node.count[FAILED_BY_BATCH] += ONE
+    elif low:
+        node.count[FAILED_BY_WATERMARK] += ONE
     resets = _resets(node, skipped, low, left)
     if resets:
         reset_alloc_batches(node, cpu)

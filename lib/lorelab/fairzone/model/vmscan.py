@@ -363,7 +363,8 @@ def try_to_free_pages(mm):
     priority = DEF_PRIORITY + ONE
     while priority > ZERO and freed < SWAP_CLUSTER_MAX:
         priority -= ONE
-        for lru in range(U(len(mm.frames.nr))):
+        for z in mm.node.zonelist[: len(mm.frames.nr)]:
+            lru = list_of(mm.frames, z)
             scan.whole = ONE if priority == DEF_PRIORITY else ZERO
             get_scan_count(mm, scan, lru, priority)
             while scan.inactive or scan.active:

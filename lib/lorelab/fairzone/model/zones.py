@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.fairzone.params import TRAITS, Depleted, Traits, Variant
+from lorelab.fairzone.params import TRAITS, Traits, Variant
 from lorelab.numbers import U
 
 ZONES = ("DMA", "DMA32", "Normal")
@@ -79,6 +79,9 @@ COUNTS = (
     "skips_dirty",
     "skips_remote",
     "failed_fair_passes",
+    "failed_by_batch",
+    "failed_by_watermark",
+    "failed_by_both",
     "resets",
     "rescans",
     "slowpaths",
@@ -95,7 +98,8 @@ COUNTS = (
 """What the model counts, beside the pages of each zone.
 
 A pass is a walk of the zonelist, a test a zone that it comes to; `spills` are allocations from a
-zone of another node; `rotated` are dirty pages that reclaim met and left.
+zone of another node; a fair pass fails by batch, by watermark, or with zones of both kinds;
+`rotated` are dirty pages that reclaim met and left.
 """
 (
     PASSES,
@@ -105,6 +109,9 @@ zone of another node; `rotated` are dirty pages that reclaim met and left.
     SKIPS_DIRTY,
     SKIPS_REMOTE,
     FAILED,
+    FAILED_BY_BATCH,
+    FAILED_BY_WATERMARK,
+    FAILED_BY_BOTH,
     RESETS,
     RESCANS,
     SLOWPATHS,
@@ -244,7 +251,3 @@ def make(
         info,
         np.zeros(len(COUNTS), np.uint64),
     )
-
-
-FLAG = int(Depleted.FLAG)
-FLAG_BELOW = int(Depleted.FLAG_BELOW)

@@ -1,0 +1,249 @@
+"""What the claims of the fair-zone thread are weighed against: figures, and runs of the model.
+
+Each `weigh_` function takes nothing and returns a `Finding`; `claims` says which claim it weighs.
+The verdicts follow from the evidence: change a figure or the model, and they move.
+"""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from lorelab.claims import Finding, Verdict, Weigh
+from lorelab.fairzone.experiments import batches, boundary, tiobench
+from lorelab.fairzone.model import zones
+from lorelab.fairzone.model.page_alloc import alloc_fast, reset_alloc_batches
+from lorelab.fairzone.model.zones import COUNTS, NONE
+from lorelab.fairzone.params import Batches, Boundary, Tiobench, Variant
+from lorelab.fairzone.thread import figures
+from lorelab.numbers import U
+
+NO_HITS = 0.002
+"""Part of the reads below which there are no hits but those of the few random operations."""
+
+
+@cache
+def ran(variant: Variant, **given: object) -> pd.DataFrame:
+    """Phases of `fairzone/tiobench` on the machine of June 2014, see `tiobench.summary`."""
+    done = tiobench.run(Tiobench(variant=variant, steps=1, **given))
+    resets = done.count[:, COUNTS.index("resets")]
+    return tiobench.summary(done).assign(resets=resets).set_index("phase")
+
+
+@cache
+def at_the_boundary(variant: Variant) -> dict[str, float]:
+    """Counters of `fairzone/boundary`, with the batches that the answer names."""
+    high, low = (int(figures.figure(f"boundary-after-{zone}")) for zone in ("high", "low"))
+    params = Boundary(variant=variant, high_batch=high, low_batch=low)
+    return boundary.simulate(params).set_index("counter")["value"].to_dict()
+
+
+def weigh_cell(operation: str, threads: int) -> Weigh:
+    """Weigh a gain of the table: by its arithmetic, and reads by what the model finds cached."""
+
+    def weigh() -> Finding:
+        table = figures.tiobench().set_index(["operation", "threads"])
+        row = table.loc[operation, threads]
+        evidence = {"printed %": row["percent"], "from %": row["low"], "to %": row["high"]}
+        if not row["low"] - figures.HALF <= row["percent"] <= row["high"] + figures.HALF:
+            return Finding(Verdict.CONTRADICTED, "The means give another gain.", evidence)
+        if operation != "seqread":
+            why = "The means leave this gain; the spread, without which it says little, is missing."
+            return Finding(Verdict.ARITHMETIC, why, evidence)
+        hits = ran(Variant.V1, threads=threads).loc["read", "hits"]
+        gain = figures.speedup(hits)
+        evidence |= {"hits it needs": row["hits"], "hits in the model": hits, "then %": gain}
+        if hits < NO_HITS:
+            return Finding(Verdict.NOT_TESTABLE, "The model finds nothing cached.", evidence)
+        why = (
+            "The model reads this much back from the cache that the writes left; hits cost nothing."
+        )
+        return Finding(Verdict.OTHER_NUMBER, why, evidence)
+
+    return weigh
+
+
+def weigh_noise() -> Finding:
+    means = figures.geometric_means().drop("seqread")
+    evidence = {f"{name} %": value for name, value in means.items()}
+    small = bool((means.abs() < 1).all())
+    return Finding(
+        Verdict.ARITHMETIC if small else Verdict.CONTRADICTED,
+        "Their mean gains are below 1 %; what the noise is, the message does not say.",
+        evidence,
+    )
+
+
+def weigh_streaming() -> Finding:
+    """Whether a streaming reader gains, once it does not read what was just written."""
+    warm = {v: ran(v).loc["read", "hits"] for v in (Variant.BASELINE, Variant.V1)}
+    cold = {
+        v: ran(v, workload="drop-caches").loc["read", "hits"]
+        for v in (Variant.BASELINE, Variant.V1)
+    }
+    evidence = {f"hits, {v.name.lower()}": hits for v, hits in warm.items()}
+    evidence |= {f"hits, {v.name.lower()}, caches dropped": hits for v, hits in cold.items()}
+    same = cold[Variant.V1] == cold[Variant.BASELINE]
+    return Finding(
+        Verdict.CONTRADICTED if same else Verdict.HOLDS,
+        "Both read every page from the disk when the cache is dropped between write and read.",
+        evidence,
+    )
+
+
+def weigh_reset_below_watermark() -> Finding:
+    found = at_the_boundary(Variant.BASELINE)
+    evidence = {name: found[name] for name in ("slow", "resets", "passes")}
+    each = found["resets"] == found["slow"] > 0
+    return Finding(
+        Verdict.HOLDS if each else Verdict.CONTRADICTED,
+        "With both zones below low and batch left in both, every allocation resets.",
+        evidence,
+    )
+
+
+def weigh_reset_before_remote() -> Finding:
+    """A baseline with a free remote node: whether its fallback resets local batches."""
+    node = zones.make([0, 5000, 9000], Variant.BASELINE, 2, 512, True, remote=[0, 0, 9000])
+    local = node.zone["node"] == 0
+    node.zone["free"][local] = node.zone["low"][local]
+    served = alloc_fast(node, U(0), False)
+    resets = int(node.count[COUNTS.index("resets")])
+    remote = served != NONE and int(node.zone["node"][int(served)]) == 1
+    evidence = {"resets": resets, "served by the remote node": bool(remote)}
+    return Finding(
+        Verdict.HOLDS if resets and remote else Verdict.CONTRADICTED,
+        "A fallback to another node is preceded by a reset of the local batches.",
+        evidence,
+    )
+
+
+def weigh_reset_to_zero() -> Finding:
+    """Whether a reset leaves a counter that was high close to 0."""
+    node = zones.make([0, 500_000, 900_000], Variant.BASELINE, 2, 67584, True)
+    batch = node.zone["batch"].copy()
+    node.zone["nr_alloc_batch"] = [0, batch[1] - 10]
+    reset_alloc_batches(node, U(0))
+    after = node.zone["nr_alloc_batch"]
+    evidence = {"before": int(batch[1] - 10), "after": int(after[1]), "batch": int(batch[1])}
+    return Finding(
+        Verdict.CONTRADICTED if np.array_equal(after, batch) else Verdict.HOLDS,
+        "The reset adds what is missing, so every counter is the whole batch afterwards.",
+        evidence,
+    )
+
+
+def weigh_imbalance() -> Finding:
+    """Whether resets that come early leave the baseline's zones unequally used."""
+    base, merged = ran(Variant.BASELINE), ran(Variant.MERGED)
+    evidence = {
+        "resets, baseline": int(base["resets"].sum()),
+        "resets, merged": int(merged["resets"].sum()),
+        "share, baseline": base.loc["read", "share"],
+        "share, merged": merged.loc["read", "share"],
+        "size": base.loc["read", "size"],
+    }
+    even = abs(base.loc["read", "share"] - merged.loc["read", "share"]) < 0.005
+    many = base["resets"].sum() > 1.5 * merged["resets"].sum()
+    return Finding(
+        Verdict.CONTRADICTED if even and many else Verdict.HOLDS,
+        "The baseline resets more often than batches are used up, and its shares stay those of "
+        "size.",
+        evidence,
+    )
+
+
+def weigh_drift() -> Finding:
+    """Whether counters that drift change the shares, the resets or the failures."""
+    found = {}
+    for exact in (False, True):
+        params = Batches(cpus=64, threads=64, exact=exact, turn=1)
+        found[exact] = batches.simulate(params).set_index("counter")["value"]
+    share = {
+        exact: counts["allocated_dma32"] / (counts["allocated_dma32"] + counts["allocated_normal"])
+        for exact, counts in found.items()
+    }
+    evidence = {
+        "share, 64 CPUs": share[False],
+        "share, exact": share[True],
+        "resets, 64 CPUs": int(found[False]["resets"]),
+        "resets, exact": int(found[True]["resets"]),
+        "pages deferred": int(found[False]["deferred"]),
+    }
+    same = abs(share[False] - share[True]) < 0.005
+    return Finding(
+        Verdict.CONTRADICTED if same else Verdict.HOLDS,
+        "With and without per-CPU parts the zones take the same shares, as folding loses nothing.",
+        evidence,
+    )
+
+
+def weigh_remote_blocks() -> Finding:
+    """v1 on two nodes, without a ZONE_DMA: whether the remote batch keeps local ones from reset."""
+    resets, taken = {}, {}
+    for variant in (Variant.V1, Variant.V1_LOCAL):
+        node = zones.make([0, 50_000, 90_000], variant, 2, 4096, True, remote=[0, 0, 90_000])
+        for _ in range(60_000):
+            alloc_fast(node, U(0), False)
+        resets[variant] = int(node.count[COUNTS.index("resets")])
+        taken[variant] = node.zone["allocated"].tolist()
+    low, high, _ = taken[Variant.V1]
+    evidence = {
+        "resets, v1": resets[Variant.V1],
+        "resets, local only": resets[Variant.V1_LOCAL],
+        "DMA32's share, v1": low / (low + high),
+        "its size": 5 / 14,
+    }
+    blocked = resets[Variant.V1] < resets[Variant.V1_LOCAL] / 10
+    return Finding(
+        Verdict.HOLDS if blocked else Verdict.CONTRADICTED,
+        "As long as the remote zone has batch left, no local one is reset.",
+        evidence,
+    )
+
+
+def weigh_local_repair() -> Finding:
+    """The intent, read as asking local zones only, on a machine with a ZONE_DMA."""
+    local, reachable = ran(Variant.V1_LOCAL), ran(Variant.V1_REACHABLE)
+    evidence = {
+        "resets, local only": int(local["resets"].sum()),
+        "passes an allocation": local.loc["read", "passes"],
+        "hits": local.loc["read", "hits"],
+        "resets, reachable only": int(reachable["resets"].sum()),
+    }
+    never = local["resets"].sum() == 0
+    return Finding(
+        Verdict.CONTRADICTED if never else Verdict.HOLDS,
+        "ZONE_DMA always has batch left and can never serve, so nothing is ever reset.",
+        evidence,
+    )
+
+
+def weigh_trapped() -> Finding:
+    """Whether what v1 reads from the cache comes from before the end of the file."""
+    share = ran(Variant.V1).loc["write", "share"]
+    size = ran(Variant.V1).loc["write", "size"]
+    hits = ran(Variant.V1).loc["read", "hits"]
+    evidence = {"DMA32's share of the writes": share, "its size": size, "hits": hits}
+    return Finding(
+        Verdict.HOLDS if share < size and hits > NO_HITS else Verdict.CONTRADICTED,
+        "DMA32 takes less than its part of the writes, and what it kept is read back.",
+        evidence,
+    )
+
+
+def weigh_cold() -> Finding:
+    hits = {
+        v.name.lower(): ran(v, workload="drop-caches").loc["read", "hits"]
+        for v in (Variant.OFF, Variant.BASELINE, Variant.V1, Variant.JUNE_18)
+    }
+    return Finding(
+        Verdict.HOLDS if not any(hits.values()) else Verdict.CONTRADICTED,
+        "With a cold cache every variant reads every page from the disk.",
+        {f"hits, {name}": value for name, value in hits.items()},
+    )
+
+
+def weigh_diffstat() -> Finding:
+    plus, minus = figures.figure("diffstat-insertions"), figures.figure("diffstat-deletions")
+    return Finding(Verdict.ARITHMETIC, "Counted in the patch.", {"+": plus, "-": minus})

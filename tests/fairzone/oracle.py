@@ -1,0 +1,482 @@
+"""The zones, the policies and reclaim once more, in plain Python with other means.
+
+Lists are ordered dictionaries, a page is what the file says about it, and every policy is spelled
+out by itself instead of by traits. Slow, and meant to be compared with the model page by page.
+"""
+
+from collections import OrderedDict, deque
+
+from lorelab.fairzone.params import Variant as V
+
+COUNTED = (
+    *("passes", "tests", "skips_batch", "skips_watermark", "skips_dirty", "skips_remote"),
+    *("failed_fair_passes", "failed_by_batch", "failed_by_watermark", "failed_by_both"),
+    *("resets", "rescans", "slowpaths", "wakeups", "pageoutrun"),
+    *("low_wmark_hit_quickly", "high_wmark_hit_quickly", "direct_reclaims"),
+    *("spills", "rotated", "activated", "refaults_activated"),
+)
+
+
+class Zone:
+    def __init__(self, idx, node, managed, marks, reserve, threshold, cpus, small):
+        self.idx, self.node, self.managed, self.free = idx, node, managed, managed
+        self.min, self.low, self.high = marks
+        self.reserve = reserve  # by class
+        self.threshold, self.diffs = threshold, [0] * cpus
+        self.small = small
+        self.counter = 0
+        self.flag = False
+        self.dirty = self.allocated = self.reclaimed = 0
+        self.lists = [OrderedDict(), OrderedDict()]  # file page -> None; the last is the newest
+        self.age = 0
+
+    def visible(self, smp):
+        return max(self.counter, 0) if smp else self.counter
+
+    def add(self, cpu, delta):
+        self.diffs[cpu] += delta
+        if abs(self.diffs[cpu]) > self.threshold:
+            self.counter += self.diffs[cpu]
+            self.diffs[cpu] = 0
+
+
+class Machine:
+    """One node, or two; the second's zones are only allocated from."""
+
+    def __init__(self, variant, local, remote, cpus, exact, min_free_kib, nap, dirty_ratio=20):
+        self.v, self.cpus, self.smp = variant, cpus, cpus > 1
+        self.count = dict.fromkeys(COUNTED, 0)
+        sizes = [(0, n) for n in local if n] + [(1, n) for n in remote if n]
+        total = sum(n for _, n in sizes)
+        self.zones = []
+        for idx, (node, n) in enumerate(sizes):
+            above = [m for other, m in sizes[idx + 1 :] if other == node]
+            kept = [sum(above[:k]) // 256 for k in range(len(above) + 1)]
+            tmp = (min_free_kib // 4) * n // total
+            limit = 125
+            t = 2 * cpus.bit_length() * (1 + (n * 4096 // 2**27).bit_length())
+            threshold = 0 if exact or cpus == 1 else min(limit, t)
+            small = node == 0 and idx == 0 and n < sum(local) // 16
+            marks = (tmp, tmp + tmp // 4, tmp + tmp // 2)
+            self.zones.append(Zone(idx, node, n, marks, kept, threshold, cpus, small))
+        self.local = [z for z in self.zones if z.node == 0]
+        self.order = self.local[::-1] + [z for z in self.zones if z.node == 1][::-1]
+        for z in self.zones:
+            z.counter = self.size(z)
+        self.several = len([z for z in self.local if not self.out(z)]) > 1
+        self.dirty_ratio = dirty_ratio
+        self.cache = {}  # file page -> zone
+        self.bits = {}  # file page -> set of "active", "referenced", "dirty", "reclaim"
+        self.shadows = {}  # file page -> (list, age)
+        self.dirtied = deque()
+        self.read = self.written = 0
+        self.kswapd = None  # a generator while kswapd is awake
+        self.credit = 0
+        self.nap_pages, self.nap = nap, 0
+        self.node_list = [OrderedDict(), OrderedDict()]
+        self.node_age = 0
+
+    # Policies
+
+    def out(self, z):
+        return z.small and self.v in (V.JUNE_18, V.JUNE_25)
+
+    def size(self, z):
+        return z.managed // 4 if self.v == V.JUNE_18 else z.high - z.low
+
+    def kept(self, z, klass=None):
+        if klass is None or z.node:
+            return z.reserve[-1]
+        return z.reserve[klass - z.idx] if klass >= z.idx else 0
+
+    def ok(self, z, mark):
+        return z.free > mark + self.kept(z)
+
+    def dirty_ok(self, z):
+        reserve = min(z.reserve[-1] + z.high, z.managed)
+        return z.dirty <= (z.managed - reserve) * self.dirty_ratio // 100
+
+    def depleted(self, z):
+        if self.v <= V.V1_REACHABLE:
+            return z.visible(self.smp) == 0
+        return z.flag
+
+    def take(self, z, cpu):
+        z.free -= 1
+        z.allocated += 1
+        self.count["spills"] += z.node
+        if self.out(z):
+            return
+        z.add(cpu, -1)
+        by_zero = (V.JUNE_18, V.JUNE_25, V.MERGED)
+        if self.v in by_zero and z.visible(self.smp) == 0:
+            z.flag = True
+        if self.v in (V.FIXED, V.V4_7) and z.counter <= 0:
+            z.flag = True
+
+    def reset(self, cpu):
+        self.count["resets"] += 1
+        for z in self.zones if self.v == V.V3_12 else self.local:
+            if self.v == V.JUNE_25 and not z.flag:
+                continue
+            z.add(cpu, self.size(z) - z.counter)
+            z.flag = False
+
+    def usable(self, z, low, writes):
+        if writes and low and not self.dirty_ok(z):
+            self.count["skips_dirty"] += 1
+            return False
+        if not self.ok(z, z.low if low else z.min):
+            self.count["skips_watermark"] += 1
+            return False
+        return True
+
+    def plain(self, cpu, low, writes):
+        self.count["passes"] += 1
+        for z in self.order:
+            self.count["tests"] += 1
+            if self.usable(z, low, writes):
+                self.take(z, cpu)
+                return z
+        return None
+
+    def fair(self, cpu, writes):
+        """The fast path; None leads to the slow path."""
+        v, count = self.v, self.count
+        if v in (V.OFF, V.NODE_LRU):
+            return self.plain(cpu, True, writes)
+        if v >= V.JUNE_18 and not self.several:
+            return self.plain(cpu, True, writes)
+        count["passes"] += 1
+        skipped = []
+        watermark = 0
+        left = []
+        spare = None
+        goes_on = False
+        for z in self.order:
+            count["tests"] += 1
+            remote = z.node == 1 and v != V.V3_12
+            if not goes_on:
+                if remote and v in (V.V3_13, V.BASELINE, V.V1_LOCAL, V.V1_REACHABLE):
+                    count["skips_remote"] += 1
+                    continue
+                if remote and v in (V.JUNE_18, V.JUNE_25, V.MERGED, V.FIXED):
+                    count["skips_remote"] += 1
+                    break
+                if self.out(z):
+                    break
+                if self.depleted(z) and (v != V.JUNE_25 or spare):
+                    count["skips_batch"] += 1
+                    skipped.append(z)
+                    continue
+                if not self.depleted(z):
+                    left.append(z)
+                if remote and v == V.V4_7:
+                    if skipped:
+                        break
+                    goes_on = True
+                elif remote:
+                    count["skips_remote"] += 1
+                    continue
+            before = count["skips_watermark"]
+            if not self.usable(z, True, writes):
+                watermark += count["skips_watermark"] - before
+                continue
+            if not goes_on and self.depleted(z):
+                count["skips_batch"] += 1
+                skipped.append(z)
+                spare = z
+                continue
+            self.take(z, cpu)
+            return z
+        count["failed_fair_passes"] += 1
+        both = {(True, True): "both", (True, False): "batch", (False, True): "watermark"}
+        if why := both.get((bool(skipped), bool(watermark))):
+            count[f"failed_by_{why}"] += 1
+        if v in (V.V3_12, V.V3_13):
+            return None
+        if v == V.BASELINE:
+            resets = True
+        elif v in (V.V1, V.V1_LOCAL):
+            resets = not left
+        elif v == V.V1_REACHABLE:
+            resets = not [z for z in left if z.managed > z.low + self.kept(z)]
+        elif v == V.JUNE_18:
+            resets = watermark > 0 or not left
+        else:
+            resets = bool(skipped)
+        if resets:
+            self.reset(cpu)
+        if v == V.JUNE_25 and spare:
+            self.take(spare, cpu)
+            return spare
+        two = any(z.node for z in self.zones)
+        if v <= V.V1_REACHABLE:
+            again = True
+        elif v == V.V4_7:
+            again = resets
+        elif v == V.JUNE_25:
+            again = two
+        else:
+            again = resets or two
+        if not again:
+            return None
+        count["rescans"] += 1
+        return self.plain(cpu, True, writes)
+
+    def alloc(self, cpu, writes):
+        z = self.fair(cpu, writes)
+        while z is None:
+            self.count["slowpaths"] += 1
+            if self.v in (V.V3_12, V.V3_13):
+                self.reset(cpu)
+            self.wake()
+            z = self.plain(cpu, False, writes)
+            if z is None and not self.direct():
+                self.writeback(32)
+        return z
+
+    # Lists and reclaim
+
+    def lru(self, z):
+        return self.node_list if self.v == V.NODE_LRU else z.lists
+
+    def tick(self, z):
+        if self.v == V.NODE_LRU:
+            self.node_age += 1
+            return self.node_age
+        z.age += 1
+        return z.age
+
+    def shrink_inactive(self, lists, nr):
+        freed = 0
+        nr = min(nr, len(lists[0]))
+        for _ in range(nr):
+            page, _ = lists[0].popitem(last=False)
+            bits = self.bits[page]
+            if "dirty" in bits:
+                bits.discard("referenced")
+                bits.add("reclaim")
+                self.count["rotated"] += 1
+                lists[0][page] = None
+                continue
+            z = self.cache.pop(page)
+            self.shadows[page] = (z, self.tick(z))
+            del self.bits[page]
+            z.free += 1
+            z.reclaimed += 1
+            freed += 1
+        return nr, freed
+
+    def shrink_active(self, lists, nr):
+        for _ in range(min(nr, len(lists[1]))):
+            page, _ = lists[1].popitem(last=False)
+            self.bits[page].discard("active")
+            lists[0][page] = None
+
+    def shrink_lruvec(self, lists, priority, wanted, whole):
+        """Yields the pages looked at, chunk by chunk; returns scanned and freed."""
+        left = [len(lists[0]) >> priority, len(lists[1]) >> priority]
+        scanned = freed = 0
+        while True:
+            cost = 0
+            if left[0]:
+                nr = min(left[0], 32)
+                left[0] -= nr
+                looked, gone = self.shrink_inactive(lists, nr)
+                scanned, freed, cost = scanned + looked, freed + gone, looked
+            if left[1]:
+                nr = min(left[1], 32)
+                left[1] -= nr
+                if len(lists[1]) > len(lists[0]):
+                    self.shrink_active(lists, nr)
+                    cost += nr
+            if freed >= wanted and not whole:
+                left = [0, 0]
+            yield cost
+            if left == [0, 0]:
+                return scanned, freed
+
+    def balanced(self, z, gap=0, klass=None):
+        return z.free > z.high + gap + (0 if klass is None else self.kept(z, klass))
+
+    def has_pages(self, z):
+        return any(self.lru(z))
+
+    def all_balanced(self):
+        top = len(self.local) - 1
+        if self.v == V.NODE_LRU:
+            return any(self.balanced(z, 0, top) for z in self.local)
+        return all(self.balanced(z) for z in self.local if self.has_pages(z))
+
+    def wake(self):
+        if self.kswapd or all(self.balanced(z) for z in self.local):
+            return
+        self.count["wakeups"] += 1
+        self.count["low_wmark_hit_quickly"] += self.nap > 0
+        self.start()
+
+    def start(self):
+        self.count["pageoutrun"] += 1
+        self.nap, self.credit, self.kswapd = 0, 0, self.balance_pgdat()
+
+    def balance_pgdat(self):
+        """Yields what each chunk costs, until the node is balanced."""
+        priority = 12
+        while True:
+            if self.v == V.NODE_LRU:
+                if self.all_balanced():
+                    return
+                walk = self.local[:1]
+                wanted = sum(max(z.high, 32) for z in self.local)
+            else:
+                lacking = [z for z in self.local if self.has_pages(z) and not self.balanced(z)]
+                if not lacking:
+                    return
+                end = lacking[-1].idx
+                walk = self.local[: end + 1]
+            harder, total = True, 0
+            for z in walk:
+                if self.v != V.NODE_LRU:
+                    wanted = max(32, z.high)
+                    gap = min(z.low, -(-z.managed // 100))
+                    if self.balanced(z, gap, end):
+                        harder = False
+                        continue
+                scanned, freed = yield from self.shrink_lruvec(self.lru(z), priority, wanted, False)
+                total += freed
+                if scanned >= wanted:
+                    harder = False
+            if harder or not total:
+                priority -= 1
+            done = self.all_balanced()
+            if not done and priority < 1:
+                self.count["pageoutrun"] += 1
+                priority = 12
+            if done:
+                self.sleep()
+            yield 1
+            if done:
+                return
+
+    def pace(self, pages, rate):
+        if self.nap:
+            if self.nap > pages:
+                self.nap -= pages
+            else:
+                self.nap = 0
+                if not self.all_balanced():
+                    self.count["high_wmark_hit_quickly"] += 1
+                    self.start()
+        if self.kswapd:
+            self.credit += pages * rate
+        while self.kswapd and self.credit > 0:
+            cost = next(self.kswapd, None)
+            if cost is None:
+                self.sleep()
+            else:
+                self.credit -= 1024 * cost
+
+    def sleep(self):
+        self.kswapd, self.nap = None, self.nap_pages
+
+    def direct(self):
+        self.count["direct_reclaims"] += 1
+        freed = 0
+        for priority in range(12, -1, -1):
+            every = [self.node_list] if self.v == V.NODE_LRU else [z.lists for z in self.order]
+            for lists in every:
+                steps = self.shrink_lruvec(lists, priority, 32, priority == 12)
+                while True:
+                    try:
+                        next(steps)
+                    except StopIteration as stop:
+                        freed += stop.value[1]
+                        break
+            if freed >= 32:
+                break
+        return freed
+
+    # The page cache
+
+    def add(self, z, page):
+        where = 0
+        bits = self.bits[page] = set()
+        if page in self.shadows:
+            old, age = self.shadows.pop(page)
+            now = self.node_age if self.v == V.NODE_LRU else old.age
+            if now - age <= len(self.lru(old)[1]):
+                where = 1
+                bits.add("active")
+                self.tick(z)
+                self.count["refaults_activated"] += 1
+        self.cache[page] = z
+        self.lru(z)[where][page] = None
+
+    def accessed(self, page):
+        bits = self.bits[page]
+        if "referenced" not in bits:
+            bits.add("referenced")
+        elif "active" not in bits:
+            z = self.cache[page]
+            del self.lru(z)[0][page]
+            self.lru(z)[1][page] = None
+            bits.add("active")
+            bits.discard("referenced")
+            self.tick(z)
+            self.count["activated"] += 1
+
+    def write(self, cpu, page):
+        taken = page not in self.cache
+        if taken:
+            self.add(self.alloc(cpu, True), page)
+        self.accessed(page)
+        if "dirty" not in self.bits[page]:
+            self.bits[page].add("dirty")
+            self.cache[page].dirty += 1
+            self.dirtied.append(page)
+        able = sum(z.managed - min(z.reserve[-1] + z.high, z.managed) for z in self.local)
+        limit = able * self.dirty_ratio // 100
+        while len(self.dirtied) > (limit + limit // 2) // 2:
+            self.writeback(1)
+        return taken
+
+    def writeback(self, nr):
+        for _ in range(min(nr, len(self.dirtied))):
+            page = self.dirtied.popleft()
+            z, bits = self.cache[page], self.bits[page]
+            z.dirty -= 1
+            bits.discard("dirty")
+            if "reclaim" in bits:
+                bits.discard("reclaim")
+                if "active" not in bits:
+                    self.lru(z)[0].move_to_end(page, last=False)
+            self.written += 1
+
+    def readahead(self, cpu, page, nr, end):
+        got = 0
+        for each in range(page, min(page + nr, end)):
+            if each not in self.cache:
+                self.add(self.alloc(cpu, False), each)
+                got += 1
+        self.read += got
+        return got
+
+    def sequential(self, pages_each, threads, chunk, burst, rate, writes):
+        taken = 0
+        for offset in range(0, pages_each, chunk):
+            for thread in range(threads):
+                end = (thread + 1) * pages_each
+                start = thread * pages_each + offset
+                for page in range(start, min(start + chunk, end)):
+                    cpu = thread % self.cpus
+                    if writes:
+                        taken += self.write(cpu, page)
+                    else:
+                        if page not in self.cache:
+                            taken += self.readahead(cpu, page, chunk, end)
+                        self.accessed(page)
+                    if taken >= burst:
+                        self.pace(taken, rate)
+                        taken = 0
+        self.pace(taken, rate)
