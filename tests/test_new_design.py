@@ -107,7 +107,6 @@ def lorelab(folder, *words):
         (["list"], "empty/no-thing (): Is there anything?"),
         (["claims", "empty"], "design,id,statement"),
         (["lab", "record", "empty"], ""),
-        (["lab", "verify", "empty"], ""),
         (["lab", "status"], ""),
         (["doctor", "--packages"], "qemu-system-x86"),
     ],
@@ -133,6 +132,12 @@ def test_what_it_has_not_is_one_line(copy, words, says):
     status, out, err = lorelab(copy, *words)
     assert (status, out) == (2, "")
     assert says in err and err.count("\n") == 1
+
+
+def test_without_a_record_nothing_can_be_verified(copy):
+    status, out, err = lorelab(copy, "lab", "verify", "empty")
+    assert (status, out) == (1, "")
+    assert "nothing was measured again" in err and err.count("\n") == 1
 
 
 def test_the_laboratory_knows_its_kernel(copy):

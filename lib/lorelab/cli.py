@@ -213,14 +213,21 @@ def verify(design: str | None, seed: int) -> None:
     """Measure a sample of the recorded runs again; fails when one says something else.
 
     The sample has one run of each kind: those that set the same parameters to other than their
-    defaults are of one kind. Experiments in which the kernel draws random numbers are left out.
+    defaults are of one kind. Experiments in which the kernel draws random numbers are left out, and
+    named.
     """
     differ = []
+    every = experiments(design).values()
     wanted = [
         (found, _sample(records.recorded(found.name, found.Params), random.Random(seed)))
-        for found in experiments(design).values()
+        for found in every
         if found.repeats
     ]
+    if others := ", ".join(found.name for found in every if not found.repeats):
+        print(f"left out, for the kernel never says the same again: {others}", file=sys.stderr)
+    number = sum(len(runs) for _, runs in wanted)
+    if not number:
+        raise RunFailed("nothing was measured again: no recorded run can be")
     for found, given, measured in pool.measured(wanted):
         said = f"{found.name} {params.words(given)}"
         held = found.again(found.recorded(given), measured)
@@ -230,6 +237,7 @@ def verify(design: str | None, seed: int) -> None:
             differ.append(said)
     if differ:
         raise RunFailed(f"{'; '.join(differ)}: the kernel no longer says what was recorded")
+    print(f"{number} runs, of a kind each: all say what was recorded", file=sys.stderr)
 
 
 cli.add_command(lab)

@@ -338,7 +338,11 @@ def test_the_runs_of_one_design(fake, monkeypatch, door):
     own = NAME.partition("/")[0]
     everyone = {own: {NAME: fake}, "another": {}, None: {NAME: fake}}
     monkeypatch.setattr(cli, "experiments", everyone.__getitem__)
-    run("lab", door, "another")
+    if door == "record":
+        run("lab", door, "another")
+    else:
+        with pytest.raises(RunFailed, match="nothing was measured again"):
+            run("lab", door, "another")
     assert not fake.booted
     run("lab", door, own)
     assert len(fake.booted) == 1
@@ -347,12 +351,18 @@ def test_the_runs_of_one_design(fake, monkeypatch, door):
         run("lab", door, "swop")
 
 
-def test_verify_leaves_out_a_kernel_that_draws_random_numbers(fake):
+def test_verify_names_what_it_leaves_out_and_fails_when_it_checked_nothing(fake, monkeypatch):
+    """Where a kernel draws random numbers of its own."""
+    drawn = replace(fake, name="design/drawn", repeats=False, adds=1, booted=[])
+    monkeypatch.setattr(cli, "experiments", lambda design=None: {NAME: fake, "design/drawn": drawn})
     run("kernel", NAME, "--record")
-    fake.repeats, fake.adds = False, 1
-    fake.booted.clear()
-    run("lab", "verify")
-    assert not fake.booted
+    said = run("lab", "verify")
+    assert "left out, for the kernel never says the same again: design/drawn\n" in said
+    assert "1 runs, of a kind each: all say what was recorded\n" in said
+    assert not drawn.booted
+    fake.repeats = False
+    with pytest.raises(RunFailed, match="nothing was measured again"):
+        run("lab", "verify")
 
 
 def test_a_disk_that_fills_up_is_one_line_and_status_1(fake, monkeypatch, capsys):
