@@ -23,6 +23,7 @@ ifeq ($(INSTALLER),uv)
 else
 	$(run) pip install --quiet --no-deps --no-build-isolation --editable .
 endif
+	ln -sfn ../../../../lib/lorelab/labextension .venv/share/jupyter/labextensions/lorelab
 	touch $@
 
 .PHONY: venv-micromamba venv-mamba venv-conda venv-uv venv-pip

@@ -7,6 +7,7 @@ import sys
 
 import altair as alt
 import pandas as pd
+import pytest
 
 from lorelab import charts
 
@@ -74,3 +75,64 @@ def test_data_cannot_end_the_script():
 
 def test_the_text_fallback_is_the_title():
     assert bundle(chart("Fallback by iteration"))["text/plain"] == "Chart: Fallback by iteration"
+
+
+FILLED = pd.DataFrame(
+    [{"written": s, "place": p, "used": float(s > p)} for s in (0, 5, 10) for p in range(10)]
+)
+
+
+def filled(rows: pd.DataFrame = FILLED, **title) -> alt.Chart:
+    color = alt.Color("used", scale=alt.Scale(domain=[0, 1]))
+    return alt.Chart(rows, **title).mark_rect().encode(x="place:O", color=color)
+
+
+def squares(page: str) -> int:
+    return len(re.findall(r'aria-roledescription="rect mark"', page))
+
+
+def test_a_slider_stores_the_picture_of_its_first_value():
+    page = charts.slider(filled(title="Fill"), "written", 5, "pages")._repr_mimebundle_()
+    assert squares(page["text/html"]) == 10
+    assert ">pages: 5<" in page["text/html"]
+    assert page["text/plain"] == "Chart: Fill"
+
+
+def test_a_slider_draws_what_a_chart_of_that_step_alone_draws():
+    one = charts.render(filled(FILLED[FILLED["written"] == 10]).to_dict())["text/html"]
+    moved = charts.render(charts.slider(filled(), "written", 10).to_dict())["text/html"]
+    fills = [re.findall(r'rect mark"[^>]*fill="([^"]+)"', page) for page in (one, moved)]
+    assert fills[0] == fills[1]
+    assert len(fills[0]) == 10
+
+
+def test_a_slider_keeps_what_is_missing_and_takes_any_number_of_rows():
+    many = pd.concat([FILLED.assign(run=run) for run in range(200)])
+    many.loc[many["place"] == 3, "used"] = None
+    spec = charts.slider(filled(many), "written", 0).to_dict()
+    assert [row["written"] for row in spec["data"]["values"]] == [0, 5, 10]
+    assert spec["data"]["values"][1]["used"][:4] == [1, 1, 1, None]
+
+
+def test_a_slider_of_layers_and_of_facets():
+    text = alt.Chart().mark_text().encode(x="place:O", text="used:Q")
+    rect = alt.Chart().mark_rect().encode(x="place:O", color="used:Q")
+    layers = alt.layer(rect, text, data=FILLED, title=alt.Title("Fill", subtitle=["Each place"]))
+    page = charts.slider(layers, "written", 5)._repr_mimebundle_()["text/html"]
+    assert squares(page) == 10
+    assert ">Each place<" in page
+    facets = filled(FILLED.assign(half=FILLED["place"] // 5)).facet(row="half")
+    assert squares(charts.slider(facets, "written", 5)._repr_mimebundle_()["text/html"]) == 10
+
+
+@pytest.mark.parametrize(
+    ("rows", "at", "says"),
+    [
+        (FILLED, 3, "at=3: takes a value of written"),
+        (FILLED[FILLED["written"] == 5], 5, "two or more values"),
+        (FILLED.replace({"written": {10: 11}}), 5, "the same distance apart"),
+    ],
+)
+def test_a_slider_that_cannot_be_is_refused(rows, at, says):
+    with pytest.raises(ValueError, match=says):
+        charts.slider(filled(rows), "written", at)

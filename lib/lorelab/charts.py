@@ -1,15 +1,18 @@
 """One look for every chart, and one way to put it on a page: import this module to have both.
 
 A chart is shown as an SVG, drawn here and stored in the notebook, and becomes live where the page
-has Vega (the book has; see `lorelab.book.assets`). Nothing is fetched. The same chart gives the
-same bytes in every run and on every machine, so that stored outputs can be compared.
+has Vega: in the book (`lorelab.book.build`) and in JupyterLab (`lorelab/labextension`). Nothing is
+fetched. The same chart gives the same bytes in every run and on every machine, so that stored
+outputs can be compared.
 """
 
 import hashlib
 import json
 import re
+from typing import Any
 
 import altair as alt
+import numpy as np
 import vl_convert
 
 OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999"]
@@ -64,6 +67,89 @@ def theme() -> alt.theme.ThemeConfig:
 def title(text: str, see: str) -> alt.TitleParams:
     """What a chart shows, and below it in smaller letters what to see in it, a line each."""
     return alt.TitleParams(text, subtitle=see.splitlines())
+
+
+class Moved:
+    """A chart with a slider, as `slider` makes it; shown like any other."""
+
+    def __init__(self, spec: dict[str, Any]):
+        self.spec = spec
+
+    def to_dict(self) -> dict[str, Any]:
+        """The chart in Vega-Lite's words."""
+        return self.spec
+
+    def _repr_mimebundle_(self, *_: object, **__: object) -> dict[str, str]:
+        return render(self.spec)
+
+
+def slider(chart: alt.TopLevelMixin, field: str, at: float, label: str = "") -> Moved:
+    """`chart` for one value of `field` at a time, which the reader moves by a slider.
+
+    The drawing that is stored, and printed, is that of `at`: choose the step that tells most. The
+    last line of the title says which value is shown. Give each scale its domain, or the axes move
+    along. Of `chart.data` there may be any number of rows.
+
+    Parameters
+    ----------
+    chart : Altair chart
+        With its data in one DataFrame that has a column `field`: a single chart, layers or facets.
+    field : str
+        Column of the steps: at least two numbers, the same distance apart.
+    at : number
+        The value shown first.
+    label : str, optional
+        What a step is, with its unit, such as "time [ms]"; `field` by default.
+
+    Raises
+    ------
+    ValueError
+        `at` is not a value of `field`, or the values are not the same distance apart.
+    """
+    values = sorted(chart.data[field].unique().tolist())
+    if at not in values:
+        raise ValueError(f"at={at}: takes a value of {field}")
+    apart = np.diff(values)
+    if not len(apart) or not np.allclose(apart, apart[0], rtol=1e-9):
+        raise ValueError(f"{field}: takes two or more values, the same distance apart")
+    with alt.data_transformers.enable("default", max_rows=None):
+        spec = chart.to_dict()
+    [rows] = spec.pop("datasets").values()
+    name = label or field
+    bounds = {"min": values[0], "max": values[-1], "step": apart[0].item()}
+    moved = {"name": "at", "value": at, "bind": {"input": "range", "name": f"{name} ", **bounds}}
+    shown = [
+        {"filter": f"datum[{json.dumps(field)}] === at"},
+        {"flatten": [column for column in rows[0] if column != field]},
+    ]
+    return Moved(
+        spec
+        | {
+            "data": {"values": _steps(rows, field)},
+            "params": [moved, *spec.get("params", [])],
+            "transform": [*shown, *spec.get("transform", [])],
+            "title": _saying(spec.get("title", ""), name),
+        }
+    )
+
+
+def _steps(rows: list[dict], field: str) -> list[dict]:
+    """One row a step, with a list for each other column: far fewer bytes than the rows are."""
+    steps: dict[float, dict] = {}
+    for row in rows:
+        step = steps.setdefault(row[field], {name: [] for name in row} | {field: row[field]})
+        for name in row.keys() - {field}:
+            step[name].append(row[name])
+    return [steps[value] for value in sorted(steps)]
+
+
+def _saying(title: str | dict[str, Any], label: str) -> dict[str, Any]:
+    """`title` with a last line that says which value is shown."""
+    whole = title if isinstance(title, dict) else {"text": title}
+    above = whole.get("subtitle", [])
+    lines = [*([above] if isinstance(above, str) else above), f"{label}: "]
+    said = ", ".join(map(json.dumps, lines))
+    return whole | {"subtitle": {"expr": f"[{said} + at]"}}
 
 
 def render(spec: dict, **_: object) -> dict[str, str]:

@@ -105,7 +105,7 @@ def test_charts_stand_without_scripts(browser, sample):
     ],
 )
 def test_what_is_wrong_is_seen(browser, tmp_path, body, says, monkeypatch):
-    monkeypatch.setattr("pages.PATIENCE", 300)
+    monkeypatch.setattr("tests.browser.pages.PATIENCE", 300)
     (tmp_path / "page.html").write_text(f"<!doctype html><link rel=icon href=data:,>{body}")
     with served(tmp_path) as address:
         said = problems(browser, f"{address}/page.html")
