@@ -4,6 +4,7 @@ import errno
 import random
 import sys
 import tempfile
+from collections import Counter
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -216,7 +217,7 @@ def verify(design: str | None, seed: int) -> None:
     defaults are of one kind. Experiments in which the kernel draws random numbers are left out, and
     named.
     """
-    differ = []
+    verdicts: dict[str, Verdict] = {}
     every = experiments(design).values()
     wanted = [
         (found, _sample(records.recorded(found.name, found.Params), random.Random(seed)))
@@ -233,11 +234,12 @@ def verify(design: str | None, seed: int) -> None:
         held = found.again(found.recorded(given), measured)
         print(f"{said}: {held.verdict}: {held.judged}", file=sys.stderr)
         held.table.assign(run=said).to_csv(sys.stdout, index=False)
-        if held.verdict == Verdict.FAILED:
-            differ.append(said)
-    if differ:
-        raise RunFailed(f"{'; '.join(differ)}: the kernel no longer says what was recorded")
-    print(f"{number} runs, of a kind each: all say what was recorded", file=sys.stderr)
+        verdicts[said] = held.verdict
+    counted = Counter(verdicts.values())
+    totals = ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict)
+    print(f"{number} runs, of a kind each: {totals}", file=sys.stderr)
+    if differ := "; ".join(said for said, held in verdicts.items() if held == Verdict.FAILED):
+        raise RunFailed(f"{differ}: the kernel no longer says what was recorded")
 
 
 cli.add_command(lab)
