@@ -15,8 +15,7 @@ from time import process_time
 from lorelab.damon.experiments import studies
 from lorelab.damon.experiments.overhead import halves
 from lorelab.damon.model.core import kdamond_window
-from lorelab.damon.model.state import U
-from lorelab.damon.params import Overhead
+from lorelab.damon.params import Overhead, Speeds
 from lorelab.damon.workload.masim import Access
 from lorelab.damon.workload.setup import context, memory
 
@@ -25,17 +24,20 @@ SECONDS, MIB = 3600, 1 << 20
 
 def measured(kind: str, least: int) -> dict[str, float]:
     """Monitor a program for an hour of its time, at the default settings but for `least`."""
-    params = Overhead(mib=MIB, min_regions=least, access_ns=10 if kind == "halves" else 1)
+    params = Overhead(
+        mib=MIB,
+        min_regions=least,
+    )
     config = halves(MIB, 2, SECONDS)
     if kind == "random":
         config = studies.program({"all": MIB << 20}, Access("all", True, 64, 1))
-    pages = memory(params, config)
+    pages = memory(params, config, Speeds(access_ns=10 if kind == "halves" else 1))
     ctx = context(params, pages)
-    kdamond_window(ctx, pages, U(params.check_ns))  # compiles
+    kdamond_window(ctx, pages)  # compiles
     regions = windows = 0
     start = process_time()
     while int(ctx.info["now"][0]) < SECONDS * 1_000_000:
-        regions += kdamond_window(ctx, pages, U(params.check_ns))
+        regions += kdamond_window(ctx, pages)
         windows += 1
     return {
         "seconds": process_time() - start,

@@ -2,7 +2,7 @@
 
 from enum import IntEnum
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
@@ -13,6 +13,14 @@ class Params(BaseModel):
     """Base of every experiment's parameters: unknown names are refused, values don't change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+    retired: ClassVar[frozenset[str]] = frozenset()
+    """Names of what was a parameter once, and still is in records of that time."""
+
+    @classmethod
+    def of_record(cls, stored: dict[str, Any]) -> Self:
+        """Parameters as a record has them."""
+        return cls.model_validate({k: v for k, v in stored.items() if k not in cls.retired})
 
 
 def param(default: Any, help: str, unit: str = "", only_model: bool = False, **bounds: Any) -> Any:

@@ -66,18 +66,19 @@ class Logged(Kdamond):
             self.one_sample()
         vmas = np.array(SPACE, np.uint64)
         return boot.Run(
-            regions=np.array([[0x10000000, 0x800000], [0x10800000, 0x800000]], np.uint64),
-            own=vmas[:0],
-            mappings=vmas,
-            truth=np.array([[0, 2], [3_000_000_000, 3]], np.uint64),
-            ended=5_000_000_000,
-            draws=1,
-            work_ns=1,
-            sleeps=1,
-            schemes=[scheme.stat for scheme in self.schemes],
+            boot.Program(
+                regions=np.array([[0x10000000, 0x800000], [0x10800000, 0x800000]], np.uint64),
+                own=vmas[:0],
+                mappings=vmas,
+                bare=np.array([BARE]),
+                truth=np.array([[0, 2], [3_000_000_000, 3]], np.uint64),
+                ended=5_000_000_000,
+                draws=1,
+            ),
+            boot.Kdamond(watched=0, work_ns=1, sleeps=1, applying_ns=0),
             log=np.array(self.log, boot.EVENT),
+            schemes=[scheme.stat for scheme in self.schemes],
             memory={"refaults": 7},
-            bare=np.array([BARE]),
             watermarks=[[*marks, 500_000]] if marks else [],
         )
 
@@ -85,3 +86,34 @@ class Logged(Kdamond):
         self.checks += 1
         self.note(boot.CHECK, address, INITIAL_JIFFIES + self.now // 1000, accessed)
         return accessed
+
+
+LOG_STARTS = 2**32 - 10  # us; the log's clock wraps
+
+
+def played():
+    """Region a in the first second, b in the next; DAMON sees each a window late."""
+    second = 10**9
+    log = []
+    at = LOG_STARTS
+    for window in range(20):
+        hot = (window - 1) // 10
+        for region in range(2):
+            start = 0x10000 + region * 0x10000
+            log.append((start, start + 0x10000, 20 * window, 20 * (region == hot), 0,
+                        boot.AGGREGATED, (at + (window + 1) * 100_000) % 2**32))  # fmt: skip
+    none = np.zeros((0, 2), np.uint64)
+    return boot.Run(
+        boot.Program(
+            regions=np.array([[0x10000, 0x10000], [0x20000, 0x10000]], np.uint64),
+            own=none,
+            mappings=none,
+            bare=none,
+            truth=np.array([[at * 1000, 2], [at * 1000 + second, 3]], np.uint64),
+            ended=at * 1000 + 2 * second,
+            draws=300,
+        ),
+        boot.Kdamond(watched=0, work_ns=2_000_000, sleeps=1, applying_ns=0),
+        np.array(log, boot.EVENT),
+        [],
+    )

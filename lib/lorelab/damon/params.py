@@ -1,11 +1,38 @@
-"""Variants of access monitoring, and the parameters of the DAMON experiments."""
+"""Variants of access monitoring, parameters of the DAMON experiments, and a machine's speeds."""
 
 from enum import IntEnum
-from typing import Self
+from typing import ClassVar, NamedTuple, Self
 
 from pydantic import model_validator
 
-from lorelab.params import Params, by_label, param
+from lorelab.params import Params, by_label, param, seeded
+
+
+class Goal(NamedTuple):
+    """What tuned intervals are to come to."""
+
+    access_bp: int
+    """Ten thousandths of the access events that a window could see."""
+    aggrs: int
+    """Windows from one tuning to the next."""
+    min_sample_us: int
+    max_sample_us: int
+
+
+class Traits(NamedTuple):
+    """What a variant does, and what it does otherwise than DAMON of 6.12."""
+
+    regions: bool = True
+    """It samples regions; else it looks at memory by its own measure."""
+    adapts: bool = True
+    """Regions merge and split."""
+    pieces: int = 3
+    """That a region is split into at most."""
+    update_us: int | None = None
+    """Time between looks at the mappings, whatever was asked for."""
+    goal: Goal | None = None
+    kernel: bool = False
+    """The laboratory's kernel does it."""
 
 
 class Variant(IntEnum):
@@ -30,12 +57,40 @@ class Variant(IntEnum):
     """Hardware that reports every n-th access with its address and costs nothing
     (processor event-based sampling without its skid and interrupts)."""
 
+    @property
+    def traits(self) -> Traits:
+        """What it does."""
+        return TRAITS[self]
 
+
+TRAITS = {
+    Variant.PAGE_SCAN: Traits(regions=False),
+    Variant.FIXED: Traits(adapts=False),
+    Variant.DAMON: Traits(kernel=True),
+    Variant.SPLIT_2: Traits(pieces=2),
+    Variant.SETTINGS_2020: Traits(update_us=1_000_000, kernel=True),
+    # 4 % of the access events, tuned every third window: what mm/damon/stat.c asks for.
+    Variant.TUNED: Traits(goal=Goal(400, 3, 5_000, 10_000_000)),
+    Variant.IDEAL: Traits(regions=False),
+}
 VariantParam = by_label(Variant)
 
 
 class Monitoring(Params):
     """What every DAMON experiment takes: DAMON's attributes, the variant, and the memory."""
+
+    retired: ClassVar[frozenset[str]] = frozenset(
+        [
+            "access_ns",
+            "check_ns",
+            "sample_ns",
+            "page_ns",
+            "collapse_ns",
+            "lead_us",
+            "cpus",
+            "tick_us",
+        ]
+    )
 
     variant: VariantParam = param(Variant.DAMON, "how accesses are monitored")
     sample_us: int = param(5_000, "sampling interval", "us", ge=1, le=60_000_000)
@@ -54,29 +109,6 @@ class Monitoring(Params):
     switch_us: int = param(
         0, "time between flushes of the TLB by a context switch; 0: never", "us", ge=0
     )
-    access_ns: int = param(
-        10, "time of one access of the program", "ns", only_model=True, ge=1, le=10**9
-    )
-    check_ns: int = param(
-        1_650,
-        "kdamond's work for one region and sample, at 1 instruction a ns",
-        "ns",
-        only_model=True,
-        ge=0,
-    )
-    sample_ns: int = param(
-        0, "kdamond's work for a sample, whatever its regions", "ns", only_model=True, ge=0
-    )
-    cpus: int = param(
-        2, "on 1 the program stands still while kdamond works", only_model=True, ge=1, le=2
-    )
-    tick_us: int = param(
-        0,
-        "between two ticks of a CPU that kdamond shares with the program; 0: it has one of its own",
-        "us",
-        only_model=True,
-        ge=0,
-    )
     seed: int = param(1, "seed of kdamond's random numbers and of the program's", ge=0, lt=2**64)
 
     @model_validator(mode="after")
@@ -92,6 +124,16 @@ class Monitoring(Params):
                 "takes a lower bound no higher than the upper bound"
             )
         return self
+
+    @property
+    def samples(self) -> int:
+        """Samples of a window."""
+        return self.aggr_us // self.sample_us
+
+    @property
+    def looks_us(self) -> int:
+        """Time between looks at the mappings: the variant's own, or what was asked for."""
+        return self.variant.traits.update_us or self.update_us
 
 
 class Masim(Monitoring):
@@ -153,15 +195,6 @@ class Schemes(Masim):
         0, "memory a scheme may be applied to in a charge window; 0: no quota", "MiB", ge=0
     )
     quota_ms: int = param(1000, "charge window of the quota", "ms", ge=1)
-    page_ns: int = param(
-        5_000, "time that paging out takes a page", "ns", only_model=True, ge=0, le=10**9
-    )
-    collapse_ns: int = param(
-        0, "time that khugepaged takes a huge page", "ns", only_model=True, ge=0, le=10**9
-    )
-    lead_us: int = param(
-        0, "time that monitoring begins before the program", "us", only_model=True, ge=0, le=10**9
-    )
     runs: int = param(6, "runs, with seeds from `seed` on", "runs", ge=1, le=100)
 
     @model_validator(mode="after")
@@ -195,3 +228,46 @@ class FollowedSchemes(Schemes):
                 f"wmark_low={self.wmark_low}: takes the high one, at which more is free, first"
             )
         return self
+
+
+def runs(params: Accuracy | Hotspot | Schemes) -> list[Params]:
+    """The runs that `params` ask for, each with a seed of its own, from `seed` on."""
+    return [seeded(params, params.seed + n) for n in range(params.runs)]
+
+
+class Speeds(NamedTuple):
+    """What things take on the machine of a program and kdamond, and how the two share it.
+
+    A kernel's run says what they took, and the model is told (`lorelab.damon.agree.runs`). Else it
+    runs on a machine of 1 instruction a ns, where each has a CPU of its own.
+    """
+
+    access_ns: float = 10
+    """An access of the program."""
+    check_ns: float = 1_650
+    """kdamond's work for one region and sample."""
+    sleep_us: float = 0
+    """A sleep of kdamond. The model sleeps the sampling interval, and waits for the CPU."""
+    page_ns: float = 5_000
+    """Paging out a page."""
+    collapse_ns: float = 0
+    """khugepaged's work for a huge page."""
+    lead_us: float = 0
+    """From the begin of monitoring to that of the program."""
+    sample_ns: float = 0
+    """kdamond's work for a sample, whatever its regions."""
+    cpus: int = 2
+    """On 1 the program stands still while kdamond works."""
+    tick_us: int = 0
+    """Between two ticks of a CPU that kdamond shares with the program; 0: it has one of its own."""
+
+
+ALONE = Speeds()
+"""The machine of a model that was told of none."""
+TOOK = {"access": "ns", "check": "ns", "sleep": "us", "page": "ns", "collapse": "ns", "lead": "us"}
+"""Counters that say what things took, and their units."""
+
+
+def took(speeds: Speeds, names: tuple[str, ...] = tuple(TOOK)) -> dict[str, tuple[str, float]]:
+    """Those of `TOOK` that have these names, with their units."""
+    return {name: (TOOK[name], getattr(speeds, f"{name}_{TOOK[name]}")) for name in names}

@@ -169,7 +169,7 @@ def recorded(experiment: str, model: type[Params], folder: Path | None = None) -
     for _, sealed in _all(_home(experiment, folder)):
         if _own(sealed.provenance.kernel):
             continue
-        params = model.model_validate(sealed.provenance.params)
+        params = model.of_record(sealed.provenance.params)
         found.setdefault(params.model_dump_json(exclude=left_out), params)
     return list(found.values())
 
@@ -184,7 +184,7 @@ def others(
     found: dict[tuple[str, str], tuple[str, Params]] = {}
     for _, sealed in _all(_home(experiment, folder)):
         if release := _own(sealed.provenance.kernel):
-            params = model.model_validate(sealed.provenance.params)
+            params = model.of_record(sealed.provenance.params)
             found.setdefault((release, params.model_dump_json()), (release, params))
     return sorted(found.values(), key=lambda run: [int(n) for n in re.findall(r"\d+", run[0])])
 
@@ -231,7 +231,7 @@ def _seal(body: dict[str, Any]) -> str:
 def _same(stored: dict[str, Any], params: Params) -> bool:
     # Through the model, so that a parameter added later, with its default, still matches.
     try:
-        found = type(params).model_validate(stored)
+        found = type(params).of_record(stored)
     except ValidationError:
         return False
     left_out = only_model(type(params))

@@ -4,9 +4,10 @@ import pandas as pd
 import pytest
 
 from lorelab.damon.agree import accuracy as agree_accuracy
-from lorelab.damon.agree.runs import TICK_US
+from lorelab.damon.agree.runs import ON_ONE_CPU
 from lorelab.damon.experiments import accuracy, truth
 from lorelab.damon.params import Accuracy, Variant
+from lorelab.damon.params import runs as each_run
 from lorelab.lab import records
 from lorelab.lab.records import Record
 
@@ -27,10 +28,9 @@ def as_kernel(counters):
 @pytest.fixture(scope="module")
 def runs(file):
     """Runs of the model, to be taken for a kernel's: parameters and counters."""
-    params = Accuracy(workload=file, runs=6, seed=100, cpus=1, tick_us=TICK_US)
-    each = [params.model_copy(update={"seed": 100 + n}) for n in range(6)]
-    said = [truth.simulated(one) for one in each]
-    found = [accuracy.model_figures(*pair) for pair in zip(each, said, strict=True)]
+    params = Accuracy(workload=file, runs=6, seed=100)
+    said = [truth.simulated(one, ON_ONE_CPU) for one in each_run(params)]
+    found = [accuracy.model_figures(params, ON_ONE_CPU, one) for one in said]
     counted = [accuracy.distributions(params, one) for one in said]
     counted = accuracy.distribution_counters(counted, params, "kernel")
     return params, pd.concat([accuracy.accuracy_counters(found, params, "kernel"), counted])

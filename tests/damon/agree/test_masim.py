@@ -9,7 +9,7 @@ from lorelab.damon.agree import masim as agree_masim
 from lorelab.damon.agree.runs import RUNS
 from lorelab.damon.experiments import masim as observed
 from lorelab.damon.experiments import truth
-from lorelab.damon.params import Masim
+from lorelab.damon.params import Masim, Speeds
 from lorelab.lab import records
 from lorelab.lab.records import Record
 
@@ -44,22 +44,16 @@ def test_totals_are_sums_over_the_windows_of_each_run():
 def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch):
     params = Masim(workload=file)
     asked = []
-    seen = pd.DataFrame(np.ones((3, len(truth.OBSERVED))), columns=truth.OBSERVED)
+    seen = pd.DataFrame(np.ones((3, len(truth.Observed._fields))), columns=truth.Observed._fields)
     seen["checks"] = 20 * 38
-    monkeypatch.setattr(truth, "modelled", lambda one: asked.append(one) or seen)
-    said = observed.masim_counters(
-        seen,
-        params,
-        "kernel",
-        55.4,
-        20_000.6,
-        5400,
-    )
+    monkeypatch.setattr(truth, "modelled", lambda *of: asked.append(of) or seen)
+    said = observed.masim_counters(seen, params, "kernel", Speeds(55.4, 20_000.6, 5400))
     assert agree_masim.compared(params, as_kernel(said))["agrees"].all()
-    speeds = {(one.access_ns, one.check_ns, one.sample_ns, one.sample_us) for one in asked}
-    assert speeds == {(55, 19_001, 38_002, 5_000)}  # 40 times 19,001 a sample of 38 checks
-    assert {(one.aggr_us, one.cpus, one.tick_us) for one in asked} == {(100_000, 1, 1_000)}
-    assert [one.seed for one in asked] == list(range(1, 1 + 2 * RUNS))
+    # 40 times 19,001 a sample of 38 checks
+    machine = Speeds(55, 19_001, sleep_us=5_000, sample_ns=38_002, cpus=1, tick_us=1_000)
+    assert {speeds for _, speeds in asked} == {machine}
+    assert {(one.sample_us, one.aggr_us) for one, _ in asked} == {(5_000, 100_000)}
+    assert [one.seed for one, _ in asked] == list(range(1, 1 + 2 * RUNS))
 
 
 @pytest.mark.parametrize("params", records.recorded("damon/masim", Masim), ids=str)

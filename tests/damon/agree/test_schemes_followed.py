@@ -54,7 +54,8 @@ def test_schemes_rest_and_work_by_the_watermarks():
     assert 100 < sum(rests for window in given.looks for _, rests in window) < 10_000
     told = schemes_followed.compared(params, Record(record, None)).set_index("counter")
     assert told.loc["rested", "windows"] == 50 and told["agrees"].all()
-    given.watermarks[0][1] -= 5
+    [marks] = given.watermarks
+    given = given._replace(watermarks=[marks._replace(mid=marks.mid - 5)])
     assert not schemes_followed.followed(params, given)["rested"].all()
 
 

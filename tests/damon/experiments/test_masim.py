@@ -3,8 +3,12 @@
 import pytest
 
 from lorelab import counters
+from lorelab.damon.experiments import masim
+from lorelab.damon.params import Masim, Speeds
 from lorelab.experiments import experiment
 from lorelab.params import parse
+
+FREE = Speeds(check_ns=0)
 
 
 def run(name, **given):
@@ -29,7 +33,7 @@ def small(tmp_path):
 
 
 def test_a_scan_of_all_pages_sees_the_truth(small):
-    seen = run("damon/masim", workload=small, variant="page-scan", check_ns=0)
+    seen = wide(masim.simulate(parse(Masim, {"workload": small, "variant": "page-scan"}), FREE))
     whole = seen.index[seen["end"] != seen["end"].iloc[9]]
     assert (seen["rate_error"].loc[whole[:-1]] < 1e-9).all()
     assert (seen["wss"] == seen["true_wss"]).all()
@@ -37,7 +41,7 @@ def test_a_scan_of_all_pages_sees_the_truth(small):
 
 def test_damon_finds_the_working_set_with_far_fewer_checks(small):
     seen = run("damon/masim", workload=small)
-    scan = run("damon/masim", workload=small, variant="page-scan", check_ns=0)
+    scan = wide(masim.simulate(parse(Masim, {"workload": small, "variant": "page-scan"}), FREE))
     assert seen["wss"].median() == pytest.approx(scan["wss"].median(), rel=0.1)
     assert seen["checks"].sum() < scan["checks"].sum() / 50
     assert seen["nr_regions"].max() <= 1000

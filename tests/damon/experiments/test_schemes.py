@@ -5,7 +5,7 @@ import pytest
 
 from lorelab import counters
 from lorelab.damon.experiments import schemes
-from lorelab.damon.params import Schemes
+from lorelab.damon.params import ALONE, Schemes, Speeds
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.params import parse
@@ -22,9 +22,9 @@ def wide(table):
     return table.pivot_table(index="step", columns="counter", values="value")
 
 
-def windows(**given):
+def windows(speeds=ALONE, **given):
     """The same of one run of damon/schemes, window by window."""
-    return wide(schemes.history(parse(Schemes, given)))
+    return wide(schemes.history(parse(Schemes, given), speeds))
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_khugepaged_takes_its_time_and_pauses_from_the_end_of_a_scan(tmp_path):
     file = tmp_path / "large.cfg"
     file.write_text("a, 100000000\n\nall\n25000\na, 0, 4096, 1\n")
     rules = "2M null 5 null null null hugepage"
-    seen = windows(workload=str(file), schemes=rules, collapse_ns=10**9)
+    seen = windows(Speeds(collapse_ns=10**9), workload=str(file), schemes=rules)
     grown = seen["collapses"].diff().fillna(seen["collapses"].iloc[0])
     assert grown.max() == 1 and grown.sum() == 15
     between = np.diff(grown.index[grown > 0])
@@ -127,7 +127,7 @@ def test_khugepaged_takes_its_time_and_pauses_from_the_end_of_a_scan(tmp_path):
 def test_monitoring_may_lead_the_program(small):
     """Cold memory ages meanwhile, and its windows are not among those of the run."""
     given = {"workload": small, "schemes": "4K null null 0 200ms null pageout"}
-    alone, led = windows(**given), windows(**given, lead_us=350_000)
+    alone, led = windows(**given), windows(Speeds(lead_us=350_000), **given)
     assert abs(len(alone) - len(led)) <= 1
     assert led["scheme0_nr_tried"].iloc[0] > alone["scheme0_nr_tried"].iloc[0] == 0
     assert led["resident"].iloc[0] > 0

@@ -5,7 +5,7 @@ import pytest
 
 from lorelab.damon.experiments import masim as observed
 from lorelab.damon.experiments import truth
-from lorelab.damon.params import Masim
+from lorelab.damon.params import Masim, Speeds
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import configuration
 from lorelab.errors import BadInput
@@ -15,16 +15,19 @@ SHORT = (
 )
 
 
+SPEEDS = Speeds(access_ns=25, check_ns=90_000, cpus=1, tick_us=1000)
+
+
 @pytest.fixture(scope="module")
 def params(tmp_path_factory):
     path = tmp_path_factory.mktemp("masim") / "short"
     path.write_text(SHORT)
-    return Masim(workload=str(path), access_ns=25, check_ns=90_000, cpus=1, tick_us=1000)
+    return Masim(workload=str(path))
 
 
 @pytest.fixture(scope="module")
 def said(params):
-    return truth.simulated(params)
+    return truth.simulated(params, SPEEDS)
 
 
 def test_the_program_says_all_that_it_does_in_order(params, said):
@@ -40,8 +43,8 @@ def test_the_program_says_all_that_it_does_in_order(params, said):
 
 def test_the_truth_by_what_it_says_is_that_of_the_pages(params, said):
     """All of a region is touched in 25 us, so in each interval in which the program is at it."""
-    mine = truth.observed(params, said, params.access_ns, params.check_ns)
-    both = mine.merge(observed.observe(params), on="seconds", suffixes=("", "_pages"))
+    mine = truth.observed(params, said, SPEEDS)
+    both = mine.merge(observed.observe(params, SPEEDS), on="seconds", suffixes=("", "_pages"))
     assert len(both) == len(mine) >= 4
     for name in ("regions", "checks", "wss", "outside"):
         assert (both[name] == both[f"{name}_pages"]).all()
@@ -54,14 +57,14 @@ def test_the_truth_by_what_it_says_is_that_of_the_pages(params, said):
 
 
 def test_a_truth_that_is_moved_shows(params, said):
-    right = truth.observed(params, said, params.access_ns, params.check_ns)
+    right = truth.observed(params, said, SPEEDS)
     moved = said.truth.copy()
     moved[1:, 0] += 200_000_000
-    wrong = truth.observed(params, said._replace(truth=moved), params.access_ns, params.check_ns)
+    wrong = truth.observed(params, said._replace(truth=moved), SPEEDS)
     assert wrong["error"].mean() > right["error"].mean() + 0.005
 
 
 def test_windows_that_outlast_the_program_are_bad_input(params, said):
     first = said._replace(windows=said.windows[:1])
     with pytest.raises(BadInput, match=r"^aggr_us=100000: no window begins and ends in the 0\.8 s"):
-        truth.observed(params, first, params.access_ns, params.check_ns)
+        truth.observed(params, first, SPEEDS)

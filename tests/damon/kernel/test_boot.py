@@ -1,16 +1,15 @@
 """What the guest is given, and what is read of its log."""
 
-import numpy as np
 import pytest
 
 from lorelab.damon.experiments import truth
 from lorelab.damon.kernel import boot
 from lorelab.damon.kernel import masim as kernel_masim
-from lorelab.damon.params import Accuracy, Masim, Schemes, Variant
+from lorelab.damon.params import Accuracy, Masim, Schemes, Speeds, Variant
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import configuration
 from lorelab.errors import BadInput
-from tests.damon.logged import MAX_REGIONS, Logged
+from tests.damon.logged import LOG_STARTS, MAX_REGIONS, Logged, played
 
 
 @pytest.mark.parametrize(
@@ -38,15 +37,15 @@ def test_a_run_without_a_window_is_bad_input(logged):
     with pytest.raises(BadInput, match=says + ", or watermarks"):
         boot.check_windows(PARAMS, none._replace(watermarks=[[803, 802, 0, 500_000]]))
     with pytest.raises(BadInput, match=r"ended in the 0.1 s"):
-        boot.check_windows(PARAMS, logged._replace(ended=99_000_000))
+        boot.check_windows(
+            PARAMS, logged._replace(program=logged.program._replace(ended=99_000_000))
+        )
 
 
 @pytest.mark.parametrize(
     "params",
     [
         Masim(variant=Variant.FIXED),
-        Masim(check_ns=1),
-        Masim(access_ns=1),
         Masim(workload="random"),
         Masim(workload="sparse"),
         Accuracy(mib=4096),
@@ -70,38 +69,9 @@ def test_switches_follow_the_parameters():
     assert boot.switches(Masim(tlb=64, rand64=True)) == {"damon/rand64": "on"}
 
 
-LOG_STARTS = 2**32 - 10  # us; the log's clock wraps
-
-
-@pytest.fixture
-def played():
-    """Region a in the first second, b in the next; DAMON sees each a window late."""
-    second = 10**9
-    log = []
-    at = LOG_STARTS
-    for window in range(20):
-        hot = (window - 1) // 10
-        for region in range(2):
-            start = 0x10000 + region * 0x10000
-            log.append((start, start + 0x10000, 20 * window, 20 * (region == hot), 0,
-                        boot.AGGREGATED, (at + (window + 1) * 100_000) % 2**32))  # fmt: skip
-    return boot.Run(
-        np.array([[0x10000, 0x10000], [0x20000, 0x10000]], np.uint64),
-        np.zeros((0, 2), np.uint64),
-        np.zeros((0, 2), np.uint64),
-        np.array([[at * 1000, 2], [at * 1000 + second, 3]], np.uint64),
-        at * 1000 + 2 * second,
-        300,
-        2_000_000,
-        1,
-        [],
-        np.array(log, boot.EVENT),
-    )
-
-
-def test_truth_by_window_from_what_the_program_said(played):
-    params, run, at = Masim(workload="zigzag"), played, LOG_STARTS
-    seen = truth.observed(params, boot.told(run), 10.0, 0.0)
+def test_truth_by_window_from_what_the_program_said():
+    params, run, at = Masim(workload="zigzag"), played(), LOG_STARTS
+    seen = truth.observed(params, boot.told(run), Speeds(10.0, 0.0))
     assert len(seen) == 19  # without the one in which it began
     assert seen["true_wss"].tolist() == [0x10000] * 19
     assert seen["misplaced"].tolist() == [0] * 9 + [0x20000] + [0] * 9
@@ -110,9 +80,9 @@ def test_truth_by_window_from_what_the_program_said(played):
     # Windows that are a ms late, with 20 checks each.
     late = run.log.copy()
     late["us"] = [(at + (n // 2 + 1) * 101_000) % 2**32 for n in range(40)]
-    run = run._replace(log=late, ended=at * 1000 + 2_020_000_000)
-    run = run._replace(sleeps=400)
-    access, check, sleep = boot.speeds(params, run)
-    assert access == (2_020_000_000 - 2_000_000) / (run.draws * 131_072)
-    assert check == 2_000_000 / (400 * 19 / 20)
-    assert sleep == (2_020_000_000 - 2_000_000) / 400 / 1000
+    program = run.program._replace(ended=at * 1000 + 2_020_000_000)
+    run = run._replace(log=late, program=program, kdamond=run.kdamond._replace(sleeps=400))
+    took = boot.speeds(params, run)
+    assert took.access_ns == (2_020_000_000 - 2_000_000) / (program.draws * 131_072)
+    assert took.check_ns == 2_000_000 / (400 * 19 / 20)
+    assert took.sleep_us == (2_020_000_000 - 2_000_000) / 400 / 1000

@@ -30,7 +30,7 @@ def test_a_record_says_what_its_log_says_but_for_the_pages_sampled(logged):
     assert record_views.accesses(table)[["begin", "end"]].to_numpy().tolist() == [[0, 3], [3, 5]]
     checks = int((logged.log["kind"] == boot.CHECK).sum())
     took = (5 * 10**9 - 1) / 131_072, 1 / checks, 5 * 10**6
-    assert record_views.took(table) == pytest.approx(took, abs=0.06)
+    assert record_views.took(table)[:3] == pytest.approx(took, abs=0.06)
     said = record_views.reports(table)
     assert len(said) == sum(map(len, given.windows))
     assert said["end"].iloc[-1] == 5.0

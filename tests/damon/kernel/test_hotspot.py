@@ -4,7 +4,7 @@ import pytest
 
 from lorelab.damon.experiments import hotspot
 from lorelab.damon.kernel import hotspot as kernel_hotspot
-from lorelab.damon.params import Hotspot
+from lorelab.damon.params import Hotspot, Speeds
 from lorelab.errors import BadInput
 
 FIRST, OTHER = 70, 71
@@ -50,7 +50,7 @@ def test_a_cut_follows_from_the_last_count_of_all_or_of_its_own():
 
 
 def test_speeds_are_of_what_is_left_of_the_time():
-    assert kernel_hotspot.speeds(row()) == (8_000 / 131_072, 100, 4)
+    assert kernel_hotspot.speeds(row()) == Speeds(8_000 / 131_072, 100, 4)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,6 @@ def test_speeds_are_of_what_is_left_of_the_time():
         Hotspot(own=True, hot_kib=8 << 20, mib=1 << 20),
         Hotspot(own=True, variant="split-2"),
         Hotspot(own=True, hot_kib=1 << 20),
-        Hotspot(own=True, check_ns=1),
     ],
 )
 def test_what_no_kernel_can_follow_is_bad_input(params):

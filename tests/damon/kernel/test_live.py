@@ -46,15 +46,17 @@ def live(kernel, params):
 def test_the_process_is_the_models(live, params):
     [(_, run, _)] = live
     vmas = []
-    for start, end in run.mappings.tolist():
+    for start, end in run.program.mappings.tolist():
         if vmas and vmas[-1][2] == start:
             vmas[-1] = (0, vmas[-1][1], end)
         else:
             vmas.append((0, start, end))
     patterns, _, expected = masim.program(configuration(params))
     assert vmas == expected
-    assert {int(p["start"]) for p in patterns} == set(run.regions[:, 0].tolist())
-    own = [(at // 4096 * 4096, -(-(at + size) // 4096) * 4096) for at, size in run.own.tolist()]
+    assert {int(p["start"]) for p in patterns} == set(run.program.regions[:, 0].tolist())
+    own = [
+        (at // 4096 * 4096, -(-(at + size) // 4096) * 4096) for at, size in run.program.own.tolist()
+    ]
     assert sorted(own) == sorted((start, end) for start, end, _ in masim.OWN)
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lorelab.damon.kernel import boot
 from lorelab.damon.kernel import schemes as kernel_schemes
 from lorelab.damon.kernel import schemes_followed as schemes_log
 from lorelab.damon.params import FollowedSchemes as Schemes
@@ -42,12 +43,9 @@ def test_totals_of_runs_and_what_things_took():
     memory = dict.fromkeys(kernel_schemes.UNITS, 3.0)
     memory |= {"paged_out": 200.0, "collapses": 4.0, "khugepaged_ns": 80_000}
     run = run._replace(
+        program=run.program._replace(draws=100),
+        kdamond=boot.Kdamond(-3_000_000, work_ns=41_000_000, sleeps=1_000, applying_ns=1_000_000),
         memory=memory,
-        applying_ns=1_000_000,
-        work_ns=41_000_000,
-        sleeps=1_000,
-        draws=100,
-        watched=-3_000_000,
     )
     idle = run._replace(memory=memory | {"paged_out": 0, "collapses": 0})
     found = kernel_schemes.totals(PARAMS, [run, idle])
@@ -75,7 +73,7 @@ def test_schemes_as_the_guest_takes_them():
 
 @pytest.mark.parametrize(
     "params",
-    [Schemes(variant=Variant.FIXED), Schemes(access_ns=1), Schemes(mib=4096)],
+    [Schemes(variant=Variant.FIXED), Schemes(mib=4096)],
 )
 def test_what_no_kernel_can_run_is_bad_input(params):
     with pytest.raises(BadInput):

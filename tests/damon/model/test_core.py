@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lorelab.damon.model import core, state
 from lorelab.damon.model.memory import new_pages
 from lorelab.damon.model.state import U, damon_insert_region
-from lorelab.damon.params import Variant
+from lorelab.damon.params import Speeds, Variant
 from lorelab.damon.workload import masim
 from tests.damon.following import (
     PAGE,
@@ -165,10 +165,10 @@ def test_the_same_seed_gives_the_same_run():
         program = masim.builtin("zigzag-30secs")
         patterns, phases, vmas = masim.program(program)
         ctx = state.damon_new_ctx(vmas, seed=seed)
-        pages = new_pages(patterns, phases, vmas, seed=seed)
+        pages = new_pages(patterns, phases, vmas, speeds=Speeds(check_ns=0), seed=seed)
         core.kdamond_start(ctx, pages)
         for _ in range(30):
-            core.kdamond_window(ctx, pages, U(0))
+            core.kdamond_window(ctx, pages)
         return regions_of(ctx)
 
     assert run(1) == run(1)
@@ -181,10 +181,11 @@ def test_half_of_the_work_is_done_before_the_sleep(cpus):
     where it has a CPU of its own."""
     config = masim.parse("a, 400000000\n\nall\n1000\na, 0, 4096, 1\n", "wide")
     patterns, phases, vmas = masim.program(config)
-    pages = new_pages(patterns, phases, vmas, access_ns=1000, cpus=cpus, truth=True)
+    speeds = Speeds(access_ns=1000, check_ns=100_000, cpus=cpus)
+    pages = new_pages(patterns, phases, vmas, speeds=speeds, truth=True)
     ctx = state.damon_new_ctx(vmas, sample_us=5000, aggr_us=5000)
     core.kdamond_start(ctx, pages)
-    core.kdamond_window(ctx, pages, U(100_000))
+    core.kdamond_window(ctx, pages)
     busy = int(ctx.info["checks"][0]) * 100_000
     assert busy > 0 and pages.info["now"] == 5_000_000 + busy
     seen_us = 5000 + (busy // 2000 if cpus == 2 else 0)

@@ -8,6 +8,7 @@ from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
 from lorelab.damon.model.program import play
 from lorelab.damon.model.state import U
 from lorelab.damon.model.young import damon_va_young, pages_prepare
+from lorelab.damon.params import Speeds
 
 PAGE = 4096
 
@@ -24,7 +25,7 @@ def test_damon_sees_no_page_that_waits_for_its_lru_list(touched, waiting, drain)
     patterns["stride"], patterns["probability"] = PAGE, 1
     phases = np.zeros(1, PHASE)
     phases["end"], phases["time_ns"], phases["total_probability"] = 1, 10**15, 1
-    pages = new_pages(patterns, phases, [], access_ns=1000, memory=True)
+    pages = new_pages(patterns, phases, [], speeds=Speeds(access_ns=1000), memory=True)
 
     def seen():
         pages_prepare(pages)

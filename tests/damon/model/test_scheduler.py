@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 from lorelab.damon.model.memory import new_pages
 from lorelab.damon.model.scheduler import slept, work
 from lorelab.damon.model.state import U
+from lorelab.damon.params import Speeds
 from lorelab.damon.workload import masim
 from tests.damon.oracle_eevdf import Queue
+
+ON_ONE_CPU = Speeds(cpus=1, tick_us=1000)
 
 
 def test_with_a_cpu_of_its_own_kdamond_sleeps_as_long_as_it_asks():
@@ -37,7 +40,7 @@ def test_with_a_cpu_of_its_own_kdamond_sleeps_as_long_as_it_asks():
 )
 def test_a_long_sleep_ends_where_the_timer_wheel_has_a_bucket(now, ms, wakes):
     """At a tick, when the program has a new slice: kdamond has the CPU at the next one."""
-    info = new_pages(*masim.program(masim.builtin("whole")), tick_us=1000, cpus=1).info[0]
+    info = new_pages(*masim.program(masim.builtin("whole")), speeds=ON_ONE_CPU).info[0]
     info["now"] = now * 1_000_000 + (300_000 if ms > 20 else 0)
     turn = wakes + 1
     assert info["now"] + slept(info, U(ms * 1_000_000)) == turn * 1_000_000
@@ -50,7 +53,7 @@ def test_a_long_sleep_ends_where_the_timer_wheel_has_a_bucket(now, ms, wakes):
 @example([607_998] * 100, 19_784_004)
 def test_kdamond_gets_the_cpu_back_as_the_scheduler_says(worked, asleep):
     queue = Queue(1_000_000)
-    pages = new_pages(*masim.program(masim.builtin("whole")), tick_us=1000, cpus=1)
+    pages = new_pages(*masim.program(masim.builtin("whole")), speeds=ON_ONE_CPU)
     info = pages.info[0]
     for ns in worked:
         assume(info["ahead"] != asleep)  # to the nanosecond, where deadlines of before decide

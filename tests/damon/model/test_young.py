@@ -10,8 +10,10 @@ from lorelab.damon.model.memory import ALWAYS, CHANGE, DRAW, PATTERN, PHASE, new
 from lorelab.damon.model.program import play
 from lorelab.damon.model.state import U
 from lorelab.damon.model.young import damon_va_young, pages_prepare
+from lorelab.damon.params import Speeds
 
 PAGE = 4096
+SLOW = Speeds(access_ns=1000)
 
 
 BASE = 1 << 30
@@ -51,7 +53,7 @@ def test_sequential_accesses_set_the_bits_a_walk_would(size, stride, shift, tlb,
     patterns["stride"], patterns["probability"] = stride, 1
     phases = np.zeros(1, PHASE)
     phases["end"], phases["time_ns"], phases["total_probability"] = 1, 10**15, 1
-    pages = new_pages(patterns, phases, [], access_ns=1000, tlb=tlb, switch_us=every)
+    pages = new_pages(patterns, phases, [], speeds=SLOW, tlb=tlb, switch_us=every)
     machine = Machine(tlb)
     offset = now = 0
     switch = every
@@ -83,9 +85,7 @@ def own_seen(tlb, switch_us, intervals=80, interval_ms=10):
     phases = np.zeros(1, PHASE)
     phases["end"], phases["time_ns"], phases["total_probability"] = 2, 10**15, 2
     own = [(n * PAGE, (n + 1) * PAGE, when) for n, when in enumerate((ALWAYS, DRAW, CHANGE))]
-    pages = new_pages(
-        patterns, phases, [], own, access_ns=1000, tlb=tlb, switch_us=switch_us, seed=3
-    )
+    pages = new_pages(patterns, phases, [], own, speeds=SLOW, tlb=tlb, switch_us=switch_us, seed=3)
     seen = []
     for _ in range(intervals):
         pages_prepare(pages)

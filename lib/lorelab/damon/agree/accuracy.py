@@ -39,14 +39,15 @@ def sides(params: Accuracy, measured: Record) -> Sides:
     kernels = recorded("damon/accuracy", params, measured)
     kernel = _joined([one[~one["counter"].isin(accuracy.DISTRIBUTIONS)] for one in kernels])
     like = alike(params, kernel)
-    runs = [seeded(like, like.seed + n) for n in range(max(RUNS, 2 * kernel["step"].max()))]
-    said = [truth.simulated(one) for one in runs]
-    found = [accuracy.model_figures(*pair) for pair in zip(runs, said, strict=True)]
+    number = max(RUNS, 2 * kernel["step"].max())
+    each = [seeded(params, params.seed + n) for n in range(number)]
+    said = [truth.simulated(one, like) for one in each]
+    found = [accuracy.model_figures(params, like, one) for one in said]
     counted = pd.concat([one[one["counter"].isin(accuracy.DISTRIBUTIONS)] for one in kernels])
     total = counted.groupby(["counter", "step"])["value"].sum()
     return Sides(
         kernel,
-        accuracy.accuracy_counters(found, like, "model"),
+        accuracy.accuracy_counters(found, params, "model"),
         {name: total[name] for name in accuracy.DISTRIBUTIONS if name in total},
         [accuracy.distributions(params, one) for one in said],
     )

@@ -7,7 +7,7 @@ from lorelab import agreement
 from lorelab.agreement import Agreement
 from lorelab.damon.agree.runs import TICK_US, alike, judged
 from lorelab.damon.experiments import hotspot
-from lorelab.damon.params import Hotspot
+from lorelab.damon.params import Hotspot, Speeds
 from lorelab.lab.records import Record
 
 
@@ -27,9 +27,10 @@ def compared(params: Hotspot, measured: Record) -> pd.DataFrame:
         must all be cut as the last count of all kdamonds says, and pages out of reach of 32 bits
         drawn with `rand64` only.
     """
-    like = at_speed(params, measured).model_copy(update={"runs": 2 * params.runs})
+    like, speeds = at_speed(params, measured)
+    twice = like.model_copy(update={"runs": 2 * params.runs})
     kernel = measured.counters.groupby("counter")["value"]
-    model = hotspot.simulate(like).groupby("counter")["value"]
+    model = hotspot.simulate(twice, speeds).groupby("counter")["value"]
     rows = []
     for counter, unit in (("wait", "windows"), ("nr_regions", "regions")):
         runs, simulated = (list(side.get_group(counter)) for side in (kernel, model))
@@ -46,17 +47,17 @@ def compared(params: Hotspot, measured: Record) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-def at_speed(params: Hotspot, measured: Record) -> Hotspot:
-    """The same on the machine of a kernel's runs.
+def at_speed(params: Hotspot, measured: Record) -> tuple[Hotspot, Speeds]:
+    """The same for the model on the machine of a kernel's runs.
 
     There another kdamond works while the first one sleeps, which makes that sleep longer, and an
     access by as much.
     """
     like = alike(params, measured.counters)
     if params.kdamonds == 1:
-        return like
+        return params, like
     sleeps = measured.counters.loc[measured.counters["counter"] == "sleep", "value"]
     # A tick too long at most, and half of one in the mean.
     sample_us = round(sleeps.mean()) - TICK_US // 2
-    aggr_us = sample_us * (params.aggr_us // params.sample_us)
-    return like.model_copy(update={"sample_us": sample_us, "aggr_us": aggr_us})
+    longer = {"sample_us": sample_us, "aggr_us": sample_us * params.samples}
+    return params.model_copy(update=longer), like

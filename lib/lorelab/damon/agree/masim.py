@@ -35,11 +35,11 @@ def runs(params: Masim, measured: Record) -> tuple[pd.DataFrame, pd.DataFrame]:
     """
     kernels = recorded("damon/masim", params, measured)
     like = alike(params, pd.concat(kernels))
-    speeds = like.access_ns, like.check_ns, like.sample_us
+    like = like._replace(sleep_us=params.sample_us)
     # Some 230 figures of 3 runs of the kernel are compared, and with 12 runs of the model one would
     # be apart by chance; with 24 one in 1,462 is.
-    seen = [truth.modelled(seeded(like, like.seed + n)) for n in range(2 * RUNS)]
-    models = [masim.masim_counters(one, like, "model", *speeds) for one in seen]
+    seen = [truth.modelled(seeded(params, params.seed + n), like) for n in range(2 * RUNS)]
+    models = [masim.masim_counters(one, params, "model", like) for one in seen]
     return totals(models), totals(kernels)
 
 

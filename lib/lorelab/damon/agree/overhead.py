@@ -20,9 +20,8 @@ def compared(params: Overhead, measured: Record) -> pd.DataFrame:
     kernel = measured.counters.set_index("counter")["value"]
     if "instructions_per_check" not in kernel:
         raise BadInput("the recorded run does not say what a check costs; measure again: --live")
-    took = {"check_ns": round(kernel["instructions_per_check"])}
-    like = params.model_copy(update=took | ON_ONE_CPU)
-    models = [overhead.simulate(seeded(like, like.seed + n)) for n in range(RUNS)]
+    like = ON_ONE_CPU._replace(check_ns=round(kernel["instructions_per_check"]))
+    models = [overhead.simulate(seeded(params, params.seed + n), like) for n in range(RUNS)]
     mean = pd.concat(models).groupby(["counter", "unit"], sort=False)["value"].mean()
     table = mean.rename("model").reset_index()
     table["kernel"] = table["counter"].map(kernel)

@@ -11,9 +11,10 @@ import pandas as pd
 
 from lorelab import agreement
 from lorelab.agreement import Agreement, Verdict
-from lorelab.damon.params import Masim, Monitoring
+from lorelab.damon.params import TOOK, Masim, Monitoring, Speeds
 from lorelab.lab import records
 from lorelab.lab.records import Record
+from lorelab.params import seeded
 
 RUNS = 12
 """Of the model. By chance alone, the ranges of 3 runs of the kernel and these are apart once in
@@ -24,7 +25,7 @@ WITHIN = 0.05
 
 TICK_US = 1000
 """CONFIG_HZ of lib/kernel/common/lab.config."""
-ON_ONE_CPU = {"cpus": 1, "tick_us": TICK_US}
+ON_ONE_CPU = Speeds(cpus=1, tick_us=TICK_US)
 """The kernel's machine. The program is always ready to run there, so kdamond waits for a tick, most
 often, and a sample takes a whole number of them: of the recorded windows, 8 ms up to 32 checks a
 sample, 9 from 34 and 10 from 46, for sleeps of `sample_us` and checks of 0.09 ms. Where a sample
@@ -34,13 +35,12 @@ SAMPLE_CHECKS = 2
 """Checks that cost as much as the part of a sample that is none: in `damon/overhead` 99 and 998
 regions leave 5,670 instructions for it, and in `damon/accuracy` a check, with the probe that counts
 it, is some 2,700 (85 us at 32 ns)."""
-SPEEDS = ("access", "check", "sleep", "page", "collapse", "lead")
-NOT_COMPARED = (*SPEEDS, "end")
+NOT_COMPARED = (*TOOK, "end")
 """What the model is told, and when windows ended."""
 
 
 def recorded(name: str, params: Masim, measured: Record) -> list[pd.DataFrame]:
-    # The kernel's counters, with those of other seeds where what is measured is the recorded run.
+    """Counters of a kernel's run, with those of other seeds if it is the recorded one."""
     kept = records.load(name, params)
     if not kept or kept.provenance != measured.provenance:
         return [measured.counters]
@@ -49,27 +49,22 @@ def recorded(name: str, params: Masim, measured: Record) -> list[pd.DataFrame]:
     return [records.load(name, one).counters for one in same]
 
 
-def seeded(params: Monitoring, seed: int) -> Monitoring:
-    return params.model_copy(update={"seed": seed})
-
-
-def alike(params: Monitoring, kernel: pd.DataFrame) -> Monitoring:
-    """`params` on the machine of a kernel's runs, of which `kernel` has the counters.
+def alike(params: Monitoring, kernel: pd.DataFrame) -> Speeds:
+    """The machine of a kernel's runs, of which `kernel` has the counters.
 
     Where these say how many checks a sample had, its work that is none of them is kept apart.
     """
     took = kernel.groupby("counter")["value"].mean()
-    names = {"access_ns": "access", "check_ns": "check"}
-    update = {name: round(took[of]) for name, of in names.items()}
+    speeds = ON_ONE_CPU._replace(access_ns=round(took["access"]), check_ns=round(took["check"]))
     if checks := _checks_a_sample(params, took):
-        update["check_ns"] = round(took["check"] * checks / (checks + SAMPLE_CHECKS))
-        update["sample_ns"] = SAMPLE_CHECKS * update["check_ns"]
-    return params.model_copy(update=update | ON_ONE_CPU)
+        check_ns = round(took["check"] * checks / (checks + SAMPLE_CHECKS))
+        speeds = speeds._replace(check_ns=check_ns, sample_ns=SAMPLE_CHECKS * check_ns)
+    return speeds
 
 
 def _checks_a_sample(params: Monitoring, took: pd.Series) -> float:
     if "checks" in took:
-        return took["checks"] / (params.aggr_us // params.sample_us)
+        return took["checks"] / params.samples
     if "checks_per_second" in took:
         # A sample is a sleep and its checks.
         per_ns = took["checks_per_second"] / 1e9
@@ -78,6 +73,7 @@ def _checks_a_sample(params: Monitoring, took: pd.Series) -> float:
 
 
 def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFrame:
+    """As `lorelab.agreement.intervals()`, of what the model was not told, with the `ratio`."""
     table = agreement.intervals(model, kernel, per)
     table = table[~table["counter"].isin(NOT_COMPARED)].reset_index(drop=True)
     return table.assign(ratio=table["model"] / table["mean"].replace(0, np.nan))

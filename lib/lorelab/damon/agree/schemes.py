@@ -5,7 +5,7 @@ import pandas as pd
 from lorelab.agreement import Agreement
 from lorelab.damon.agree.runs import RUNS, WITHIN, intervals, judged
 from lorelab.damon.experiments import schemes
-from lorelab.damon.params import Schemes
+from lorelab.damon.params import TOOK, Schemes, Speeds
 from lorelab.errors import BadInput
 from lorelab.lab.records import Record
 
@@ -25,9 +25,10 @@ def compared(params: Schemes, measured: Record) -> pd.DataFrame:
     took = measured.counters.groupby("counter")["value"].mean()
     if "collapse" not in took:
         raise BadInput("the recorded run does not say what things took; measure again: --live")
-    names = {"access_ns": "access", "check_ns": "check", "page_ns": "page"}
-    names |= {"collapse_ns": "collapse", "lead_us": "lead"}
-    update = {name: round(took[of]) for name, of in names.items() if of in took}
-    alike = params.model_copy(update=update | {"cpus": 1, "runs": RUNS})
-    found = intervals(schemes.simulate(alike), measured.counters, "runs")
+    told = ("access", "check", "page", "collapse", "lead")
+    like = Speeds(cpus=1)._replace(
+        **{f"{name}_{TOOK[name]}": round(took[name]) for name in told if name in took}
+    )
+    said = schemes.simulate(params.model_copy(update={"runs": RUNS}), like)
+    found = intervals(said, measured.counters, "runs")
     return found.assign(agrees=found["agrees"] | ((found["ratio"] - 1).abs() <= WITHIN))

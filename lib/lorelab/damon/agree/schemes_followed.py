@@ -16,12 +16,13 @@ from lorelab.agreement import Agreement
 from lorelab.damon.agree import follow
 from lorelab.damon.agree.runs import judged
 from lorelab.damon.experiments.schemes import BUILTIN, STATISTICS, parse
-from lorelab.damon.kernel.schemes_followed import MARKS, PAGE, Given, unpack
+from lorelab.damon.kernel.schemes_followed import Given, Look, unpack
 from lorelab.damon.model import core
 from lorelab.damon.model.damos import FREE_MEM_RATE, HZ, INITIAL_JIFFIES, PAGEOUT
 from lorelab.damon.model.state import GOAL
 from lorelab.damon.params import FollowedSchemes as Schemes
 from lorelab.lab.records import Record
+from lorelab.numbers import PAGE
 
 
 def followed(params: Schemes, given: Given) -> pd.DataFrame:
@@ -45,7 +46,7 @@ def followed(params: Schemes, given: Given) -> pd.DataFrame:
     mapped = [(0, *pair) for pair in given.log.mappings if pair not in bare]
     for scheme, marks in zip(table, given.watermarks, strict=False):
         scheme["wmark_metric"] = FREE_MEM_RATE
-        for name, value in zip(MARKS, marks, strict=True):
+        for name, value in marks._asdict().items():
             scheme[name] = value
     goals = [(k, 100, params.goal_percent) for k in range(len(table)) if params.goal_percent]
     goals = np.array(goals, GOAL)
@@ -55,15 +56,15 @@ def followed(params: Schemes, given: Given) -> pd.DataFrame:
     for regions, jiffies, tried, looks in every:
         ctx.info["now"] = (jiffies - int(INITIAL_JIFFIES)) * (1_000_000 // int(HZ))
         n, rested = -1, True
-        for free, rests in looks or repeat((0, False)):
+        for free, rests in looks or repeat(Look(0, False)):
             pages.info["free_mem_rate"] = free
             wait = int(core.kdamond_prepare(ctx, pages))
             rested = rested and bool(wait) == rests
             n = n if wait else core.kdamond_check(ctx, pages)
             if n >= 0:
                 break
-        for scheme, _, size, _, _ in tried:
-            kernels[scheme] += (1, size * PAGE)
+        for one in tried:
+            kernels[one.scheme] += (1, one.pages * PAGE)
         row = {"nr_regions": n, "rested": rested}
         row["equal"] = n == len(regions) and bool((ctx.trace[:n] == regions).all())
         for k, s in enumerate(ctx.schemes):

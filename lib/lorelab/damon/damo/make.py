@@ -52,7 +52,7 @@ def make(lab: Lab | None = None, folder: Path = FOLDER) -> list[Path]:
         seconds(configuration(one.params)) for one in WANTED.values()
     )
     # 32 ns an instruction: damo's own start takes as many instructions as the program.
-    machine = Machine(cpus=1, memory_mib=2048, icount=True, qemu=("-icount", "shift=5"))
+    machine = Machine(icount=True, shift=5)
     measured = measure(machine, Job("damon", "damo", {"runs": runs}, longest), lab)
     written = []
     for number, (name, one) in enumerate(WANTED.items()):

@@ -5,7 +5,6 @@ import zlib
 from pathlib import Path
 
 from lorelab.damon.model.core import kdamond_window
-from lorelab.damon.model.state import U
 from lorelab.damon.params import Masim
 from lorelab.damon.workload.setup import configuration, context, memory
 
@@ -24,7 +23,7 @@ def write(params: Masim, windows: int, file: Path) -> None:
     ctx = context(params, pages)
     snapshots, begin = [], 0
     for _ in range(windows):
-        n = kdamond_window(ctx, pages, U(params.check_ns))
+        n = kdamond_window(ctx, pages)
         end = int(pages.info["now"][0])
         rows = ctx.trace[:n][["start", "end", "nr_accesses", "age"]].tolist()
         snapshots.append(

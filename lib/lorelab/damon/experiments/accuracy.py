@@ -7,9 +7,9 @@ import pandas as pd
 
 from lorelab import counters
 from lorelab.damon.experiments.masim import observe
-from lorelab.damon.experiments.truth import Told, _whole, changes, check_took, observed
+from lorelab.damon.experiments.truth import Told, changes, check_took, observed, whole
 from lorelab.damon.model.memory import PAGE_SIZE
-from lorelab.damon.params import Accuracy, Masim
+from lorelab.damon.params import ALONE, Accuracy, Masim, Speeds, runs, took
 from lorelab.damon.workload.setup import configuration
 from lorelab.params import label
 
@@ -26,6 +26,20 @@ DISTRIBUTIONS = {
 are reported, merged by then; pages, accesses and age of a region reported."""
 
 
+def simulate(params: Accuracy, speeds: Speeds = ALONE) -> pd.DataFrame:
+    """Simulate `damon/accuracy`: how far each run was from the truth, in a handful of figures.
+
+    Returns
+    -------
+    DataFrame
+        A step a run, with seeds from `seed` on.
+    """
+    ends = np.cumsum([phase.ms / 1000 for phase in configuration(params).phases])
+    speeds = speeds._replace(sleep_us=params.sample_us)
+    found = [figures(observe(one, speeds), ends[:-1].tolist(), one, speeds) for one in runs(params)]
+    return accuracy_counters(found, params, "model")
+
+
 def distributions(params: Masim, said: Told) -> dict[str, pd.Series]:
     """Distributions of what is reported, over the windows that `observed()` looks at.
 
@@ -35,13 +49,12 @@ def distributions(params: Masim, said: Told) -> dict[str, pd.Series]:
         By the names of `DISTRIBUTIONS`, how many there are, by value; of sizes by the lowest of a
         bucket.
     """
-    samples = params.aggr_us // params.sample_us
-    checks, traces = zip(*((checks, trace) for *_, checks, trace in _whole(said)), strict=True)
-    regions = np.concatenate(traces)
+    windows = [window for _, window in whole(said)]
+    regions = np.concatenate([window.regions for window in windows])
     pages = ((regions["end"] - regions["start"]) // PAGE_SIZE).astype(np.int64)
     values = (
-        np.array(checks) // samples,
-        [len(trace) for trace in traces],
+        [window.checks // params.samples for window in windows],
+        [len(window.regions) for window in windows],
         BUCKETS[np.searchsorted(BUCKETS, pages, side="right") - 1],
         regions["nr_accesses"].astype(np.int64),
         regions["age"].astype(np.int64),
@@ -53,27 +66,25 @@ def distributions(params: Masim, said: Told) -> dict[str, pd.Series]:
 
 
 def distribution_counters(
-    runs: list[dict[str, pd.Series]], params: Accuracy, source: str
+    counted: list[dict[str, pd.Series]], params: Accuracy, source: str
 ) -> pd.DataFrame:
     """Counters of `damon/accuracy` for the `distributions()` of all runs; a step a value."""
     parts = []
     for name, unit in DISTRIBUTIONS.items():
-        total = pd.concat([run[name] for run in runs]).groupby(level=0).sum()
+        total = pd.concat([run[name] for run in counted]).groupby(level=0).sum()
         found = {name: (unit, total.to_list())}
         part = counters.table("damon/accuracy", label(params.variant), source, found)
         parts.append(part.assign(step=total.index))
     return pd.concat(parts, ignore_index=True)
 
 
-def model_figures(params: Accuracy, said: Told) -> dict[str, tuple[str, float]]:
+def model_figures(params: Accuracy, speeds: Speeds, said: Told) -> dict[str, tuple[str, float]]:
     """Figures of `damon/accuracy` for one run of the model, by what its program says."""
-    took = check_took(params, said)
-    seen = observed(params, said, params.access_ns, took)
-    worked_us = seen["checks"].sum() * took / 1e3
-    samples = len(seen) * (params.aggr_us // params.sample_us)
-    sleep_us = (seen["took"].sum() * 1e6 - worked_us) / samples
-    speeds = params.access_ns, took, sleep_us
-    return figures(seen, changes(params, said), params, *speeds)
+    speeds = speeds._replace(check_ns=check_took(params, speeds, said))
+    seen = observed(params, said, speeds)
+    worked_us = seen["checks"].sum() * speeds.check_ns / 1e3
+    sleep_us = (seen["took"].sum() * 1e6 - worked_us) / (len(seen) * params.samples)
+    return figures(seen, changes(params, said), params, speeds._replace(sleep_us=sleep_us))
 
 
 def lags(seen: pd.DataFrame, changes: list[float], allowed: float) -> list[int]:
@@ -92,30 +103,8 @@ def lags(seen: pd.DataFrame, changes: list[float], allowed: float) -> list[int]:
     return found
 
 
-def simulate(params: Accuracy) -> pd.DataFrame:
-    """Simulate `damon/accuracy`: how far each run was from the truth, in a handful of figures.
-
-    Returns
-    -------
-    DataFrame
-        A step a run, with seeds from `seed` on.
-    """
-    ends = np.cumsum([phase.ms / 1000 for phase in configuration(params).phases])
-    speeds = params.access_ns, params.check_ns, params.sample_us
-    runs = []
-    for n in range(params.runs):
-        seen = observe(params.model_copy(update={"seed": params.seed + n}))
-        runs.append(figures(seen, ends[:-1].tolist(), params, *speeds))
-    return accuracy_counters(runs, params, "model")
-
-
 def figures(
-    seen: pd.DataFrame,
-    changes: list[float],
-    params: Accuracy,
-    access_ns: float,
-    check_ns: float,
-    sleep_us: float,
+    seen: pd.DataFrame, changes: list[float], params: Accuracy, speeds: Speeds
 ) -> dict[str, tuple[str, float]]:
     """Figures of `damon/accuracy`, with their units, for windows as `observe()` gives them.
 
@@ -123,7 +112,7 @@ def figures(
     ----------
     changes : list of float
         When each phase but the first began, in seconds.
-    access_ns, check_ns, sleep_us : float
+    speeds : Speeds
         What an access of the program, and a check and a sleep of kdamond took.
     """
     late = lags(seen, changes, params.allowed_percent / 100)
@@ -140,10 +129,7 @@ def figures(
         "regions_p50": ("regions", seen["regions"].median()),
         "regions_max": ("regions", seen["regions"].max()),
         "outside_mean": ("regions", seen["outside"].mean()),
-        "access": ("ns", access_ns),
-        "check": ("ns", check_ns),
-        "sleep": ("us", sleep_us),
-    }
+    } | took(speeds, ("access", "check", "sleep"))
     for percentile in (0, 25, 50, 75, 100):
         for name in ("wss", "true_wss"):
             value = float(np.percentile(seen[name], percentile))
@@ -152,8 +138,8 @@ def figures(
 
 
 def accuracy_counters(
-    runs: list[dict[str, tuple[str, float]]], params: Accuracy, source: str
+    found: list[dict[str, tuple[str, float]]], params: Accuracy, source: str
 ) -> pd.DataFrame:
     """Counters of `damon/accuracy` for the `figures()` of each run."""
-    steps = {name: (unit, [run[name][1] for run in runs]) for name, (unit, _) in runs[0].items()}
+    steps = {name: (unit, [run[name][1] for run in found]) for name, (unit, _) in found[0].items()}
     return counters.table("damon/accuracy", label(params.variant), source, steps)

@@ -32,16 +32,16 @@ from lorelab import counters
 from lorelab.damon.model.core import kdamond_window
 from lorelab.damon.model.memory import HUGE as PMD_MAPPED
 from lorelab.damon.model.memory import RESIDENT, Pages
-from lorelab.damon.model.state import Damon, U
-from lorelab.damon.params import Hotspot, Variant
+from lorelab.damon.model.state import Damon
+from lorelab.damon.params import ALONE, Hotspot, Speeds, runs
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import context, memory
 from lorelab.errors import BadInput
-from lorelab.params import label
+from lorelab.numbers import PAGE
+from lorelab.params import label, seeded
 from lorelab.progress import track
 
 NAME = "damon/hotspot"
-PAGE = 4096
 HUGE = 2 << 20
 HUGE_KIB = 64 << 10
 FOREVER_MS = 10**9
@@ -178,7 +178,7 @@ class Seen(NamedTuple):
     """Share of the windows before it that ended with a cut in three."""
 
 
-def watched(params: Hotspot) -> Seen:
+def watched(params: Hotspot, speeds: Speeds = ALONE) -> Seen:
     """Run it once, with the seed of `params`.
 
     Every kdamond watches a program of its own, all alike. The first one's is told apart.
@@ -186,17 +186,18 @@ def watched(params: Hotspot) -> Seen:
     hot = params.hot_kib << 10
     made: list[tuple[Damon, Pages]] = []
     for number in range(params.kdamonds):
-        seeded = params.model_copy(update={"seed": params.seed + number * params.runs})
-        pages = memory(seeded, program(params), params.own, memory=huge(params))
+        mine = seeded(params, params.seed + number * params.runs)
+        pages = memory(mine, program(params), speeds, params.own, memory=huge(params))
         pages.flags[:], pages.todo[:] = RESIDENT | PMD_MAPPED, 0
         static = made[0][0].static if made else None
-        made.append((context(seeded, pages, static=static), pages))
+        made.append((context(mine, pages, static=static), pages))
     ctx, pages = made[0]
     start = int(pages.patterns["start"][0])
     regions, thirds = [], []
+    in_three = params.variant.traits.pieces == 3
     for window in range(1, params.windows + 1):
         last = ctx.static[0]
-        n = kdamond_window(ctx, pages, U(params.check_ns))
+        n = kdamond_window(ctx, pages)
         regions.append(n)
         rows = ctx.trace[:n]
         rows = rows[(rows["nr_accesses"] > 0) & (rows["end"] - rows["start"] <= 2 * hot)]
@@ -204,26 +205,26 @@ def watched(params: Hotspot) -> Seen:
         high = np.minimum(rows["end"].astype(np.int64), start + hot)
         if np.clip(high - low, 0, None).sum() * 2 >= hot:
             return Seen(window, float(np.mean(regions)), float(np.mean(thirds or [0])))
-        thirds.append(last == n < params.max_regions // 3 and params.variant != Variant.SPLIT_2)
+        thirds.append(last == n < params.max_regions // 3 and in_three)
         for other, memory_ in made[1:]:
-            kdamond_window(other, memory_, U(params.check_ns))
+            kdamond_window(other, memory_)
     return Seen(0, float(np.mean(regions)), float(np.mean(thirds)))
 
 
-def counted(params: Hotspot, runs: list[Seen]) -> dict[str, tuple[str, list[float]]]:
+def counted(params: Hotspot, seen: list[Seen]) -> dict[str, tuple[str, list[float]]]:
     """Counters of runs: by window the share of them that is over; by run the rest."""
-    waits = [run.wait or params.windows + 1 for run in runs]
+    waits = [run.wait or params.windows + 1 for run in seen]
     steps = np.arange(1, params.windows + 1)
     share = (np.array(waits)[:, None] <= steps).mean(axis=0)
     return {
         "isolated": ("share", list(share)),
         "wait": ("windows", waits),
-        "nr_regions": ("regions", [run.regions for run in runs]),
-        "in_three": ("share", [run.in_three for run in runs]),
+        "nr_regions": ("regions", [run.regions for run in seen]),
+        "in_three": ("share", [run.in_three for run in seen]),
     }
 
 
-def simulate(params: Hotspot) -> pd.DataFrame:
+def simulate(params: Hotspot, speeds: Speeds = ALONE) -> pd.DataFrame:
     """Simulate `damon/hotspot`.
 
     Returns
@@ -234,17 +235,14 @@ def simulate(params: Hotspot) -> pd.DataFrame:
         until then, the mean number of regions and the share of cuts in three.
     """
     check(params)
-    found = [
-        watched(params.model_copy(update={"seed": params.seed + n}))
-        for n in track(range(params.runs), "runs")
-    ]
+    found = [watched(one, speeds) for one in track(runs(params), "runs")]
     expected = chain(
         params.hot_kib << 10,
         (params.mib << 20) / params.min_regions,
-        params.aggr_us // params.sample_us,
+        params.samples,
         params.windows,
         always=params.own,
-        pieces=2 if params.variant == Variant.SPLIT_2 else 3,
+        pieces=params.variant.traits.pieces,
     )
     said = counted(params, found) | {"isolated_markov": ("share", list(expected))}
     return counters.table(NAME, label(params.variant), "model", said)

@@ -1,91 +1,28 @@
-"""`damon/masim` and `damon/accuracy`: a masim program watched by each variant, and the truth.
+"""`damon/masim`: a masim program watched by each variant, and the truth.
 
 The truth of a page in a window is the share of its sampling intervals in which the program
 touched it; the estimate is the count of its region over the samples of a window. Both come from
 one run, so the comparison is window by window and page by page.
 """
 
-import numpy as np
+from collections.abc import Iterator
+
 import pandas as pd
 
 from lorelab import counters
-from lorelab.damon.experiments.truth import OBSERVED, outside, weigh
-from lorelab.damon.model.alternatives import BIN_PAGES, ideal_window, scan_window
+from lorelab.damon.experiments.truth import Observed, outside, weigh
+from lorelab.damon.model.alternatives import WINDOWS, Watched
 from lorelab.damon.model.core import kdamond_window
-from lorelab.damon.model.state import SNAPSHOT, U
-from lorelab.damon.params import Masim, Variant
+from lorelab.damon.model.memory import Pages
+from lorelab.damon.params import ALONE, Masim, Speeds, took
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import configuration, context, memory
+from lorelab.numbers import U
 from lorelab.params import label
 from lorelab.progress import track
 
 
-def _as_regions(counts: np.ndarray, base: int, pages_each: int) -> np.ndarray:
-    rows = np.zeros(len(counts), SNAPSHOT)
-    rows["start"] = base + np.arange(len(counts), dtype=U) * U(pages_each * 4096)
-    rows["end"] = rows["start"] + U(pages_each * 4096)
-    rows["nr_accesses"] = counts
-    return rows
-
-
-def observe(params: Masim) -> pd.DataFrame:
-    """Run a program to its end under one variant.
-
-    Returns
-    -------
-    DataFrame
-        A row a window, columns `OBSERVED`: bytes, but `error` a share of all bytes monitored,
-        `seconds` the time when the window ended, `took` its length, `outside` regions that have
-        nothing of the program's.
-    """
-    config = configuration(params)
-    pages = memory(params, config, truth=True)
-    samples = params.aggr_us // params.sample_us
-    base, nr = int(pages.info["base"][0]), len(pages.truth) - 1
-    if params.variant == Variant.PAGE_SCAN:
-        counts = np.zeros(nr, np.uint32)
-    elif params.variant == Variant.IDEAL:
-        counts, last = np.zeros((2, nr // int(BIN_PAGES)), np.uint32)
-        due = 0
-    else:
-        ctx = context(params, pages)
-    low = int(pages.patterns["start"].min())
-    high = int((pages.patterns["start"] + pages.patterns["sz"]).max())
-    rows = []
-    out = np.zeros(6)
-    end_ns = int(masim.seconds(config) * 1e9)
-    before, seconds = 0, 0.0
-    for _ in _until(pages, end_ns):
-        took = samples
-        if params.variant == Variant.PAGE_SCAN:
-            scan_window(pages, counts, U(samples), U(params.sample_us), U(params.check_ns))
-            trace, n, checks = _as_regions(counts, base, 1), nr, nr * samples
-        elif params.variant == Variant.IDEAL:
-            checks, due = ideal_window(pages, counts, last, U(samples), U(params.sample_us), U(due))
-            trace, n = _as_regions(counts, base, int(BIN_PAGES)), len(counts)
-        else:
-            passed = int(ctx.info["passed_sample_intervals"][0])
-            n = kdamond_window(ctx, pages, U(params.check_ns))
-            trace, took = ctx.trace, int(ctx.info["passed_sample_intervals"][0]) - passed
-            checks, before = int(ctx.info["checks"][0]) - before, int(ctx.info["checks"][0])
-        weigh(trace, n, float(samples), pages.truth, float(took), U(base), out)
-        total = float((trace[:n]["end"] - trace[:n]["start"]).sum())
-        error = out[2] / total
-        length, seconds = pages.info["now"][0] / 1e9 - seconds, pages.info["now"][0] / 1e9
-        beside = outside(trace[:n], low, high)
-        rows.append((n, checks, out[0], out[1], error, *out[3:], seconds, length, beside))
-    return pd.DataFrame(rows, columns=OBSERVED)
-
-
-def _until(pages, end_ns: int):
-    # Windows have no fixed length in time, so the bar counts tenths of the program's seconds.
-    tenths = track(range(max(end_ns // 100_000_000, 1)), "monitoring")
-    for tenth in tenths:
-        while int(pages.info["now"][0]) <= min(tenth * 100_000_000, end_ns):
-            yield
-
-
-def simulate(params: Masim) -> pd.DataFrame:
+def simulate(params: Masim, speeds: Speeds = ALONE) -> pd.DataFrame:
     """Simulate `damon/masim`.
 
     Returns
@@ -95,42 +32,80 @@ def simulate(params: Masim) -> pd.DataFrame:
         the wrong side of "hot", bytes hot in truth and the share of those that was seen, in
         bytes, and when the window ended; once, what an access, a check and a sleep took.
     """
-    speeds = params.access_ns, params.check_ns, params.sample_us
-    return masim_counters(observe(params), params, "model", *speeds)
+    speeds = speeds._replace(sleep_us=params.sample_us)
+    return masim_counters(observe(params, speeds), params, "model", speeds)
 
 
-def masim_counters(
-    seen: pd.DataFrame,
-    params: Masim,
-    source: str,
-    access_ns: float,
-    check_ns: float,
-    sleep_us: float,
-) -> pd.DataFrame:
-    """Counters of `damon/masim` for windows as `observe()` gives them.
+def observe(params: Masim, speeds: Speeds = ALONE) -> pd.DataFrame:
+    """Run a program to its end under one variant.
 
-    Parameters
-    ----------
-    access_ns, check_ns, sleep_us : float
-        What an access of the program, and a check and a sleep of kdamond took.
+    Returns
+    -------
+    DataFrame
+        A row a window, columns as `Observed`.
     """
-    return counters.table(
-        "damon/masim",
-        label(params.variant),
-        source,
-        {
-            "nr_regions": ("regions", seen["regions"]),
-            "outside": ("regions", seen["outside"]),
-            "checks": ("checks", seen["checks"]),
-            "wss": ("bytes", seen["wss"]),
-            "true_wss": ("bytes", seen["true_wss"]),
-            "rate_error": ("share", seen["error"]),
-            "misplaced": ("bytes", seen["misplaced"]),
-            "hot": ("bytes", seen["hot"]),
-            "hot_seen": ("bytes", seen["hot_seen"]),
-            "end": ("s", seen["seconds"]),
-            "access": ("ns", [access_ns]),
-            "check": ("ns", [check_ns]),
-            "sleep": ("us", [sleep_us]),
-        },
-    )
+    config = configuration(params)
+    pages = memory(params, config, speeds, truth=True)
+    if params.variant.traits.regions:
+        windows = _monitored(params, pages)
+    else:
+        windows = WINDOWS[params.variant](pages, params.samples, params.sample_us)
+    base = pages.info["base"][0]
+    low = int(pages.patterns["start"].min())
+    high = int((pages.patterns["start"] + pages.patterns["sz"]).max())
+    rows, before = [], 0.0
+    end_ns = int(masim.seconds(config) * 1e9)
+    for _, window in zip(_until(pages, end_ns), windows, strict=False):
+        regions = window.regions
+        counts = float(params.samples), float(window.samples)
+        seen = weigh(regions, counts[0], pages.truth, counts[1], U(base))
+        seconds = float(pages.info["now"][0] / 1e9)
+        rows.append(
+            Observed.of(
+                seen,
+                regions=regions,
+                checks=window.checks,
+                seconds=seconds,
+                took=seconds - before,
+                outside=outside(regions, low, high),
+            )
+        )
+        before = seconds
+    return pd.DataFrame(rows, columns=Observed._fields)
+
+
+def _monitored(params: Masim, pages: Pages) -> Iterator[Watched]:
+    ctx = context(params, pages)
+    checks = passed = 0
+    while True:
+        n = kdamond_window(ctx, pages)
+        now = int(ctx.info["checks"][0]), int(ctx.info["passed_sample_intervals"][0])
+        yield Watched(ctx.trace[:n], now[0] - checks, now[1] - passed)
+        checks, passed = now
+
+
+def _until(pages: Pages, end_ns: int) -> Iterator[None]:
+    # Windows have no fixed length in time, so the bar counts tenths of the program's seconds.
+    tenths = track(range(max(end_ns // 100_000_000, 1)), "monitoring")
+    for tenth in tenths:
+        while int(pages.info["now"][0]) <= min(tenth * 100_000_000, end_ns):
+            yield
+
+
+def masim_counters(seen: pd.DataFrame, params: Masim, source: str, speeds: Speeds) -> pd.DataFrame:
+    """Counters of `damon/masim` for windows as `observe()` gives them, and the machine's speeds."""
+    said = {
+        "nr_regions": ("regions", seen["regions"]),
+        "outside": ("regions", seen["outside"]),
+        "checks": ("checks", seen["checks"]),
+        "wss": ("bytes", seen["wss"]),
+        "true_wss": ("bytes", seen["true_wss"]),
+        "rate_error": ("share", seen["error"]),
+        "misplaced": ("bytes", seen["misplaced"]),
+        "hot": ("bytes", seen["hot"]),
+        "hot_seen": ("bytes", seen["hot_seen"]),
+        "end": ("s", seen["seconds"]),
+    }
+    once = took(speeds, ("access", "check", "sleep")).items()
+    said |= {name: (unit, [value]) for name, (unit, value) in once}
+    return counters.table("damon/masim", label(params.variant), source, said)

@@ -13,14 +13,12 @@ import pandas as pd
 
 from lorelab import counters
 from lorelab.damon.model.core import kdamond_window
-from lorelab.damon.model.state import U
-from lorelab.damon.params import Overhead, Variant
+from lorelab.damon.params import ALONE, Overhead, Speeds, Variant
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import context, memory
+from lorelab.numbers import PAGE
 from lorelab.params import label
 from lorelab.progress import track
-
-PAGE = 4096
 
 
 def program(params: Overhead) -> masim.Config:
@@ -42,21 +40,21 @@ def halves(mib: int, parts: int, seconds: int) -> masim.Config:
     return masim.Config(regions, (masim.Phase("steady", seconds * 1000, accesses),))
 
 
-def page_scan(params: Overhead) -> dict[str, tuple[str, list[float]]]:
+def page_scan(params: Overhead, speeds: Speeds) -> dict[str, tuple[str, list[float]]]:
     """Cost of looking at every page every interval: exact, so nothing has to run."""
     pages = params.mib << 8
-    period_us = params.sample_us + pages * params.check_ns / 1000
+    period_us = params.sample_us + pages * speeds.check_ns / 1000
     return {
         "nr_regions_mean": ("regions", [float(pages)]),
         "nr_regions_max": ("regions", [float(pages)]),
         "checks_per_second": ("checks/s", [pages * 1e6 / period_us]),
-        "cpu": ("share", [pages * params.check_ns / 1000 / period_us]),
+        "cpu": ("share", [pages * speeds.check_ns / 1000 / period_us]),
         "windows_per_second": ("windows/s", [1e6 / period_us * params.sample_us / params.aggr_us]),
         "locks_per_second": ("locks/s", [2 * pages * 1e6 / period_us]),
     }
 
 
-def simulate(params: Overhead) -> pd.DataFrame:
+def simulate(params: Overhead, speeds: Speeds = ALONE) -> pd.DataFrame:
     """Simulate `damon/overhead`.
 
     Returns
@@ -66,16 +64,18 @@ def simulate(params: Overhead) -> pd.DataFrame:
         mmap_read_lock() is taken, twice a check.
     """
     cost = page_scan if params.variant == Variant.PAGE_SCAN else _run
-    return counters.table("damon/overhead", label(params.variant), "model", cost(params), first=0)
+    return counters.table(
+        "damon/overhead", label(params.variant), "model", cost(params, speeds), first=0
+    )
 
 
-def _run(params: Overhead) -> dict[str, tuple[str, list[float]]]:
-    pages = memory(params, program(params))
+def _run(params: Overhead, speeds: Speeds) -> dict[str, tuple[str, list[float]]]:
+    pages = memory(params, program(params), speeds)
     ctx = context(params, pages)
     regions = []
     for second in track(range(params.seconds), "monitoring"):
         while ctx.info["now"][0] < (second + 1) * 1_000_000:
-            regions.append(kdamond_window(ctx, pages, U(params.check_ns)))
+            regions.append(kdamond_window(ctx, pages))
     took = float(ctx.info["now"][0]) / 1e6
     checks = float(ctx.info["checks"][0])
     return {

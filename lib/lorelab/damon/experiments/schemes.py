@@ -18,11 +18,12 @@ from lorelab import counters
 from lorelab.damon.model.core import kdamond_window
 from lorelab.damon.model.damos import Action
 from lorelab.damon.model.memory import HUGE, RESIDENT, SWAPPED, Pages
-from lorelab.damon.model.state import SCHEME, Damon, U
-from lorelab.damon.params import Schemes
+from lorelab.damon.model.state import SCHEME, Damon
+from lorelab.damon.params import ALONE, Schemes, Speeds, runs
 from lorelab.damon.workload.masim import VVAR
 from lorelab.damon.workload.setup import configuration, context, memory
 from lorelab.errors import BadInput
+from lorelab.numbers import PAGE
 from lorelab.params import label
 from lorelab.progress import track
 
@@ -98,11 +99,10 @@ def parse(text: str, params: Schemes) -> np.ndarray:
         size = _bounds(words[0:2], SIZES, ULONG_MAX, where, "a size like 4K or 2M")
         rate = _bounds(words[2:4], {"": 1, "%": 1}, 100, where, "a percentage")
         age = _bounds(words[4:6], TIMES, ULONG_MAX, where, "a time like 1s or 500ms")
-        samples = params.aggr_us // params.sample_us
         row["min_sz_region"], row["max_sz_region"] = size
-        row["min_nr_accesses"], row["max_nr_accesses"] = (rate[0] * samples // 100, UINT_MAX)
+        row["min_nr_accesses"], row["max_nr_accesses"] = (rate[0] * params.samples // 100, UINT_MAX)
         if words[3] != "null":
-            row["max_nr_accesses"] = rate[1] * samples // 100
+            row["max_nr_accesses"] = rate[1] * params.samples // 100
         row["min_age_region"] = min(age[0] // params.aggr_us, UINT_MAX)
         row["max_age_region"] = min(age[1] // params.aggr_us, UINT_MAX)
         row["action"], row["activated"] = ACTIONS[words[6]], 1
@@ -114,7 +114,7 @@ def parse(text: str, params: Schemes) -> np.ndarray:
     return np.concatenate(rows)
 
 
-def simulate(params: Schemes) -> pd.DataFrame:
+def simulate(params: Schemes, speeds: Speeds = ALONE) -> pd.DataFrame:
     """Simulate `damon/schemes`.
 
     Returns
@@ -125,13 +125,12 @@ def simulate(params: Schemes) -> pd.DataFrame:
         PMDs; of each scheme its statistics; windows, and regions (mean over windows).
     """
     found: dict[str, tuple[str, list[float]]] = {}
-    for n in range(params.runs):
-        each = params.model_copy(update={"seed": params.seed + n})
+    for each in runs(params):
         memory = float(sum(configuration(each).regions.values()))
         found.setdefault("runs", ("runs", []))[1].append(1.0)
         found.setdefault("memory", ("bytes", []))[1].append(memory)
         said, regions = [], []
-        for ctx, pages, nr in _windows(each):
+        for ctx, pages, nr in _windows(each, speeds):
             said.append(_state(ctx, pages))
             regions.append(nr)
         found.setdefault("windows", ("windows", []))[1].append(len(regions))
@@ -144,7 +143,7 @@ def simulate(params: Schemes) -> pd.DataFrame:
     return counters.table("damon/schemes", label(params.variant), "model", found)
 
 
-def history(params: Schemes) -> pd.DataFrame:
+def history(params: Schemes, speeds: Speeds = ALONE) -> pd.DataFrame:
     """One run of `damon/schemes` window by window.
 
     Returns
@@ -155,18 +154,17 @@ def history(params: Schemes) -> pd.DataFrame:
         scheme its statistics.
     """
     found: dict[str, tuple[str, list[float]]] = {}
-    for ctx, pages, n in _windows(params):
+    for ctx, pages, n in _windows(params, speeds):
         said = {"nr_regions": ("regions", float(n))} | _state(ctx, pages)
         for name, (unit, value) in said.items():
             found.setdefault(name, (unit, []))[1].append(value)
     return counters.table("damon/schemes", label(params.variant), "model", found)
 
 
-def _windows(params: Schemes) -> Iterator[tuple[Damon, Pages, int]]:
+def _windows(params: Schemes, speeds: Speeds) -> Iterator[tuple[Damon, Pages, int]]:
     # Context and memory after each window that ended while the program ran, and the regions that it
     # reported.
-    took = {name: getattr(params, name) for name in ("page_ns", "collapse_ns", "lead_us")}
-    pages = memory(params, configuration(params), memory=True, **took)
+    pages = memory(params, configuration(params), speeds, memory=True)
     table = parse(BUILTIN.get(params.schemes, params.schemes), params)
     ctx = context(params, pages, schemes=table)
     if (table["action"] == Action.PAGEOUT).any():
@@ -179,13 +177,13 @@ def _windows(params: Schemes) -> Iterator[tuple[Damon, Pages, int]]:
     phases, info = len(pages.phases), pages.info
     for phase in track(range(phases), "monitoring"):
         while info["phase"][0] <= phase:
-            n = kdamond_window(ctx, pages, U(params.check_ns))
+            n = kdamond_window(ctx, pages)
             if info["begins"][0] < info["now"][0] and info["phase"][0] < phases:
                 yield ctx, pages, n
 
 
 def _bytes(pages: Pages, flag: np.uint8) -> float:
-    return float(np.count_nonzero(pages.flags & flag)) * 4096
+    return float(np.count_nonzero(pages.flags & flag)) * PAGE
 
 
 def _state(ctx: Damon, pages: Pages) -> dict[str, tuple[str, float]]:

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from lorelab.damon.experiments import views
-from lorelab.damon.params import Monitoring
+from lorelab.damon.params import ALONE, Monitoring, Speeds
 from lorelab.damon.workload import masim
+from lorelab.numbers import PAGE
 
-PAGE = 4096
 HOUR_MS = 3_600_000
 
 
@@ -52,9 +52,15 @@ def addresses(config: masim.Config, name: str) -> tuple[int, int]:
     raise KeyError(name)
 
 
-def counts(params: Monitoring, windows: int, config: masim.Config, name: str) -> pd.Series:
+def counts(
+    params: Monitoring,
+    windows: int,
+    config: masim.Config,
+    name: str,
+    speeds: Speeds = ALONE,
+) -> pd.Series:
     """Mean count over the bytes of one region of the program, by window as reported."""
-    rows = views.history(params, windows, config)
+    rows = views.history(params, windows, config, speeds)
     rows = rows[rows["stage"] == "reported"].assign(start=rows["low"], end=rows["high"])
     span = addresses(config, name)
     return rows.groupby("window")[["start", "end", "nr_accesses"]].apply(mean_count, *span)

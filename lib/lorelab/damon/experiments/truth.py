@@ -7,23 +7,77 @@ model, too, is held against what its program says, by the same function.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
 from lorelab.damon.model.core import kdamond_window
 from lorelab.damon.model.memory import PAGE_SIZE
-from lorelab.damon.model.state import ONE, U, njit
-from lorelab.damon.params import Masim
+from lorelab.damon.params import ALONE, Masim, Speeds
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import configuration, context, memory
 from lorelab.errors import BadInput
+from lorelab.numbers import ONE, PAGE, U, njit
 
-PAGE = int(PAGE_SIZE)
 AHEAD = 0.5
 """Share of kdamond's work that comes before the sleep, as in kdamond_window(): drawing and clearing
 take 1.9 ms a sample of the kernel, looking 1.7, on stairs with each number and check logged."""
+
+
+HOT = 0.5
+"""Share of the samples from which on a page or region counts as hot."""
+
+
+class Weighed(NamedTuple):
+    """What regions come to against the truth, in bytes."""
+
+    wss: float
+    """Working set: regions with an access."""
+    true_wss: float
+    apart: float
+    """Sum of |estimate - truth|."""
+    misplaced: float
+    """Called hot by only one of the two."""
+    hot: float
+    """In truth."""
+    hot_seen: float
+    """The estimate's sum over those."""
+
+
+class Observed(NamedTuple):
+    """A window held against the truth; bytes where nothing else is said."""
+
+    regions: int
+    checks: int
+    wss: float
+    true_wss: float
+    error: float
+    """Mean of |estimate - truth| over all bytes monitored."""
+    misplaced: float
+    hot: float
+    hot_seen: float
+    seconds: float
+    """When it ended."""
+    took: float
+    """How long it was, in seconds."""
+    outside: int
+    """Regions that have nothing of the program's."""
+
+    @classmethod
+    def of(cls, seen: Weighed, regions: np.ndarray, **more: float) -> Self:
+        """A window of these regions, weighed."""
+        error = seen.apart / float((regions["end"] - regions["start"]).sum())
+        found = {name: value for name, value in seen._asdict().items() if name != "apart"}
+        return cls(regions=len(regions), error=error, **found, **more)
+
+
+class Window(NamedTuple):
+    """A window as DAMON reports it."""
+
+    end_ns: int
+    checks: int
+    regions: np.ndarray  # (n,) SNAPSHOT
 
 
 class Told(NamedTuple):
@@ -32,7 +86,12 @@ class Told(NamedTuple):
     regions: np.ndarray  # (n, 2) u8: address and bytes of each of the program's regions
     truth: np.ndarray  # (n, 2) u8: when each access pattern came into use, and its number
     ended: int  # when the program was done
-    windows: list[tuple[int, int, np.ndarray]]  # when each ended, its checks, SNAPSHOT rows
+    windows: list[Window]
+
+    @property
+    def begun(self) -> int:
+        """When the program began."""
+        return int(self.truth[0, 0])
 
 
 def spans(params: Masim) -> masim.Config:
@@ -48,7 +107,7 @@ def spans(params: Masim) -> masim.Config:
     return config
 
 
-def observed(params: Masim, said: Told, access_ns: float, check_ns: float) -> pd.DataFrame:
+def observed(params: Masim, said: Told, speeds: Speeds) -> pd.DataFrame:
     """Hold each window against what the program did in it.
 
     A page is in use in a sampling interval with the chance that the program gets to it while
@@ -58,7 +117,7 @@ def observed(params: Masim, said: Told, access_ns: float, check_ns: float) -> pd
 
     Parameters
     ----------
-    access_ns, check_ns : float
+    speeds : Speeds
         What an access of the program and a check of kdamond took.
 
     Returns
@@ -77,18 +136,21 @@ def observed(params: Masim, said: Told, access_ns: float, check_ns: float) -> pd
     of = np.array([names.index(access.region) for access in accesses])[said.truth[:, 1]]
     base = int(said.regions[:, 0].min()) & ~(PAGE - 1)
     top = int((said.regions[:, 0] + said.regions[:, 1]).max()) + PAGE - 1 & ~(PAGE - 1)
-    begun = int(said.truth[0, 0])
     began = said.truth[:, 0].astype(np.int64)
     until = np.append(began[1:], said.ended)
-    samples = params.aggr_us // params.sample_us
+    samples = params.samples
     strides = {access.region: access.stride for access in accesses}
     rounds = np.array(
-        [[access_ns * size / strides.get(name, PAGE)] for name, size in config.regions.items()]
+        [
+            [speeds.access_ns * size / strides.get(name, PAGE)]
+            for name, size in config.regions.items()
+        ]
     )
-    truth, out, rows = np.zeros((top - base) // PAGE + 1), np.zeros(6), []
+    truth, rows = np.zeros((top - base) // PAGE + 1), []
     spent = np.zeros((len(names), samples))
-    for start, end, checks, trace in _whole(said):
-        worked = checks * check_ns / samples
+    for start, window in whole(said):
+        end, regions = window.end_ns, window.regions
+        worked = window.checks * speeds.check_ns / samples
         slept = max((end - start) / samples - worked, 0)
         begins = np.linspace(start, end, samples, endpoint=False) + worked * AHEAD
         _spend(began, until, of, begins, slept, spent)
@@ -97,27 +159,33 @@ def observed(params: Masim, said: Told, access_ns: float, check_ns: float) -> pd
             at, size = said.regions[region].tolist()
             truth[at // PAGE - base // PAGE] += chances[region]
             truth[(at + size - 1) // PAGE + 1 - base // PAGE] -= chances[region]
-        weigh(trace, len(trace), float(samples), truth, float(samples), U(base), out)
-        error = out[2] / float((trace["end"] - trace["start"]).sum())
-        seconds, took = (end - begun) / 1e9, (end - start) / 1e9
-        beside = outside(trace, base, top)
-        rows.append((len(trace), checks, out[0], out[1], error, *out[3:], seconds, took, beside))
-    if not rows:
-        raise BadInput(
-            f"aggr_us={params.aggr_us}: no window begins and ends in the "
-            f"{(said.ended - begun) / 1e9:.1f} s that the program played; takes a shorter one, or "
-            "a longer program"
+        seen = weigh(regions, float(samples), truth, float(samples), U(base))
+        rows.append(
+            Observed.of(
+                seen,
+                regions=regions,
+                checks=window.checks,
+                seconds=(end - said.begun) / 1e9,
+                took=(end - start) / 1e9,
+                outside=outside(regions, base, top),
+            )
         )
-    return pd.DataFrame(rows, columns=OBSERVED)
+    if not rows:
+        lasted = (said.ended - said.begun) / 1e9
+        raise BadInput(
+            f"aggr_us={params.aggr_us}: no window begins and ends in the {lasted:.1f} s that the "
+            "program played; takes a shorter one, or a longer program"
+        )
+    return pd.DataFrame(rows, columns=Observed._fields)
 
 
-def _whole(said: Told) -> Iterator[tuple[int, int, int, np.ndarray]]:
-    # Begin, end, checks and regions of each window that was monitored while the program ran.
-    start, begun = -1, int(said.truth[0, 0])
-    for end, checks, trace in said.windows:
-        if begun <= start and end <= said.ended:
-            yield start, end, checks, trace
-        start = end
+def whole(said: Told) -> Iterator[tuple[int, Window]]:
+    """Windows that were monitored while the program ran, each with when it began (ns)."""
+    start = -1
+    for window in said.windows:
+        if said.begun <= start and window.end_ns <= said.ended:
+            yield start, window
+        start = window.end_ns
 
 
 @njit
@@ -134,36 +202,34 @@ def _spend(began, until, of, begins, slept, spent):
 
 def changes(params: Masim, said: Told) -> list[float]:
     """Seconds from the program's begin to each phase but the first."""
-    begun = int(said.truth[0, 0])
     firsts = np.cumsum([0, *(len(phase.accesses) for phase in spans(params).phases)])
     phase = np.searchsorted(firsts, said.truth[:, 1], side="right") - 1
     new = np.flatnonzero(np.diff(phase)) + 1
-    return [(int(at) - begun) / 1e9 for at in said.truth[new, 0]]
+    return [(int(at) - said.begun) / 1e9 for at in said.truth[new, 0]]
 
 
-def modelled(params: Masim) -> pd.DataFrame:
+def modelled(params: Masim, speeds: Speeds = ALONE) -> pd.DataFrame:
     """Run a program to its end on the model, and hold it against what it says; see `observed()`."""
-    said = simulated(params)
-    return observed(params, said, params.access_ns, check_took(params, said))
+    said = simulated(params, speeds)
+    return observed(params, said, speeds._replace(check_ns=check_took(params, speeds, said)))
 
 
-def check_took(params: Masim, said: Told) -> float:
+def check_took(params: Masim, speeds: Speeds, said: Told) -> float:
     """What a check took in the model (ns), as a kernel's run has it: all work by its checks."""
-    checks = sum(checks for _, checks, _ in said.windows)
-    samples = len(said.windows) * (params.aggr_us // params.sample_us)
-    return params.check_ns + params.sample_ns * samples / checks
+    checks = sum(window.checks for window in said.windows)
+    return speeds.check_ns + speeds.sample_ns * len(said.windows) * params.samples / checks
 
 
-def simulated(params: Masim) -> Told:
+def simulated(params: Masim, speeds: Speeds = ALONE) -> Told:
     """What a program says and DAMON reports of it, in the model."""
     config = configuration(params)
-    pages = memory(params, config, told=True)
+    pages = memory(params, config, speeds, told=True)
     ctx = context(params, pages)
     windows, before = [], 0
     while int(pages.info["phase"][0]) < len(pages.phases):
-        n = kdamond_window(ctx, pages, U(params.check_ns))
+        n = kdamond_window(ctx, pages)
         checks = int(ctx.info["checks"][0])
-        windows.append((int(pages.info["now"][0]), checks - before, ctx.trace[:n].copy()))
+        windows.append(Window(int(pages.info["now"][0]), checks - before, ctx.trace[:n].copy()))
         before = checks
     starts = masim.starts(config)
     regions = [(starts[name], size) for name, size in config.regions.items()]
@@ -172,52 +238,33 @@ def simulated(params: Masim) -> Told:
     return Told(np.array(regions, np.uint64), said, ended, windows)
 
 
-HOT = 0.5
-"""Share of the samples from which on a page or region counts as hot."""
-
-OBSERVED = [
-    "regions",
-    "checks",
-    "wss",
-    "true_wss",
-    "error",
-    "misplaced",
-    "hot",
-    "hot_seen",
-    "seconds",
-    "took",
-    "outside",
-]
-
-
 @njit
-def weigh(trace, n, full, truth, samples, base, out):
+def weigh(regions, full, truth, samples, base):
     """Hold the regions of a window against the truth.
 
     Parameters
     ----------
-    trace : SNAPSHOT array
-        Its first `n` rows are the regions.
+    regions : (n,) SNAPSHOT array
     full : float
         Count of a region that is always accessed.
     truth : (pages + 1,) float64 array
         Differences, as `account_truth()` leaves them; zeroed for the next window.
     samples : float
         Intervals that went into `truth`.
-    out : (6,) float64 array
-        Receives estimated and true working set, the sum over bytes of |estimate - truth|, bytes
-        that only one of the two calls hot, bytes that are hot in truth, and the estimate's sum
-        over those.
+
+    Returns
+    -------
+    Weighed
     """
-    out[:] = 0.0
+    wss = true_wss = apart = misplaced = hot = hot_seen = 0.0
     nr = U(len(truth)) - ONE
     running = 0.0
-    for k in range(n):
-        rate = min(trace[k].nr_accesses / full, 1.0)
-        size = float(trace[k].end - trace[k].start)
+    for k in range(len(regions)):
+        rate = min(regions[k].nr_accesses / full, 1.0)
+        size = float(regions[k].end - regions[k].start)
         if rate > 0.0:
-            out[0] += size
-        low, high = max(trace[k].start, base), max(trace[k].end, base)
+            wss += size
+        low, high = max(regions[k].start, base), max(regions[k].end, base)
         page = (low - base) // PAGE_SIZE
         stop = min(page + (high - low + PAGE_SIZE - ONE) // PAGE_SIZE, nr)
         inside = 0.0
@@ -227,21 +274,22 @@ def weigh(trace, n, full, truth, samples, base, out):
             following = page + ONE
             while following < stop and truth[following] == 0.0:
                 following += ONE
-            alike = 4096.0 * float(following - page)
+            alike = float(PAGE) * float(following - page)
             page = following
             true = min(max(running / samples, 0.0), 1.0)
-            out[1] += alike if true > 1e-9 else 0.0
-            out[2] += abs(rate - true) * alike
-            out[3] += alike if (rate >= HOT) != (true >= HOT) else 0.0
+            true_wss += alike if true > 1e-9 else 0.0
+            apart += abs(rate - true) * alike
+            misplaced += alike if (rate >= HOT) != (true >= HOT) else 0.0
             if true >= HOT:
-                out[4] += alike
-                out[5] += alike * rate
+                hot += alike
+                hot_seen += alike * rate
             inside += alike
-        out[2] += (size - inside) * rate
-        out[3] += size - inside if rate >= HOT else 0.0
+        apart += (size - inside) * rate
+        misplaced += size - inside if rate >= HOT else 0.0
     truth[:] = 0.0
+    return Weighed(wss, true_wss, apart, misplaced, hot, hot_seen)
 
 
-def outside(trace: np.ndarray, low: int, high: int) -> int:
+def outside(regions: np.ndarray, low: int, high: int) -> int:
     """Count the regions that have no byte of [low, high), the program's own regions."""
-    return int(((trace["end"] <= U(low)) | (trace["start"] >= U(high))).sum())
+    return int(((regions["end"] <= U(low)) | (regions["start"] >= U(high))).sum())

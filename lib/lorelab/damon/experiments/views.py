@@ -5,12 +5,12 @@ import pandas as pd
 
 from lorelab.damon.model.core import kdamond_window
 from lorelab.damon.model.memory import PAGE_SIZE, Pages
-from lorelab.damon.model.state import Damon, U, damon_first_region, head_of
-from lorelab.damon.params import Masim, Monitoring
+from lorelab.damon.model.state import Damon, damon_first_region, head_of
+from lorelab.damon.params import ALONE, Masim, Monitoring, Speeds
 from lorelab.damon.workload.masim import Config
 from lorelab.damon.workload.setup import configuration, context, memory
+from lorelab.numbers import PAGE, U
 
-PAGE = int(PAGE_SIZE)
 COUNTS = ["nr_accesses", "last_nr_accesses", "age"]
 
 
@@ -33,7 +33,9 @@ def regions(ctx: Damon) -> pd.DataFrame:
     return pd.DataFrame(rows | {name: found[name] for name in COUNTS})
 
 
-def history(params: Monitoring, windows: int, config: Config | None = None) -> pd.DataFrame:
+def history(
+    params: Monitoring, windows: int, config: Config | None = None, speeds: Speeds = ALONE
+) -> pd.DataFrame:
     """Regions in each of the first windows: as they are sampled, and as they are then reported.
 
     Parameters
@@ -42,6 +44,7 @@ def history(params: Monitoring, windows: int, config: Config | None = None) -> p
     windows : int
     config : Config, optional
         The program; by default that of `params`.
+    speeds : Speeds
 
     Returns
     -------
@@ -50,12 +53,12 @@ def history(params: Monitoring, windows: int, config: Config | None = None) -> p
         `begin` and `end` (s), `low` and `high` (addresses), `nr_accesses` and `age` (of the
         window before, where sampled).
     """
-    pages = memory(params, config or configuration(params))
+    pages = memory(params, config or configuration(params), speeds)
     ctx = context(params, pages)
     tables, begin = [], 0.0
     for window in range(1, windows + 1):
         sampled = _linked(ctx)
-        n = kdamond_window(ctx, pages, U(params.check_ns))
+        n = kdamond_window(ctx, pages)
         end = float(pages.info["now"][0]) / 1e9
         for stage, rows in (("sampled", sampled), ("reported", ctx.trace[:n])):
             when = {"stage": stage, "window": window, "begin": begin, "end": end}
@@ -77,7 +80,12 @@ def _linked(ctx: Damon) -> np.ndarray:
     return ctx.regions[order]
 
 
-def heats(params: Masim, shape: tuple[int, int] = (40, 40), seconds: float = 0) -> pd.DataFrame:
+def heats(
+    params: Masim,
+    shape: tuple[int, int] = (40, 40),
+    seconds: float = 0,
+    speeds: Speeds = ALONE,
+) -> pd.DataFrame:
     """Rates of access by time and address, in truth and as DAMON reports them.
 
     Parameters
@@ -87,6 +95,7 @@ def heats(params: Masim, shape: tuple[int, int] = (40, 40), seconds: float = 0) 
         Columns (time) and rows (address) of the grid, over the program's regions.
     seconds : float
         How long to watch; 0 for all of the program.
+    speeds : Speeds
 
     Returns
     -------
@@ -96,7 +105,7 @@ def heats(params: Masim, shape: tuple[int, int] = (40, 40), seconds: float = 0) 
         of a window, to the nearest tenth). Cells at 0 are left out.
     """
     config = configuration(params)
-    pages = memory(params, config, truth=True)
+    pages = memory(params, config, speeds, truth=True)
     ctx = context(params, pages)
     seconds = seconds or sum(phase.ms for phase in config.phases) / 1000
     columns, rows = shape
@@ -105,10 +114,10 @@ def heats(params: Masim, shape: tuple[int, int] = (40, 40), seconds: float = 0) 
     edges = np.linspace(0, size, rows + 1)
     sums = np.zeros((2, columns, rows))
     lengths = np.zeros(columns)
-    begin, samples = 0.0, params.aggr_us // params.sample_us
+    begin, samples = 0.0, params.samples
     while begin < seconds:
         passed = int(ctx.info["passed_sample_intervals"][0])
-        n = kdamond_window(ctx, pages, U(params.check_ns))
+        n = kdamond_window(ctx, pages)
         passed = int(ctx.info["passed_sample_intervals"][0]) - passed
         end = float(pages.info["now"][0]) / 1e9
         column = min(int((begin + end) / 2 / seconds * columns), columns - 1)

@@ -9,8 +9,8 @@ from lorelab.damon.experiments.accuracy import (
     figures,
 )
 from lorelab.damon.experiments.truth import changes, observed
-from lorelab.damon.kernel.boot import speeds, told, watched
-from lorelab.damon.params import Accuracy
+from lorelab.damon.kernel.boot import Run, dealt, speeds, told, watched
+from lorelab.damon.params import Accuracy, runs
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab
 
@@ -21,26 +21,21 @@ def measure(wanted: list[Accuracy], lab: Lab | None = None) -> list[Record]:
     And the distributions of what is reported, over all runs
     (`lorelab.damon.experiments.accuracy.distributions`).
     """
-    each = [
-        params.model_copy(update={"seed": params.seed + n})
-        for params in wanted
-        for n in range(params.runs)
-    ]
-    runs, measured = watched(each, lab)
-    found, at = [], 0
-    for params in wanted:
-        mine, said = runs[at : at + params.runs], []
-        for run in mine:
-            access, check, sleep = speeds(params, run)
-            seen = observed(params, told(run), access, check)
-            late = changes(params, told(run))
-            said.append(figures(seen, late, params, access, check, sleep))
-        counted = [distributions(params, told(run)) for run in mine]
+    played, measured = watched([one for params in wanted for one in runs(params)], lab)
+    found, number = [], 1
+    for params, mine in zip(wanted, dealt(wanted, played), strict=True):
         parts = (
-            accuracy_counters(said, params, "kernel"),
-            distribution_counters(counted, params, "kernel"),
+            accuracy_counters([_figures(params, run) for run in mine], params, "kernel"),
+            distribution_counters(
+                [distributions(params, told(run)) for run in mine], params, "kernel"
+            ),
         )
-        counters = pd.concat(parts)
-        found.append(measured.record("damon/accuracy", params, counters, at + 1))
-        at += params.runs
+        found.append(measured.record("damon/accuracy", params, pd.concat(parts), number))
+        number += params.runs
     return found
+
+
+def _figures(params: Accuracy, run: Run) -> dict[str, tuple[str, float]]:
+    took = speeds(params, run)
+    seen = observed(params, told(run), took)
+    return figures(seen, changes(params, told(run)), params, took)

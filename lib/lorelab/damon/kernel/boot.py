@@ -13,19 +13,21 @@ something flushes it, later as many as were in use (accel/tcg/cputlb.c).
 
 import base64
 import zlib
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lorelab.damon.experiments.truth import Told, spans
+from lorelab.damon.experiments.truth import Told, Window, spans
 from lorelab.damon.model.memory import BATCH
 from lorelab.damon.model.state import SNAPSHOT
-from lorelab.damon.params import Masim, Monitoring, Schemes, Variant
+from lorelab.damon.params import Accuracy, Masim, Monitoring, Schemes, Speeds, Variant
 from lorelab.damon.workload import masim, setup
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Lab, Measured, measure
-from lorelab.params import label, only_model
+from lorelab.params import label
 
 EVENT = np.dtype(
     [(name, "<u8") for name in ("x", "y", "checks")]
@@ -33,8 +35,6 @@ EVENT = np.dtype(
 )
 """An entry of the guest's log (lib/kernel/damon/guest/log.py)."""
 FREE, RAND, CHECK, AGGREGATED, TRIED = 0, 1, 2, 3, 4
-FOLLOWED = (Variant.DAMON, Variant.SETTINGS_2020)
-PAGE = 4096
 LARGEST_MIB = 1024
 """What the program may touch, in a guest of 2 GiB."""
 BOOT_SECONDS = 300.0
@@ -43,41 +43,65 @@ SLOWER = 60.0
 """Seconds that a second of the guest may take; some 2 on an idle machine, at 8 ns."""
 
 
+class Asked(NamedTuple):
+    """A run that the guest is asked for."""
+
+    params: Monitoring
+    config: masim.Config
+    schemes: Sequence[dict[str, Any]] = ()
+    """As lib/kernel/damon/guest/sysfs.py takes them."""
+
+
+class Program(NamedTuple):
+    """What the program of a run said of itself."""
+
+    regions: np.ndarray  # (n, 2) u8: address and bytes of each of its regions
+    own: np.ndarray  # (n, 2) u8: address and bytes of what it touches besides
+    mappings: np.ndarray  # (n, 2) u8: start and end of each of its mappings
+    bare: np.ndarray  # (n, 2) u8: mappings without pages of their own
+    truth: np.ndarray  # (n, 2) u8: ns from which each access pattern was in use, and its number
+    ended: int  # ns when it was done
+    draws: int  # of a pattern, each for BATCH accesses
+
+    @property
+    def begun(self) -> int:
+        """When it began, in ns."""
+        return int(self.truth[0, 0])
+
+
+class Kdamond(NamedTuple):
+    """What kdamond did in a run."""
+
+    watched: int  # ns when monitoring began
+    work_ns: int  # its time on the CPU while the program ran
+    sleeps: int  # how often it went to sleep meanwhile: once a sample
+    applying_ns: int  # of work_ns: in the actions of schemes
+
+
 class Run(NamedTuple):
     """What one run in the guest came to."""
 
-    regions: np.ndarray  # (n, 2) u8: address and bytes of each of the program's regions
-    own: np.ndarray  # (n, 2) u8: address and bytes of what it touches besides
-    mappings: np.ndarray  # (n, 2) u8: start and end of each of its mappings
-    truth: np.ndarray  # (n, 2) u8: ns from which each access pattern was in use, and its number
-    ended: int  # ns when the program was done
-    draws: int  # of a pattern, each for BATCH accesses
-    work_ns: int  # kdamond's time on the CPU while the program ran
-    sleeps: int  # how often it went to sleep meanwhile: once a sample
-    schemes: list[dict[str, int]]
+    program: Program
+    kdamond: Kdamond
     log: np.ndarray  # EVENT
+    schemes: list[dict[str, int]]  # statistics of each
     memory: dict[str, float] | None = None  # of the process, where schemes were applied
-    bare: np.ndarray | None = None  # (n, 2) u8: mappings without pages of their own
-    applying_ns: int = 0  # of work_ns: in the actions of schemes
-    watched: int = 0  # ns when monitoring began
     watermarks: list[list[int]] | None = None  # a scheme each: high, mid, low, us between looks
 
 
 def check(params: Monitoring) -> None:
     """Raise BadInput for what the laboratory's kernel can't follow."""
-    if params.variant not in FOLLOWED:
+    if not params.variant.traits.kernel:
+        followed = [label(variant) for variant in Variant if variant.traits.kernel]
         raise BadInput(
-            f"variant={label(params.variant)}: the kernel runs "
-            f"{' and '.join(label(one) for one in FOLLOWED)}; the model has them all"
+            f"variant={label(params.variant)}: the kernel runs {' and '.join(followed)}; "
+            "the model has them all"
         )
-    for name in sorted(only_model(type(params))):
-        if getattr(params, name) != type(params).model_fields[name].default:
-            raise BadInput(f"{name}={getattr(params, name)}: a kernel takes what it takes")
 
 
 def watched(wanted: list[Masim], lab: Lab | None = None) -> tuple[list[Run], Measured]:
     """Play the programs of `wanted` in one boot, each from beginning to end, and log regions."""
-    configs = []
+    asked = []
     for params in wanted:
         check(params)
         config = spans(params)
@@ -85,56 +109,85 @@ def watched(wanted: list[Masim], lab: Lab | None = None) -> tuple[list[Run], Mea
             raise BadInput(
                 f"workload={params.workload}: takes {LARGEST_MIB} MiB at most on the kernel"
             )
-        configs.append(config)
-    return boot(wanted, configs, [[] for _ in wanted], "regions", lab, shift=5)
+        asked.append(Asked(params, config))
+    return boot(asked, "regions", lab, shift=5)
+
+
+def dealt(wanted: list[Accuracy | Schemes], runs: list[Run]) -> Iterator[list[Run]]:
+    """The runs of each of `wanted`, of all that its boot gave, in order."""
+    left = iter(runs)
+    for params in wanted:
+        yield list(islice(left, params.runs))
 
 
 def told(run: Run) -> Told:
     """What the program of a run said, and DAMON of it."""
-    return Told(run.regions, run.truth, run.ended, windows(run))
+    return Told(run.program.regions, run.program.truth, run.program.ended, windows(run))
 
 
-def windows(run: Run) -> list[tuple[int, int, np.ndarray]]:
-    """When each window of a run ended (ns), its checks, and its regions as SNAPSHOT rows."""
+def windows(run: Run) -> list[Window]:
+    """The windows of a run, as its log has them."""
     said = run.log[run.log["kind"] == AGGREGATED]
     if not len(said):
         return []
-    # Addresses start anew with each report.
-    first = np.flatnonzero(np.append(True, said["x"][1:] <= said["x"][:-1]))
+    first = _anew(said)
     found, before = [], 0
     for a, b in zip(first, np.append(first[1:], len(said)), strict=True):
         rows = np.zeros(b - a, SNAPSHOT)
         rows["start"], rows["end"] = said["x"][a:b], said["y"][a:b]
         rows["nr_accesses"], rows["age"] = said["n"][a:b], said["age"][a:b]
         checks = int(said["checks"][a])
-        found.append((_ns(int(said["us"][a]), run), checks - before, rows))
+        found.append(Window(_ns(int(said["us"][a]), run), checks - before, rows))
         before = checks
     return found
 
 
-def speeds(params: Masim, run: Run) -> tuple[float, float, float]:
-    """What an access of the program and a check of kdamond took (ns), and a sleep of kdamond (us).
+def reports(log: np.ndarray) -> np.ndarray:
+    """Where in a log each report begins."""
+    at = np.flatnonzero(log["kind"] == AGGREGATED)
+    return at[_anew(log[at])]
+
+
+def _anew(said: np.ndarray) -> np.ndarray:
+    # Addresses start anew with each report.
+    return np.flatnonzero(np.append(True, said["x"][1:] <= said["x"][:-1]))
+
+
+def played(run: Run) -> list[Window]:
+    """Windows that ended while the program played."""
+    program = run.program
+    return [one for one in windows(run) if program.begun < one.end_ns <= program.ended]
+
+
+def checks_a_sample(params: Monitoring, run: Run) -> float:
+    """Checks of a sample, a mean over the windows that ended while the program played."""
+    checks = [window.checks for window in played(run)]
+    return sum(checks) / len(checks) / params.samples
+
+
+def speeds(params: Masim, run: Run) -> Speeds:
+    """What an access of the program and a check of kdamond took, and a sleep of kdamond.
 
     The program has the CPU while kdamond sleeps, and until kdamond gets it back, which makes a
     sleep longer than `sample_us`. Either task's time has the interrupts that came into it.
     """
-    begun, samples = int(run.truth[0, 0]), params.aggr_us // params.sample_us
-    checks = [number for end, number, _ in windows(run) if begun < end <= run.ended]
-    each = sum(checks) / len(checks) / samples
-    return took(run, run.sleeps * each)
+    return speeds_of(run, run.kdamond.sleeps * checks_a_sample(params, run))
 
 
-def took(run: Run, checks: float) -> tuple[float, float, float]:
+def speeds_of(run: Run, checks: float) -> Speeds:
     """As `speeds()`, for a run in which kdamond made so many checks while the program played."""
-    played = run.ended - int(run.truth[0, 0]) - run.work_ns
-    checking = run.work_ns - run.applying_ns
-    access, check = played / (run.draws * int(BATCH)), checking / max(checks, 1)
-    return access, check, played / run.sleeps / 1000
+    program, kdamond = run.program, run.kdamond
+    played = program.ended - program.begun - kdamond.work_ns
+    return Speeds(
+        access_ns=played / (program.draws * int(BATCH)),
+        check_ns=(kdamond.work_ns - kdamond.applying_ns) / max(checks, 1),
+        sleep_us=played / kdamond.sleeps / 1000,
+    )
 
 
 def _ns(us: int, run: Run) -> int:
     # The log's microseconds are modulo 2**32; a run is shorter than that by far.
-    now = run.ended // 1000
+    now = run.program.ended // 1000
     return (now + (us - now + 2**31) % 2**32 - 2**31) * 1000
 
 
@@ -163,27 +216,20 @@ def switches(params: Monitoring) -> dict[str, str]:
 def attributes(params: Monitoring) -> dict[str, int]:
     """DAMON's attributes as lib/kernel/damon/guest/sysfs.py takes them."""
     names = ("sample_us", "aggr_us", "update_us", "min_regions", "max_regions")
-    attrs = {name: getattr(params, name) for name in names}
-    return attrs | ({"update_us": 1_000_000} if params.variant == Variant.SETTINGS_2020 else {})
+    return {name: getattr(params, name) for name in names} | {"update_us": params.looks_us}
 
 
 def boot(
-    wanted: list[Monitoring],
-    configs: list[masim.Config],
-    schemes: list[list[dict[str, Any]]],
-    log: str,
-    lab: Lab | None,
-    shift: int = 3,
-    cpus: int = 1,
+    asked: list[Asked], log: str, lab: Lab | None, shift: int = 3, cpus: int = 1
 ) -> tuple[list[Run], Measured]:
-    """Play `configs` in one boot, each monitored as its `wanted` says, from beginning to end.
+    """Play programs in one boot, each monitored as its parameters say, from beginning to end.
 
     Parameters
     ----------
-    schemes : list
-        For each run, its schemes as lib/kernel/damon/guest/sysfs.py takes them.
+    asked : list of Asked
     log : str
         "regions", "numbers" (with every random number and check), or "" for no probe at all.
+    lab : Lab or None
     shift : int
         An instruction of the guest takes 2**shift ns.
     cpus : int
@@ -196,34 +242,33 @@ def boot(
     """
     runs = [
         {
-            "masim": program(config, params),
-            "attrs": attributes(params),
-            "switches": switches(params),
-            "schemes": scheme,
+            "masim": program(one.config, one.params),
+            "attrs": attributes(one.params),
+            "switches": switches(one.params),
+            "schemes": list(one.schemes),
         }
-        for params, config, scheme in zip(wanted, configs, schemes, strict=True)
+        for one in asked
     ]
-    seconds = sum(masim.seconds(config) for config in configs)
+    seconds = sum(masim.seconds(one.config) for one in asked)
     longest = BOOT_SECONDS + SLOWER * seconds * 8 / 2**shift
     job = Job("damon", "masim", {"log": log, "runs": runs}, longest)
     patched = log == "numbers" or any(run["switches"] for run in runs)
-    machine = Machine(cpus=cpus, memory_mib=2048, icount=True, qemu=("-icount", f"shift={shift}"))
-    measured = measure(machine, job, lab, patched=patched)
-    found = [read(measured.rows, number) for number in range(len(wanted))]
+    measured = measure(Machine(cpus, icount=True, shift=shift), job, lab, patched=patched)
+    found = [read(measured.rows, number) for number in range(len(asked))]
     if log:
-        for params, run in zip(wanted, found, strict=True):
-            check_windows(params, run)
+        for one, run in zip(asked, found, strict=True):
+            check_windows(one.params, run)
     return found, measured
 
 
 def check_windows(params: Monitoring, run: Run) -> None:
     """Raise BadInput where no window of a log ended while the program played."""
-    begun = int(run.truth[0, 0])
-    if any(begun < end <= run.ended for end, _, _ in windows(run)):
+    if played(run):
         return
     rested = ", or watermarks at which schemes do not rest all the time" if run.watermarks else ""
+    seconds = (run.program.ended - run.program.begun) / 1e9
     raise BadInput(
-        f"aggr_us={params.aggr_us}: no window ended in the {(run.ended - begun) / 1e9:.1f} s that "
+        f"aggr_us={params.aggr_us}: no window ended in the {seconds:.1f} s that "
         f"the program played; takes a shorter one, a longer program{rested}"
     )
 
@@ -235,20 +280,15 @@ def read(rows: list[dict[str, Any]], number: int) -> Run:
         if row["run"] == number:
             said |= row | {"log": said["log"] + row.get("log", "")}
     *truth, (ended, draws) = said["truth"]
+    pairs = {name: said[name] for name in ("regions", "own", "mappings", "bare")} | {"truth": truth}
+    arrays = {name: np.array(of, np.uint64).reshape(-1, 2) for name, of in pairs.items()}
+    work_ns, sleeps = said["work"]
     log = zlib.decompress(base64.b64decode(said["log"])) if said["log"] else b""
     return Run(
-        np.array(said["regions"], np.uint64).reshape(-1, 2),
-        np.array(said["own"], np.uint64).reshape(-1, 2),
-        np.array(said["mappings"], np.uint64).reshape(-1, 2),
-        np.array(truth, np.uint64).reshape(-1, 2),
-        ended,
-        draws,
-        *said["work"],
-        said["schemes"],
+        Program(**arrays, ended=ended, draws=draws),
+        Kdamond(said["watched"], work_ns, sleeps, said["applying"]),
         np.frombuffer(log, EVENT),
+        said["schemes"],
         said["memory"],
-        np.array(said["bare"], np.uint64).reshape(-1, 2),
-        said["applying"],
-        said["watched"],
         said["watermarks"],
     )

@@ -31,9 +31,9 @@ from lorelab.damon.params import Masim
 from lorelab.damon.workload.setup import configuration
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab
+from lorelab.numbers import PAGE
 
 NAME = "damon/follow"
-PAGE = 4096
 
 
 class Given(NamedTuple):
@@ -46,6 +46,17 @@ class Given(NamedTuple):
     last_nr_regions: int  # as monitoring began
 
 
+class Row(NamedTuple):
+    """A row of a record; what its columns have is said above."""
+
+    window: int
+    us: int
+    sampled: int = 0
+    checks: str = ""
+    splits: str = ""
+    regions: str = ""
+
+
 def measured(wanted: list[Masim], lab: Lab | None = None) -> list[tuple[Record, boot.Run, Given]]:
     """Watch programs with every random number and check logged, all in one boot.
 
@@ -53,9 +64,8 @@ def measured(wanted: list[Masim], lab: Lab | None = None) -> list[tuple[Record, 
     """
     for params in wanted:
         boot.check(params)
-    configs = [configuration(params) for params in wanted]
-    nothing = [[] for _ in wanted]
-    runs, source = boot.boot(wanted, configs, nothing, "numbers", lab, shift=5)
+    asked = [boot.Asked(params, configuration(params)) for params in wanted]
+    runs, source = boot.boot(asked, "numbers", lab, shift=5)
     found, last = [], 0
     for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
         given = of(run, last)
@@ -78,7 +88,6 @@ def left(params: Masim, given: Given) -> int:
 def of(run: boot.Run, last_nr_regions: int = 0) -> Given:
     """What a whole log gives the model, up to its last complete window."""
     kind = run.log["kind"]
-    said = boot.windows(run)
     # A window's splits follow its report at once; the next sample begins with the first region.
     end = np.flatnonzero(kind == boot.AGGREGATED)[-1] + 1
     while end < len(kind) and kind[end] == boot.RAND and run.log["x"][end] == 1:
@@ -86,20 +95,20 @@ def of(run: boot.Run, last_nr_regions: int = 0) -> Given:
     log = run.log[:end]
     numbers = log["n"][log["kind"] == boot.RAND].astype(np.uint64)
     checks = log["n"][log["kind"] == boot.CHECK].astype(np.uint8)
-    mappings = [(int(low), int(high)) for low, high in run.mappings]
-    return Given(mappings, numbers, checks, [rows for _, _, rows in said], last_nr_regions)
+    mappings = [(int(low), int(high)) for low, high in run.program.mappings]
+    windows = [window.regions for window in boot.windows(run)]
+    return Given(mappings, numbers, checks, windows, last_nr_regions)
 
 
 def pack(params: Masim, run: boot.Run, last_nr_regions: int = 0) -> pd.DataFrame:
     """A log as a record."""
     given = of(run)
-    rows = [(0, 0, last_nr_regions, "", "", spans(given.mappings)), *_accessed(params, run)]
-    begun = int(run.truth[0, 0]) // 1000
+    rows = [Row(0, 0, last_nr_regions, regions=spans(given.mappings)), *_accessed(params, run)]
+    begun = run.program.begun // 1000
     kind, log = run.log["kind"], run.log
-    reports = np.flatnonzero(kind == boot.AGGREGATED)
-    begins = reports[np.append(True, np.diff(log["x"][reports].astype(np.int64)) < 0)]
     at = 0
-    for number, (begin, window) in enumerate(zip(begins, given.windows, strict=True), 1):
+    reports = zip(boot.reports(log), given.windows, strict=True)
+    for number, (begin, window) in enumerate(reports, 1):
         part = log[at:begin]
         checks = part["n"][part["kind"] == boot.CHECK].astype(np.uint8)
         at = begin + len(window)
@@ -111,17 +120,16 @@ def pack(params: Masim, run: boot.Run, last_nr_regions: int = 0) -> pd.DataFrame
         sampled = int(np.argmax(part["kind"][first:] != boot.CHECK)) or len(part) - int(first)
         us = (int(log["us"][begin]) - begun + 2**31) % 2**32 - 2**31
         bits = np.packbits(checks).tobytes().hex()
-        rows.append((number, us, sampled, bits, splits, _packed(window)))
-    return pd.DataFrame(rows, columns=["window", "us", "sampled", "checks", "splits", "regions"])
+        rows.append(Row(number, us, sampled, bits, splits, _packed(window)))
+    return pd.DataFrame(rows, columns=Row._fields)
 
 
 def unpack(table: pd.DataFrame, params: Masim) -> Given:
     """What a record gives the model; the pages that were sampled are each region's first."""
     first = table.iloc[0]
-    samples = params.aggr_us // params.sample_us
     numbers, checks, windows = [], [], []
     for row in table[table["window"] > 0].astype(str).itertuples():
-        nr = int(row.sampled) * samples
+        nr = int(row.sampled) * params.samples
         bits = np.unpackbits(np.frombuffer(bytes.fromhex(row.checks), np.uint8))
         checks.append(bits[:nr])
         numbers.append(np.zeros(nr, np.uint64))
@@ -142,24 +150,24 @@ def unspanned(text: str) -> list[tuple[int, int]]:
     return [(int(low, 16), int(high, 16)) for low, high in pairs]
 
 
-def _accessed(params: Masim, run: boot.Run) -> list[tuple]:
+def _accessed(params: Masim, run: boot.Run) -> list[Row]:
     config = configuration(params)
     names = list(config.regions)
     of_pattern = [names.index(a.region) for phase in config.phases for a in phase.accesses]
-    begun = int(run.truth[0, 0])
-    rows = []
-    for at, pattern in run.truth.tolist():
-        low, size = run.regions[of_pattern[pattern]].tolist()
-        rows.append((0, (at - begun) // 1000, 0, "", "", spans([(low, low + size)])))
-    took = " ".join(f"{value:.1f}" for value in boot.took(run, _checks(run)))
-    return [*rows, (0, (run.ended - begun) // 1000, 0, took, "", "")]
+    program, rows = run.program, []
+    for at, pattern in program.truth.tolist():
+        low, size = program.regions[of_pattern[pattern]].tolist()
+        rows.append(Row(0, (at - program.begun) // 1000, regions=spans([(low, low + size)])))
+    speeds = boot.speeds_of(run, _checks(run))
+    took = f"{speeds.access_ns:.1f} {speeds.check_ns:.1f} {speeds.sleep_us:.1f}"
+    return [*rows, Row(0, (program.ended - program.begun) // 1000, checks=took)]
 
 
 def _checks(run: boot.Run) -> int:
     # While the program played; the log's microseconds wrap.
-    log, ended = run.log[run.log["kind"] == boot.CHECK], run.ended // 1000
-    before = (ended - log["us"].astype(np.int64)) % 2**32
-    return int((before <= (run.ended - int(run.truth[0, 0])) // 1000).sum())
+    log, ended = run.log[run.log["kind"] == boot.CHECK], run.program.ended
+    before = (ended // 1000 - log["us"].astype(np.int64)) % 2**32
+    return int((before <= (ended - run.program.begun) // 1000).sum())
 
 
 def _packed(window: np.ndarray) -> str:

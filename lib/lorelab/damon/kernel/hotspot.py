@@ -7,7 +7,7 @@ program.
 The process is always one with code, stack and data of its own (`own`), which DAMON sees.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from lorelab.counters import table
 from lorelab.damon.experiments import hotspot
 from lorelab.damon.kernel import boot
 from lorelab.damon.model.memory import BATCH
-from lorelab.damon.params import Hotspot
+from lorelab.damon.params import TOOK, Hotspot, Speeds, took
 from lorelab.errors import BadInput
 from lorelab.lab import run
 from lorelab.lab.boot import Job, Machine
@@ -29,6 +29,34 @@ SHIFT = 5
 """An instruction takes 2**SHIFT ns."""
 SLOWER = 60.0 * 8 / 2**SHIFT
 """Seconds that a second of the guest may take; half of one on an idle machine."""
+
+
+class Window(NamedTuple):
+    """A window as lib/kernel/damon/guest/hotspot.py says it."""
+
+    who: int
+    """kdamond's process."""
+    at: int
+    """When it ended."""
+    regions: int
+    cuttable: int
+    """Regions of more than two pages."""
+    draws: int
+    """Of a place to cut at."""
+    held: int
+    """Bytes of the hot range that regions hold which tell it apart."""
+
+
+class Cuts(NamedTuple):
+    """Windows whose cut follows from those before, and those it follows from rightly."""
+
+    told: int
+    """Windows after the first of their kdamond."""
+    as_shared: int
+    """Of them cut in three if and only if their number of regions was that of the last cut of any
+    kdamond."""
+    as_own: int
+    """The same by their own last cut."""
 
 
 def measure(wanted: list[Hotspot], lab: Lab | None = None) -> list[Record]:
@@ -63,7 +91,7 @@ def measure(wanted: list[Hotspot], lab: Lab | None = None) -> list[Record]:
     runs = sum(params.runs for params in wanted)
     longest = boot.BOOT_SECONDS + SLOWER * 1.5 * seconds
     memory = 1536 + max(512, *(params.hot_kib >> 10 for params in wanted))
-    machine = Machine(memory_mib=memory, icount=True, qemu=("-icount", f"shift={SHIFT}"))
+    machine = Machine(memory_mib=memory, icount=True, shift=SHIFT)
     job = Job("damon", "hotspot", {"programs": list(programs.values())}, longest, runs)
     # damon_rand() is a function of its own only there.
     said = run.measure(machine, job, lab, patched=True)
@@ -71,15 +99,14 @@ def measure(wanted: list[Hotspot], lab: Lab | None = None) -> list[Record]:
     for number, params in enumerate(wanted):
         rows = [row for row in said.rows if row["number"] == number]
         counters = hotspot.counted(params, [seen(params, row) for row in rows])
-        counters |= {
-            name: (unit, [speeds(row)[k] for row in rows])
-            for k, (name, unit) in enumerate({"access": "ns", "check": "ns", "sleep": "us"}.items())
-        }
+        for name in ("access", "check", "sleep"):
+            each = [took(speeds(row))[name] for row in rows]
+            counters[name] = (TOOK[name], [value for _, value in each])
         for k, name in enumerate(("wide", "out_of_reach")):
             counters[name] = ("draws", [row["wide"][k] for row in rows])
         told = [cuts(row) for row in rows]
-        for k, name in enumerate(("told", "as_shared", "as_own")):
-            counters[name] = ("windows", [one[k] for one in told])
+        for name in Cuts._fields:
+            counters[name] = ("windows", [getattr(one, name) for one in told])
         tables = table(hotspot.NAME, label(params.variant), "kernel", counters)
         found.append(said.record(hotspot.NAME, params, tables, number + 1))
     return found
@@ -97,10 +124,11 @@ def possible(params: Hotspot) -> None:
 
 def seen(params: Hotspot, row: dict[str, Any]) -> hotspot.Seen:
     """What a run's first kdamond came to, up to the window that told the range apart."""
-    mine = [window for window in row["windows"] if window[0] == row["first"]][: params.windows]
-    held = [2 * window[5] >= params.hot_kib << 10 for window in mine]
+    windows = [Window(*window) for window in row["windows"]]
+    mine = [window for window in windows if window.who == row["first"]][: params.windows]
+    held = [2 * window.held >= params.hot_kib << 10 for window in mine]
     last = held.index(True) + 1 if True in held else len(mine)
-    regions = [window[2] for window in mine[:last]]
+    regions = [window.regions for window in mine[:last]]
     thirds = [pieces(window) == 3 for window in mine[: last - 1]]
     return hotspot.Seen(
         last if True in held else 0,
@@ -109,43 +137,34 @@ def seen(params: Hotspot, row: dict[str, Any]) -> hotspot.Seen:
     )
 
 
-def pieces(window: list[int]) -> int:
+def pieces(window: Window) -> int:
     """Into how many pieces kdamond_split_regions() cut: 1, 2 or 3.
 
     A region larger than two pages draws once where it is cut in two. Cut in three it draws again,
     unless its left part came out at two pages or less.
     """
-    _, _, _, cuttable, draws, _ = window
-    return 3 if draws > cuttable else 2 if draws else 1
+    return 3 if window.draws > window.cuttable else 2 if window.draws else 1
 
 
-def cuts(row: dict[str, Any]) -> tuple[int, int, int]:
-    """Windows whose cut follows from those before, and those it follows from rightly.
-
-    Returns
-    -------
-    told, as_shared, as_own : int
-        Windows after the first of their kdamond; how many of them were cut in three if and only
-        if their number of regions was that of the last cut of any kdamond, or of their own last.
-    """
+def cuts(row: dict[str, Any]) -> Cuts:
+    """How the windows of a run were cut."""
     told = shared = own = 0
     last, each = None, {}
-    for window in sorted(row["windows"], key=lambda window: window[1]):
-        who, _, regions = window[:3]
-        if who in each:
+    for window in sorted((Window(*one) for one in row["windows"]), key=lambda window: window.at):
+        if window.who in each:
             told += 1
             in_three = pieces(window) == 3
-            shared += in_three == (regions == last)
-            own += in_three == (regions == each[who])
-        last = each[who] = regions
-    return told, shared, own
+            shared += in_three == (window.regions == last)
+            own += in_three == (window.regions == each[window.who])
+        last = each[window.who] = window.regions
+    return Cuts(told, shared, own)
 
 
-def speeds(row: dict[str, Any]) -> tuple[float, float, float]:
-    """What an access and a check took (ns), and a sleep of the first kdamond (us)."""
+def speeds(row: dict[str, Any]) -> Speeds:
+    """What an access and a check took, and a sleep of the first kdamond."""
     played = row["ns"] - row["worked"]
-    return (
-        played / max(row["draws"] * int(BATCH), 1),
-        row["worked"] / row["checks"],
-        played / row["sleeps"] / 1000,
+    return Speeds(
+        access_ns=played / max(row["draws"] * int(BATCH), 1),
+        check_ns=row["worked"] / row["checks"],
+        sleep_us=played / row["sleeps"] / 1000,
     )

@@ -13,8 +13,7 @@ def measure(wanted: list[Masim], lab: Lab | None = None) -> list[Record]:
     runs, measured = watched(wanted, lab)
     found = []
     for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
-        access, check, sleep = speeds(params, run)
-        seen = observed(params, told(run), access, check)
-        counters = masim_counters(seen, params, "kernel", access, check, sleep)
+        took = speeds(params, run)
+        counters = masim_counters(observed(params, told(run), took), params, "kernel", took)
         found.append(measured.record("damon/masim", params, counters, number))
     return found

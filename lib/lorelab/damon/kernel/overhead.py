@@ -2,12 +2,22 @@
 
 from lorelab.counters import table
 from lorelab.damon.experiments.overhead import program as overhead_program
-from lorelab.damon.kernel.boot import LARGEST_MIB, boot, check, windows
+from lorelab.damon.kernel.boot import (
+    LARGEST_MIB,
+    Asked,
+    Run,
+    boot,
+    check,
+    checks_a_sample,
+    played,
+)
 from lorelab.damon.params import Overhead
 from lorelab.errors import BadInput
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab
 from lorelab.params import label
+
+NAME = "damon/overhead"
 
 
 def measure(wanted: list[Overhead], lab: Lab | None = None) -> list[Record]:
@@ -28,33 +38,32 @@ def measure(wanted: list[Overhead], lab: Lab | None = None) -> list[Record]:
                 f"mib={params.mib}: the guest has room to touch {LARGEST_MIB * 2 // 3} MiB; "
                 "takes touched_mib"
             )
-    configs = [overhead_program(params) for params in wanted]
-    nothing = [[] for _ in wanted]
-    counted, _ = boot(wanted, configs, nothing, "regions", lab, shift=3)
-    runs, measured = boot(wanted, configs, nothing, "", lab, shift=0)
+    asked = [Asked(params, overhead_program(params)) for params in wanted]
+    counted, _ = boot(asked, "regions", lab, shift=3)
+    runs, measured = boot(asked, "", lab, shift=0)
     found = []
     for number, (params, seen, run) in enumerate(zip(wanted, counted, runs, strict=True), 1):
-        begun = int(run.truth[0, 0])
-        took = (run.ended - begun) / 1e9
-        of = int(seen.truth[0, 0])
-        regions = [len(rows) for end, _, rows in windows(seen) if of < end <= seen.ended]
-        sampled = [number for end, number, _ in windows(seen) if of < end <= seen.ended]
-        samples = params.aggr_us // params.sample_us
-        each = sum(sampled) / len(sampled) / samples
-        checks = run.sleeps * each / took
-        counters = {
-            "nr_regions_mean": ("regions", [sum(regions) / len(regions)]),
-            "nr_regions_max": ("regions", [max(regions)]),
-            "checks_per_second": ("checks/s", [checks]),
-            "cpu": ("share", [run.work_ns / 1e9 / took]),
-            "windows_per_second": ("windows/s", [run.sleeps / samples / took]),
-            "locks_per_second": ("locks/s", [2 * checks]),
-            "instructions_per_sample": ("instructions", [run.work_ns / run.sleeps]),
-            "instructions_per_check": ("instructions", [run.work_ns / run.sleeps / each]),
-        }
-        table_ = table("damon/overhead", label(params.variant), "kernel", counters, first=0)
-        found.append(measured.record("damon/overhead", params, table_, number))
+        counters = table(NAME, label(params.variant), "kernel", _cost(params, seen, run), first=0)
+        found.append(measured.record(NAME, params, counters, number))
     return found
+
+
+def _cost(params: Overhead, counted: Run, run: Run) -> dict[str, tuple[str, list[float]]]:
+    took = (run.program.ended - run.program.begun) / 1e9
+    regions = [len(window.regions) for window in played(counted)]
+    each = checks_a_sample(params, counted)
+    work_ns, sleeps = run.kdamond.work_ns, run.kdamond.sleeps
+    checks = sleeps * each / took
+    return {
+        "nr_regions_mean": ("regions", [sum(regions) / len(regions)]),
+        "nr_regions_max": ("regions", [max(regions)]),
+        "checks_per_second": ("checks/s", [checks]),
+        "cpu": ("share", [work_ns / 1e9 / took]),
+        "windows_per_second": ("windows/s", [sleeps / params.samples / took]),
+        "locks_per_second": ("locks/s", [2 * checks]),
+        "instructions_per_sample": ("instructions", [work_ns / sleeps]),
+        "instructions_per_check": ("instructions", [work_ns / sleeps / each]),
+    }
 
 
 def touched(params: Overhead) -> int:

@@ -15,9 +15,9 @@ import numpy as np
 
 from lorelab.counters import table
 from lorelab.damon.experiments.schemes import BUILTIN, STATISTICS, parse
-from lorelab.damon.kernel.boot import LARGEST_MIB, Run, boot, check, speeds, windows
+from lorelab.damon.kernel.boot import LARGEST_MIB, Asked, Run, boot, check, dealt, played, speeds
 from lorelab.damon.model.damos import Action
-from lorelab.damon.params import Schemes
+from lorelab.damon.params import TOOK, Schemes, Speeds, runs, took
 from lorelab.damon.workload.setup import configuration
 from lorelab.errors import BadInput
 from lorelab.lab.records import Record
@@ -38,16 +38,6 @@ UNITS = {
 }
 """What lib/kernel/damon/guest/memory.py says of a run. `own` is there before the program's regions
 are: data, stack and heap, which the other counts contain; the model has the regions alone."""
-SPEEDS = {
-    "access": "ns",
-    "check": "ns",
-    "sleep": "us",
-    "page": "ns",
-    "collapse": "ns",
-    "lead": "us",
-}
-"""What it took: an access, a check, a sleep of kdamond, a page out, a huge page of khugepaged's;
-and from the begin of monitoring to the program's."""
 CPUS = 2
 
 
@@ -62,31 +52,20 @@ def measure(wanted: list[Schemes], lab: Lab | None = None) -> list[Record]:
     """
     for params in wanted:
         possible(params)
-    each = [
-        params.model_copy(update={"seed": params.seed + n})
-        for params in wanted
-        for n in range(params.runs)
-    ]
-    runs, measured = boot(
-        each,
-        [configuration(one) for one in each],
-        [rules(one) for one in each],
-        "regions",
-        lab,
-        cpus=CPUS,
-    )
-    found = []
-    for params in wanted:
-        number = sum(len(one.counters["step"].unique()) for one in found)
-        mine = runs[number : number + params.runs]
+    each = [one for params in wanted for one in runs(params)]
+    asked = [Asked(one, configuration(one), rules(one)) for one in each]
+    given, measured = boot(asked, "regions", lab, cpus=CPUS)
+    found, number = [], 1
+    for params, mine in zip(wanted, dealt(wanted, given), strict=True):
         counters = table("damon/schemes", label(params.variant), "kernel", totals(params, mine))
-        found.append(measured.record("damon/schemes", params, counters, number + 1))
+        found.append(measured.record("damon/schemes", params, counters, number))
+        number += params.runs
     return found
 
 
 def possible(params: Schemes) -> None:
     """Raise BadInput for what the laboratory's kernel can't run."""
-    check(params.model_copy(update={"check_ns": type(params).model_fields["check_ns"].default}))
+    check(params)
     if sum(configuration(params).regions.values()) >> 20 > LARGEST_MIB:
         raise BadInput(f"workload={params.workload}: takes {LARGEST_MIB} MiB at most on the kernel")
 
@@ -106,38 +85,32 @@ def rules(params: Schemes) -> list[dict[str, Any]]:
     ]
 
 
-def totals(params: Schemes, runs: list[Run]) -> dict[str, tuple[str, np.ndarray]]:
+def totals(params: Schemes, mine: list[Run]) -> dict[str, tuple[str, np.ndarray]]:
     """Counters of the runs of one set of parameters, a value a run."""
     memory = sum(configuration(params).regions.values())
     found = {
-        "runs": ("runs", np.ones(len(runs))),
-        "memory": ("bytes", np.full(len(runs), float(memory))),
+        "runs": ("runs", np.ones(len(mine))),
+        "memory": ("bytes", np.full(len(mine), float(memory))),
     }
     for name, unit in UNITS.items():
-        found[name] = (unit, np.array([float(run.memory[name]) for run in runs]))
-    for n in range(len(runs[0].schemes)):
+        found[name] = (unit, np.array([float(run.memory[name]) for run in mine]))
+    for n in range(len(mine[0].schemes)):
         for name, unit in STATISTICS.items():
-            values = np.array([float(run.schemes[n][name]) for run in runs])
+            values = np.array([float(run.schemes[n][name]) for run in mine])
             found[f"scheme{n}_{name}"] = (unit, values)
-    said = [_regions(run) for run in runs]
+    said = [[len(window.regions) for window in played(run)] for run in mine]
     found["windows"] = ("windows", np.array([len(one) for one in said]))
     found["nr_regions_mean"] = ("regions", np.array([np.mean(one) for one in said]))
-    took = [speeds(params, run) + _costs(run) for run in runs]
-    for name, values in zip(SPEEDS, np.transpose(took), strict=True):
-        found[name] = (SPEEDS[name], values)
-    return found
+    each = [took(_speeds(params, run)) for run in mine]
+    return found | {
+        name: (unit, np.array([one[name][1] for one in each])) for name, unit in TOOK.items()
+    }
 
 
-def _regions(run: Run) -> list[int]:
-    begun = int(run.truth[0, 0])
-    return [len(rows) for end, _, rows in windows(run) if begun < end <= run.ended]
-
-
-def _costs(run: Run) -> tuple[float, float, float]:
-    # Of a page out, and of a huge page that khugepaged made; and the lead.
+def _speeds(params: Schemes, run: Run) -> Speeds:
     out, made = run.memory["paged_out"], run.memory["collapses"]
-    return (
-        run.applying_ns / out if out else 0.0,
-        run.memory["khugepaged_ns"] / made if made else 0.0,
-        (int(run.truth[0, 0]) - run.watched) / 1000,
+    return speeds(params, run)._replace(
+        page_ns=run.kdamond.applying_ns / out if out else 0.0,
+        collapse_ns=run.memory["khugepaged_ns"] / made if made else 0.0,
+        lead_us=(run.program.begun - run.kdamond.watched) / 1000,
     )

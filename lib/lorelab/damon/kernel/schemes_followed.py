@@ -30,12 +30,37 @@ from lorelab.damon.params import FollowedSchemes as Schemes
 from lorelab.damon.workload.setup import configuration
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab
+from lorelab.numbers import PAGE
 
 NAME = "damon/schemes-followed"
-PAGE = 4096
 WMARK_US = 500_000
 """Between two looks at the watermarks of schemes at rest."""
-MARKS = ("high", "mid", "low", "wmark_interval")
+
+
+class Marks(NamedTuple):
+    """Watermarks of a scheme, in thousandths of memory, and us between two looks at them."""
+
+    high: int
+    mid: int
+    low: int
+    wmark_interval: int
+
+
+class Tried(NamedTuple):
+    """A region that a scheme was tried on."""
+
+    scheme: int
+    start: int
+    pages: int
+    nr_accesses: int
+    age: int
+
+
+class Look(NamedTuple):
+    """A look at the watermarks."""
+
+    free: int  # thousandths of memory
+    rests: bool  # schemes rest for it; else a sample follows
 
 
 class Given(NamedTuple):
@@ -44,20 +69,22 @@ class Given(NamedTuple):
     log: follow.Given
     bare: list[tuple[int, int]]  # mappings without pages of their own
     jiffies: list[int]  # a window each
-    tried: list[list[tuple[int, ...]]]  # a window each: scheme, start, pages, count, age
+    tried: list[list[Tried]]  # a window each
     statistics: list[dict[str, int]]  # a scheme each, as the kernel reported them at the end
     memory: dict[str, float]  # of the program, over the run
-    watermarks: list[list[int]]  # a scheme each
-    looks: list[list[tuple[int, bool]]]  # a window each: thousandths free, whether schemes rest
+    watermarks: list[Marks]  # a scheme each
+    looks: list[list[Look]]  # a window each
 
 
 def measure(wanted: list[Schemes], lab: Lab | None = None) -> list[Record]:
     """Apply schemes with every random number, check and trial logged, all in one boot."""
     for params in wanted:
         possible(params)
-    configs = [configuration(params) for params in wanted]
-    asked = [[rule | driven(params) for rule in rules(params)] for params in wanted]
-    runs, source = boot.boot(wanted, configs, asked, "numbers", lab, cpus=CPUS)
+    asked = [
+        boot.Asked(params, configuration(params), [rule | driven(params) for rule in rules(params)])
+        for params in wanted
+    ]
+    runs, source = boot.boot(asked, "numbers", lab, cpus=CPUS)
     found, last = [], 0
     for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
         found.append(source.record(NAME, params, pack(params, run, last), number))
@@ -69,8 +96,8 @@ def driven(params: Schemes) -> dict[str, Any]:
     """Goal and watermarks of a scheme as lib/kernel/damon/guest/sysfs.py takes them."""
     found = {"goal": [100, params.goal_percent]} if params.goal_percent else {}
     if params.wmark_high:
-        marks = [params.wmark_high, params.wmark_mid, params.wmark_low, WMARK_US]
-        found["watermarks"] = marks
+        marks = Marks(params.wmark_high, params.wmark_mid, params.wmark_low, WMARK_US)
+        found["watermarks"] = list(marks)
     return found
 
 
@@ -83,7 +110,7 @@ def pack(params: Schemes, run: boot.Run, last_nr_regions: int = 0) -> pd.DataFra
     text = [" ".join(".".join(map(str, one)) for one in window) for window in tried]
     statistics = " ".join(".".join(str(one[name]) for name in STATISTICS) for one in run.schemes)
     table["tried"] = [statistics] + [""] * (before - 1) + text
-    table.loc[0, "checks"] = follow.spans(run.bare)
+    table.loc[0, "checks"] = follow.spans(run.program.bare)
     if run.watermarks:
         marks = " ".join(".".join(map(str, one)) for one in run.watermarks)
         table["free"] = [marks] + [""] * (before - 1) + _looks(run)
@@ -95,7 +122,7 @@ def unpack(table: pd.DataFrame, params: Schemes) -> Given:
     """What a record gives the model."""
     first, windows = table.iloc[0], table[table["window"] > 0]
     text = windows["tried"].astype(str)
-    tried = [[tuple(map(int, one.split("."))) for one in line.split()] for line in text]
+    tried = [[Tried(*map(int, one.split("."))) for one in line.split()] for line in text]
     statistics = [
         dict(zip(STATISTICS, map(int, one.split(".")), strict=True))
         for one in str(first["tried"]).split()
@@ -104,7 +131,7 @@ def unpack(table: pd.DataFrame, params: Schemes) -> Given:
     memory = dict(one.split("=") for one in str(first["splits"]).split())
     marks, looks = [], [[] for _ in range(len(windows))]
     if "free" in table:
-        marks = [list(map(int, one.split("."))) for one in str(first["free"]).split()]
+        marks = [Marks(*map(int, one.split("."))) for one in str(first["free"]).split()]
         looks = [_looked(line) for line in windows["free"].astype(str)]
     return Given(
         follow.unpack(table, params),
@@ -120,10 +147,8 @@ def unpack(table: pd.DataFrame, params: Schemes) -> Given:
 
 def _parts(run: boot.Run) -> list[np.ndarray]:
     # The log of each window, up to its report.
-    log = run.log
-    reports = np.flatnonzero(log["kind"] == boot.AGGREGATED)
-    begins = reports[np.append(True, np.diff(log["x"][reports].astype(np.int64)) < 0)]
-    return [log[at:begin] for at, begin in zip([0, *begins], begins, strict=False)]
+    begins = boot.reports(run.log)
+    return [run.log[at:begin] for at, begin in zip([0, *begins], begins, strict=False)]
 
 
 def _looks(run: boot.Run) -> list[str]:
@@ -136,24 +161,24 @@ def _looks(run: boot.Run) -> list[str]:
     return found
 
 
-def _looked(line: str) -> list[tuple[int, bool]]:
+def _looked(line: str) -> list[Look]:
     found = []
     for word in line.split():
         look, number = word.split("*")
         free, rests = look.split(":")
-        found += [(int(free), rests == "1")] * int(number)
+        found += [Look(int(free), rests == "1")] * int(number)
     return found
 
 
-def _by_window(run: boot.Run) -> tuple[list[int], list[list[tuple[int, ...]]]]:
+def _by_window(run: boot.Run) -> tuple[list[int], list[list[Tried]]]:
     jiffies, tried = [], []
     for part in _parts(run):
         jiffies.append(int(part["y"][part["kind"] == boot.CHECK][-1]))
-        tried.append(
-            [
-                (int(e["kind"]) - boot.TRIED, int(e["x"]), int(e["y"] - e["x"]) // PAGE,
-                 int(e["n"]), int(e["age"]))
-                for e in part[part["kind"] >= boot.TRIED]
-            ]
-        )  # fmt: skip
+        tried.append([_tried(event) for event in part[part["kind"] >= boot.TRIED]])
     return jiffies, tried
+
+
+def _tried(event: np.void) -> Tried:
+    start, end = int(event["x"]), int(event["y"])
+    scheme = int(event["kind"]) - boot.TRIED
+    return Tried(scheme, start, (end - start) // PAGE, int(event["n"]), int(event["age"]))

@@ -5,7 +5,7 @@ import pandas as pd
 
 from lorelab.damon.experiments import views
 from lorelab.damon.kernel.follow import unpacked, unspanned
-from lorelab.damon.params import Masim
+from lorelab.damon.params import Masim, Speeds
 from lorelab.errors import BadInput
 
 
@@ -18,8 +18,8 @@ def accesses(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"begin": begin[:-1], "end": begin[1:], "low": low, "high": high})
 
 
-def took(table: pd.DataFrame) -> tuple[float, float, float]:
-    """What an access and a check (ns), and a sleep (us), took in a record.
+def took(table: pd.DataFrame) -> Speeds:
+    """What an access, a check and a sleep took in a record.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def took(table: pd.DataFrame) -> tuple[float, float, float]:
     if not said:
         raise BadInput("the recorded run does not say what things took; measure again")
     access, check, sleep = map(float, said)
-    return access, check, sleep
+    return Speeds(access, check, sleep)
 
 
 def reports(table: pd.DataFrame) -> pd.DataFrame:
@@ -62,14 +62,13 @@ def heats(params: Masim, table: pd.DataFrame, shape: tuple[int, int] = (40, 40))
         As `lorelab.damon.experiments.views.heats()`, `what` being truth or kernel.
     """
     truth, said = accesses(table), reports(table)
-    samples = params.aggr_us // params.sample_us
     base, top = int(truth["low"].min()), int(truth["high"].max())
     times = np.linspace(0, truth["end"].iloc[-1], shape[0] + 1)
     edges = np.linspace(0, (top - base) / 2**20, shape[1] + 1)
     parts = []
     for what, rows, rate in (
         ("truth", truth, np.ones(len(truth))),
-        ("kernel", said, np.minimum(said["nr_accesses"] / samples, 1)),
+        ("kernel", said, np.minimum(said["nr_accesses"] / params.samples, 1)),
     ):
         low, high = (
             (rows[name].to_numpy().astype(np.int64) - base) / 2**20 for name in ("low", "high")

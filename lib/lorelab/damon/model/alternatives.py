@@ -1,9 +1,15 @@
 """Other ways to learn which memory is in use: a scan of all pages, and ideal hardware."""
 
+from typing import NamedTuple
+
+import numpy as np
+
 from lorelab.damon.model.memory import PAGE_SIZE, rand
 from lorelab.damon.model.program import account_truth, play
-from lorelab.damon.model.state import ONE, ZERO, U, njit
+from lorelab.damon.model.state import SNAPSHOT
 from lorelab.damon.model.young import pages_prepare, seen
+from lorelab.damon.params import Variant
+from lorelab.numbers import ONE, PAGE, ZERO, U, njit
 
 PERIOD = U(10_007)
 """Accesses between two that ideal hardware reports; a prime, so that no stride keeps step."""
@@ -11,7 +17,7 @@ BIN_PAGES = U(512)
 
 
 @njit
-def scan_window(pages, counts, samples, sample_us, check_ns):
+def scan_window(pages, counts, samples, sample_us):
     """Check every page in every interval of a window (page idle tracking).
 
     Parameters
@@ -29,7 +35,7 @@ def scan_window(pages, counts, samples, sample_us, check_ns):
             at = info.base + page * PAGE_SIZE
             if seen(info, pages.patterns, at, at + PAGE_SIZE):
                 counts[page] += 1
-        play(pages, U(len(counts)) * check_ns)
+        play(pages, U(len(counts)) * info.check_ns)
 
 
 @njit
@@ -68,3 +74,41 @@ def ideal_window(pages, counts, last, samples, sample_us, due):
                 due += PERIOD
             due -= p.n
     return reports, due
+
+
+class Watched(NamedTuple):
+    """What a window saw, as if it were of regions."""
+
+    regions: np.ndarray  # (n,) SNAPSHOT
+    checks: int
+    samples: int
+
+
+def _as_regions(counts, base, pages_each):
+    rows = np.zeros(len(counts), SNAPSHOT)
+    rows["start"] = base + np.arange(len(counts), dtype=U) * U(pages_each * PAGE)
+    rows["end"] = rows["start"] + U(pages_each * PAGE)
+    rows["nr_accesses"] = counts
+    return rows
+
+
+def scanned(pages, samples, sample_us):
+    """Windows of a scan of all pages, for as long as somebody asks for one."""
+    base, counts = int(pages.info["base"][0]), np.zeros(len(pages.truth) - 1, np.uint32)
+    while True:
+        scan_window(pages, counts, U(samples), U(sample_us))
+        yield Watched(_as_regions(counts, base, 1), len(counts) * samples, samples)
+
+
+def reported(pages, samples, sample_us):
+    """Windows of ideal hardware, for as long as somebody asks for one."""
+    base, bins = int(pages.info["base"][0]), (len(pages.truth) - 1) // int(BIN_PAGES)
+    counts, last = np.zeros((2, bins), np.uint32)
+    due = 0
+    while True:
+        checks, due = ideal_window(pages, counts, last, U(samples), U(sample_us), U(due))
+        yield Watched(_as_regions(counts, base, int(BIN_PAGES)), int(checks), samples)
+
+
+WINDOWS = {Variant.PAGE_SCAN: scanned, Variant.IDEAL: reported}
+"""Of the variants that have no regions."""

@@ -26,23 +26,19 @@ from lorelab.damon.model.scheduler import slept, work
 from lorelab.damon.model.state import (
     BP,
     DAMON_MIN_REGION,
-    ONE,
     TEN,
     THREE,
-    TWO,
     U32,
-    ZERO,
-    U,
     align_down,
     damon_destroy_region,
     damon_first_region,
     damon_rand,
     damon_sz_region,
     head_of,
-    njit,
 )
 from lorelab.damon.model.vaddr import damon_va_init_regions, damon_va_update
 from lorelab.damon.model.young import damon_va_young, pages_prepare
+from lorelab.numbers import ONE, TWO, ZERO, U, njit
 
 
 @njit
@@ -359,22 +355,21 @@ def kdamond_check(ctx, pages):
 
 
 @njit
-def kdamond_window(ctx, pages, check_ns):
+def kdamond_window(ctx, pages):
     """Let program and kdamond run until a window has ended.
+
+    Half of kdamond's work for a region and sample (`pages.info.check_ns`) comes before the sleep,
+    to draw a page and clear its bit, half after, to look at it; and so `pages.info.sample_ns`,
+    which is the same for any number of regions. The real sampling interval is longer by that much
+    (mm/damon/core.c sleeps `sample_interval` between preparing and checking, whatever those took).
+    With a CPU to itself the program runs on meanwhile. The kernel goes from region to region, so
+    there a region's interval is the sleep and as much of the work as lies between its two turns;
+    here all bits are cleared as preparing begins, and looked at as checking begins.
 
     Parameters
     ----------
     ctx : Damon
     pages : Pages
-    check_ns : uint64
-        kdamond's work for one region and sample, in nanoseconds: half of it before the sleep, to
-        draw a page and clear its bit, half after, to look at it; and so `pages.info.sample_ns`,
-        which is the same for any number of regions. The real sampling interval is
-        longer by that much (mm/damon/core.c sleeps `sample_interval` between preparing and
-        checking, whatever those took). With a CPU to itself the program runs on meanwhile. The
-        kernel goes from region to region, so there a region's interval is the sleep and as much of
-        the work as lies between its two turns; here all bits are cleared as preparing begins, and
-        looked at as checking begins.
 
     Returns
     -------
@@ -389,7 +384,7 @@ def kdamond_window(ctx, pages, check_ns):
             play(pages, slept(pages.info[0], wait * U(1000)))
             info.now = pages.info[0].now // U(1000)
             continue
-        busy = ctx.nr_regions.sum() * check_ns + pages.info[0].sample_ns
+        busy = ctx.nr_regions.sum() * pages.info[0].check_ns + pages.info[0].sample_ns
         work(pages, busy // TWO)
         play(pages, slept(pages.info[0], info.sample_interval * U(1000)))
         account_truth(pages)

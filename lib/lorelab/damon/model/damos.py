@@ -12,18 +12,14 @@ from lorelab.damon.model.madvise import damon_va_apply_scheme
 from lorelab.damon.model.state import (
     BP,
     DAMON_MIN_REGION,
-    ONE,
-    TWO,
     ULONG_MAX,
-    ZERO,
-    U,
     align_down,
     damon_first_region,
     damon_insert_region,
     damon_sz_region,
     head_of,
-    njit,
 )
+from lorelab.numbers import ONE, TWO, ZERO, U, njit
 
 DAMOS_MAX_SCORE = U(99)
 DAMON_MAX_SUBSCORE = U(100)

@@ -29,8 +29,8 @@ from lorelab.damon.model.memory import (
     RESIDENT,
     SWAPPED,
 )
-from lorelab.damon.model.state import ONE, TWO, ZERO, U, njit
 from lorelab.damon.model.young import touched
+from lorelab.numbers import ONE, TWO, ZERO, U, njit
 
 PAGEOUT, HUGEPAGE, NOHUGEPAGE, STAT = U(2), U(3), U(4), U(9)
 PMD_PAGES = U(512)

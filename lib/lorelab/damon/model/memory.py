@@ -32,9 +32,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.damon.model.state import U, njit
+from lorelab.damon.params import ALONE
+from lorelab.numbers import GOLDEN, PAGE, U, njit, splitmix64
 
-PAGE_SIZE = U(4096)
+PAGE_SIZE = U(PAGE)
 PMD_SIZE = U(2 << 20)
 BATCH = U(131_072)  # accesses masim makes before it looks at the clock (do_access())
 # Page flags of `Pages.flags`.
@@ -83,6 +84,7 @@ INFO = np.dtype(
             "now",  # nanoseconds of the program
             "owed",  # nanoseconds that did not make an access yet
             "cpus",
+            "check_ns",
             "sample_ns",
             "tick_ns",
             "behind",  # ns of the CPU that kdamond has had less than the program, or more
@@ -147,11 +149,8 @@ class Pages(NamedTuple):
 @njit
 def rand(info):
     """Next number of the program's generator (splitmix64), its high 32 bits."""
-    info.random += U(0x9E3779B97F4A7C15)
-    z = info.random
-    z = (z ^ (z >> U(30))) * U(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> U(27))) * U(0x94D049BB133111EB)
-    return (z ^ (z >> U(31))) >> U(32)
+    info.random += GOLDEN
+    return splitmix64(info.random) >> U(32)
 
 
 def new_pages(
@@ -159,7 +158,7 @@ def new_pages(
     phases,
     vmas,
     own=(),
-    access_ns=10,
+    speeds=ALONE,
     tlb=0,
     switch_us=0,
     seed=0,
@@ -167,12 +166,6 @@ def new_pages(
     memory=False,
     truth=False,
     told=False,
-    page_ns=0,
-    collapse_ns=0,
-    cpus=2,
-    sample_ns=0,
-    tick_us=0,
-    lead_us=0,
     fresh=False,
 ):
     """Make the memory of a program that is about to start.
@@ -186,8 +179,8 @@ def new_pages(
         Its mappings, in bytes.
     own : sequence of (start, end, when)
         Its own pages: touched ALWAYS, with each DRAW, or an entry with each CHANGE of pattern.
-    access_ns : int
-        Time of one access, in nanoseconds.
+    speeds : Speeds
+        Of the machine, in whole numbers.
     tlb : int
         Pages that the TLB holds; 0 shows every access.
     switch_us : int
@@ -199,18 +192,6 @@ def new_pages(
         Keep flags of pages, which actions on them need; keep what was touched, page by page.
     told : bool
         Keep when the program turned to which pattern.
-    page_ns : int
-        Time that an action takes for a page, in nanoseconds.
-    collapse_ns : int
-        Time that khugepaged takes to make a huge page, in nanoseconds.
-    cpus : int
-        1 or 2: whether the program stands still while kdamond works.
-    sample_ns : int
-        kdamond's work for a sample, whatever its regions, in nanoseconds.
-    tick_us : int
-        Time between the ticks of the CPU that kdamond waits for, in microseconds; 0 for no wait.
-    lead_us : int
-        Time from the begin of monitoring to the program's, in microseconds.
     fresh : bool
         Memory comes as a program of one pattern, a page a place, goes round it for the first time,
         after the log's first page; but for the page that it begins in, which malloc() writes to.
@@ -227,25 +208,26 @@ def new_pages(
     nr = -(-(end - base) // (2 << 20)) * 512
     switch_ns = switch_us * 1000
     # A phase lasts as long as its batches, the last of which may begin at its very end.
-    batches = int(sum(phases["time_ns"] // (int(BATCH) * access_ns) + 2)) + 1
+    batches = int(sum(phases["time_ns"] // (int(BATCH) * speeds.access_ns) + 2)) + 1
     for name, value in {
-        "access_ns": access_ns,
+        "access_ns": speeds.access_ns,
         "tlb": tlb,
         "switch_ns": switch_ns,
-        "cpus": cpus,
-        "sample_ns": sample_ns,
-        "tick_ns": tick_us * 1000,
-        "begins": lead_us * 1000,
-        "phase_began": lead_us * 1000,
+        "cpus": speeds.cpus,
+        "check_ns": speeds.check_ns,
+        "sample_ns": speeds.sample_ns,
+        "tick_ns": speeds.tick_us * 1000,
+        "begins": speeds.lead_us * 1000,
+        "phase_began": speeds.lead_us * 1000,
         "next_switch": switch_ns,
         "random": seed,
         "base": base,
-        "top": base + nr * 4096,
+        "top": base + nr * PAGE,
         "code_out": 1,
         "rest_out": 1,
         "free_mem_rate": 500,
-        "page_ns": page_ns,
-        "collapse_ns": collapse_ns,
+        "page_ns": speeds.page_ns,
+        "collapse_ns": speeds.collapse_ns,
         "next_khugepaged": 2**64 - 1,  # until the first MADV_HUGEPAGE
     }.items():
         info[name] = value

@@ -12,18 +12,13 @@ Addresses and sizes are bytes, intervals microseconds, and every number is a uin
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from lorelab.damon.params import Variant
+from lorelab.numbers import GOLDEN, ONE, PAGE, ZERO, U, njit, splitmix64
 
-njit = numba.njit(cache=True, error_model="numpy")
-# A call passes arrays with their reference counts, which costs more than what these small ones do.
-inlined = numba.njit(cache=True, error_model="numpy", inline="always")
-
-U = np.uint64
-ZERO, ONE, TWO, THREE, TEN = U(0), U(1), U(2), U(3), U(10)
-DAMON_MIN_REGION = U(4096)
+THREE, TEN = U(3), U(10)
+DAMON_MIN_REGION = U(PAGE)
 BP = U(10000)
 U32 = U(0xFFFFFFFF)
 ULONG_MAX = U(2**64 - 1)
@@ -214,6 +209,7 @@ def damon_new_ctx(
     regions["prev"][capacity:] = regions["next"][capacity:] = np.arange(
         capacity, capacity + targets
     )
+    traits = variant.traits
     info = np.zeros(1, INFO)
     for name, value in {
         "sample_interval": sample_us,
@@ -221,17 +217,16 @@ def damon_new_ctx(
         "ops_update_interval": update_us,
         "min_nr_regions": min_regions,
         "max_nr_regions": max_regions,
-        "adapt": variant != Variant.FIXED,
-        "max_pieces": 2 if variant == Variant.SPLIT_2 else 3,
+        "adapt": traits.adapts,
+        "max_pieces": traits.pieces,
         "rand64": rand64,
         "aggr_samples": aggr_us // sample_us,
         "random": seed,
     }.items():
         info[name] = value
-    if variant == Variant.TUNED:
-        # What mm/damon/stat.c asks for: 4 % of the access events, tuned every third window.
-        info["goal_access_bp"], info["goal_aggrs"] = 400, 3
-        info["goal_min_sample"], info["goal_max_sample"] = 5_000, 10_000_000
+    if goal := traits.goal:
+        info["goal_access_bp"], info["goal_aggrs"] = goal.access_bp, goal.aggrs
+        info["goal_min_sample"], info["goal_max_sample"] = goal.min_sample_us, goal.max_sample_us
     return Damon(
         info,
         regions,
@@ -250,13 +245,10 @@ def damon_new_ctx(
 
 @njit
 def get_random_u64(ctx):
-    """Next number of the seeded generator (splitmix64, Steele and others, 2014)."""
+    """Next number of the seeded generator (splitmix64)."""
     info = ctx.info[0]
-    info.random += U(0x9E3779B97F4A7C15)
-    z = info.random
-    z = (z ^ (z >> U(30))) * U(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> U(27))) * U(0x94D049BB133111EB)
-    return z ^ (z >> U(31))
+    info.random += GOLDEN
+    return splitmix64(info.random)
 
 
 @njit

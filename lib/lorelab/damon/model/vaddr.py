@@ -6,17 +6,14 @@ under their own names.
 
 from lorelab.damon.model.state import (
     DAMON_MIN_REGION,
-    ONE,
-    ZERO,
-    U,
     align_down,
     align_up,
     damon_destroy_region,
     damon_first_region,
     damon_insert_region,
     head_of,
-    njit,
 )
+from lorelab.numbers import ONE, ZERO, U, njit
 
 
 @njit

@@ -15,7 +15,7 @@ from lorelab.damon.model.memory import (
     RESIDENT,
     rand,
 )
-from lorelab.damon.model.state import ONE, ZERO, U, inlined, njit
+from lorelab.numbers import ONE, ZERO, U, inline_always, njit
 
 
 @njit
@@ -46,7 +46,7 @@ def share_of(p, start, end):
     return float(high - low) / float(p.sz) if low < high else 0.0
 
 
-@inlined
+@inline_always
 def touched(info, patterns, start, end):
     """Tell whether the program touched [start, end) since `pages_prepare()`."""
     for k in range(info.lowest, info.highest):
@@ -66,7 +66,7 @@ def touched(info, patterns, start, end):
     return False
 
 
-@inlined
+@inline_always
 def seen(info, patterns, start, end):
     """Tell whether an access to [start, end) since `pages_prepare()` missed the TLB."""
     if info.tlb == ZERO:
@@ -105,7 +105,7 @@ def own_seen(info, own, start, end):
     return False
 
 
-@inlined
+@inline_always
 def damon_va_young(info, patterns, own, flags, recorded, addr):
     """Answer whether the page at `addr` shows an access (mm/damon/vaddr.c).
 

@@ -23,8 +23,8 @@ import numpy as np
 
 from lorelab.damon.model.memory import ALWAYS, CHANGE, DRAW, PATTERN, PHASE
 from lorelab.errors import BadInput
+from lorelab.numbers import PAGE
 
-PAGE = 4096
 MALLOC_HEADER = 16
 # The process of lib/kernel/damon/guest/masim.c, as it is built on Debian 12 and says it itself:
 # static, without address space randomisation. Regions are mapped below the vDSO.

@@ -5,9 +5,10 @@ from typing import Any
 from lorelab.damon.model.core import kdamond_start
 from lorelab.damon.model.memory import Pages, new_pages
 from lorelab.damon.model.state import Damon, damon_new_ctx
-from lorelab.damon.params import Masim, Monitoring, Variant
+from lorelab.damon.params import ALONE, Masim, Monitoring, Speeds
 from lorelab.damon.workload import masim
 from lorelab.errors import BadInput
+from lorelab.numbers import PAGE
 from lorelab.params import label
 
 
@@ -21,9 +22,7 @@ def configuration(params: Masim) -> masim.Config:
     """
     config = masim.builtin(params.workload)
     accesses = [access for phase in config.phases for access in phase.accesses]
-    if params.fresh and (
-        len(accesses) > 1 or accesses[0].random or accesses[0].stride != masim.PAGE
-    ):
+    if params.fresh and (len(accesses) > 1 or accesses[0].random or accesses[0].stride != PAGE):
         raise BadInput("fresh=true: takes a workload that goes round one region page by page")
     return masim.scaled(config, params.mib) if params.mib else config
 
@@ -33,7 +32,13 @@ def fresh(params: Monitoring) -> bool:
     return isinstance(params, Masim) and params.fresh
 
 
-def memory(params: Monitoring, config: masim.Config, own: bool = True, **more: Any) -> Pages:
+def memory(
+    params: Monitoring,
+    config: masim.Config,
+    speeds: Speeds = ALONE,
+    own: bool = True,
+    **more: Any,
+) -> Pages:
     """The memory of a program that is about to start; see `new_pages()` for `more`.
 
     Without `own` the program touches nothing but its regions, as no process can.
@@ -43,19 +48,16 @@ def memory(params: Monitoring, config: masim.Config, own: bool = True, **more: A
         # A page that the program unmaps as it begins (lib/kernel/damon/guest/masim.c): kdamond,
         # which begins before, has it until it looks at the mappings again, and here for good.
         program, (target, lowest, highest), stack = vmas
-        vmas = [program, (target, lowest - masim.PAGE, highest), stack]
+        vmas = [program, (target, lowest - PAGE, highest), stack]
     return new_pages(
         patterns,
         phases,
         vmas,
         masim.OWN if own else (),
-        access_ns=params.access_ns,
+        speeds=speeds,
         tlb=params.tlb,
         switch_us=params.switch_us,
         seed=params.seed,
-        cpus=params.cpus,
-        sample_ns=params.sample_ns,
-        tick_us=params.tick_us,
         fresh=fresh(params),
         **more,
     )
@@ -69,14 +71,14 @@ def context(params: Monitoring, pages: Pages, **more: Any) -> Damon:
     BadInput
         The variant does not work with regions.
     """
-    if params.variant in (Variant.PAGE_SCAN, Variant.IDEAL):
+    if not params.variant.traits.regions:
         raise BadInput(f"variant={label(params.variant)}: takes one that has regions")
     ctx = damon_new_ctx(
         pages.vmas,
         variant=params.variant,
         sample_us=params.sample_us,
         aggr_us=params.aggr_us,
-        update_us=1_000_000 if params.variant == Variant.SETTINGS_2020 else params.update_us,
+        update_us=params.looks_us,
         min_regions=params.min_regions,
         max_regions=params.max_regions,
         seed=params.seed,
