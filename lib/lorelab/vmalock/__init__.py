@@ -3,12 +3,15 @@
 from lorelab.experiments import Experiment
 from lorelab.vmalock.params import (
     Contention,
+    Followed,
     Fork,
+    Instructions,
     Launch,
     Litmus,
     Merge,
     Omissions,
     Protocol,
+    Threads,
     Wrap,
     Zerocopy,
 )
@@ -58,5 +61,20 @@ EXPERIMENTS = [
         name="vmalock/merge",
         question="What is left of the gain where areas of several threads are one VMA?",
         Params=Merge,
+    ),
+    Experiment(
+        name="vmalock/followed",
+        question="Does the kernel take the model's path for every fault and every writer?",
+        Params=Followed,
+    ),
+    Experiment(
+        name="vmalock/threads",
+        question="What becomes of faults on two CPUs, and how often is a lock waited for?",
+        Params=Threads,
+    ),
+    Experiment(
+        name="vmalock/instructions",
+        question="What do a fault and a fork execute with the lock, without it, and unbuilt?",
+        Params=Instructions,
     ),
 ]

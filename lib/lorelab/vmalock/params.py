@@ -158,3 +158,35 @@ class Litmus(Params):
     """The protocol's accesses as litmus tests, on machines that reorder them."""
 
     test: Literal["all", "L1", "L2", "L3", "L4", "L5"] = param("all", "which of them")
+
+
+class Threads(Params):
+    """Parameters of `vmalock/threads`, and of `vmalock/followed`."""
+
+    mode: Literal["private", "shared", "merging"] = param(
+        "private", "whether the faulters' areas are their own, shared, or merge with mappers' ones"
+    )
+    faulters: int = param(2, "threads that fault", "threads", ge=1, le=64)
+    mappers: int = param(1, "threads that change the address space", "threads", ge=0, le=64)
+    rounds: int = param(2000, "rounds of each thread", ge=1, le=10**6)
+    pages: int = param(16, "pages that a faulter touches in a round", "pages", ge=1, le=10**5)
+    cpus: int = param(2, "CPUs of the guest", "CPUs", ge=1, le=8)
+    path: Literal["vma", "mmap"] = param("vma", "what a fault tries first")
+    delay_us: int = param(0, "how long a writer dawdles after a mark", "us", ge=0, le=10_000)
+
+
+class Followed(Threads):
+    """Parameters of `vmalock/followed`."""
+
+    rounds: int = param(30, "rounds of each thread", ge=1, le=10_000)
+
+
+class Instructions(Params):
+    """Parameters of `vmalock/instructions`."""
+
+    what: Literal["faults", "forks"] = param("faults", "what is counted")
+    size: int = param(1000, "pages of a round, or mappings of a fork", ge=1, le=20_000)
+    rounds: int = param(12, "rounds", ge=2, le=1000)
+    lock: Literal["on", "off", "unbuilt"] = param(
+        "on", "per-VMA locks: tried first, not tried, or not built into the kernel"
+    )

@@ -45,7 +45,10 @@ def run(params):
 def counts():
     """What the kernel has counted of VMA locks, faults and rwsems since it booted."""
     found = {}
-    for file, wanted in ((Path("/proc/vmstat"), ("vma_lock_", "pgfault")), (FOLDER / "counters", "")):
+    for file, wanted in (
+        (Path("/proc/vmstat"), ("vma_lock_", "pgfault")),
+        (FOLDER / "counters", ""),
+    ):
         for line in file.read_text().splitlines():
             name, value = line.split()
             if name.startswith(wanted):

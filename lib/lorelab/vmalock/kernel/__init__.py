@@ -1,0 +1,1 @@
+"""The experiments of per-VMA locks that a real kernel answers."""

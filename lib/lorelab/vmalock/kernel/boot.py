@@ -1,0 +1,41 @@
+"""The machines that the experiments boot, and the runs of lib/kernel/vmalock/guest/threads.py.
+
+Races need CPUs that run at once, a thread of the host for each; counts of instructions need CPUs in
+turn, `-icount`. Times of neither mean anything.
+"""
+
+from lorelab.lab.boot import Job, Machine
+from lorelab.lab.run import Lab, Measured, measure
+from lorelab.vmalock.params import Threads
+
+DESIGN = "vmalock"
+SECONDS_A_RUN = 240.0
+
+
+def threads(wanted: list[Threads], lab: Lab, log: bool) -> Measured:
+    """Run faulters.c once for each of `wanted`, all of as many CPUs, in one boot."""
+    runs = [
+        params.model_dump(include={"mode", "faulters", "mappers", "rounds", "pages", "delay_us"})
+        | {"log": log, "switches": {"vmalock/fault_path": params.path}}
+        for params in wanted
+    ]
+    machine = Machine(cpus=wanted[0].cpus, memory_mib=1024)
+    job = Job(DESIGN, "threads", {"runs": runs}, SECONDS_A_RUN * len(runs))
+    return measure(machine, job, lab, patched=True)
+
+
+def counts_of(measured: Measured, run: int) -> dict[str, int]:
+    """What the kernel counted during one run."""
+    [found] = (row["counts"] for row in measured.rows if row["run"] == run and "counts" in row)
+    return found
+
+
+def pieces_of(measured: Measured, run: int) -> list[str]:
+    """The log of one run, as the guest sent it."""
+    return [row["piece"] for row in measured.rows if row["run"] == run and "piece" in row]
+
+
+def logged(measured: Measured, run: int) -> int:
+    """Steps that were logged, or would have been if there had been room."""
+    [found] = (row["logged"] for row in measured.rows if row["run"] == run and "logged" in row)
+    return found

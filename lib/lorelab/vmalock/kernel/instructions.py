@@ -1,0 +1,54 @@
+"""`vmalock/instructions` on a real kernel: what a fault and a fork execute."""
+
+from lorelab.counters import table
+from lorelab.errors import BadInput
+from lorelab.lab import build
+from lorelab.lab.boot import Job, Machine
+from lorelab.lab.records import Record
+from lorelab.lab.run import Lab, by_boot
+from lorelab.lab.run import measure as run
+from lorelab.vmalock.kernel.boot import DESIGN
+from lorelab.vmalock.params import Instructions
+
+NAME = "vmalock/instructions"
+UNBUILT = "unbuilt"
+"""lib/kernel/vmalock/configs/unbuilt.config."""
+SECONDS_A_RUN = 120.0
+
+
+def measure(wanted: list[Instructions], lab: Lab) -> list[Record]:
+    """Count under icount, on one CPU; runs of the same kernel share a boot.
+
+    Returns
+    -------
+    list of Record
+        As asked, one step a round: `instructions` of a fault, or of a fork until the parent has its
+        child's number.
+    """
+    return by_boot(wanted, lambda p: p.lock == UNBUILT, lambda runs: _measure(runs, lab))
+
+
+def _measure(wanted: list[Instructions], lab: Lab) -> list[Record]:
+    if wanted[0].lock == UNBUILT and lab.image is None:
+        kernel = build.find(build.recipe(DESIGN, UNBUILT))
+        if kernel is None:
+            raise BadInput(
+                "lock=unbuilt: takes a kernel of its own; run: "
+                f"lorelab lab build {DESIGN} --config {UNBUILT}"
+            )
+        lab = lab._replace(image=kernel.image)
+    runs = [
+        params.model_dump(include={"what", "rounds", "size"})
+        | {"switches": {"vmalock/fault_path": "mmap"} if params.lock == "off" else {}}
+        for params in wanted
+    ]
+    job = Job(DESIGN, "costs", {"runs": runs}, SECONDS_A_RUN * len(runs), len(runs))
+    measured = run(Machine(memory_mib=1024, icount=True), job, lab, patched=True)
+    found = []
+    for number, params in enumerate(wanted):
+        [counted] = (row["ns"] for row in measured.rows if row["run"] == number)
+        counters = {"instructions": ("instructions", counted)}
+        found.append(
+            measured.record(NAME, params, table(NAME, "v6.12", "kernel", counters), number + 1)
+        )
+    return found
