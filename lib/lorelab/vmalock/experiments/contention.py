@@ -52,3 +52,26 @@ def benefit(policy: Variant = Variant.V2, ms: int = 5) -> pd.DataFrame:
     found["faster"] = found["base"] - found["spf"] > 0.01 * found["base"]
     found["benefit"] = 100 * (found["base"] - found["series"]) / (found["base"] - found["spf"])
     return found
+
+
+POLICIES = (Variant.MMAP_LOCK, Variant.SPF, Variant.VMA_RWSEM, Variant.V6_12, Variant.RANGE)
+"""Those that a chart of throughput tells apart: v2 and 7.3 lie on 6.12."""
+
+
+@cache
+def over_cpus(writer_share: float = 0.01, ms: int = 10) -> pd.DataFrame:
+    """Counters of `vmalock/contention` with as many threads and VMAs as CPUs, by CPUs and policy.
+
+    Returns
+    -------
+    DataFrame
+        Counters with the column `cpus`; `variant` is the policy.
+    """
+    return pd.concat(
+        simulate(
+            Contention(
+                cpus=cpus, threads=cpus, vmas=cpus, policy=policy, writer_share=writer_share, ms=ms
+            )
+        ).assign(cpus=cpus)
+        for cpus, policy in product((1, 2, 4, 8, 16, 32, 64, 128), POLICIES)
+    )

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from lorelab.vmalock.experiments.outcome import counters, done
-from lorelab.vmalock.params import Launch
+from lorelab.vmalock.params import Launch, Variant
 from lorelab.vmalock.workload import programs
 
 NAME = "vmalock/launch"
@@ -12,3 +12,12 @@ NAME = "vmalock/launch"
 def simulate(params: Launch) -> pd.DataFrame:
     """Run the model; counters as `lorelab.vmalock.experiments.outcome.counters`."""
     return counters(NAME, params, done(programs.launch(params)))
+
+
+def by_cpus(cpus: tuple[int, ...] = (2, 4, 8, 16, 32, 64, 100)) -> pd.DataFrame:
+    """Counters of a launch with 6.12's lock and with mmap_lock alone, column `cpus`."""
+    return pd.concat(
+        simulate(Launch(cpus=number, policy=policy)).assign(cpus=number)
+        for number in cpus
+        for policy in (Variant.MMAP_LOCK, Variant.V2, Variant.V6_12)
+    )

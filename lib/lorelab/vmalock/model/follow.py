@@ -7,10 +7,11 @@ marked it before, or waits; which way each fault then ends. The kernel's own ans
 it, step by step.
 
 Three things it does not say. A fault that has to wait for a page of a file drops its VMA's lock
-where nothing is logged, and says only that it starts again. A writer that waits for readers joins the queue of the VMA's rwsem a
-moment after it said so; until then a reader may still come in. And mmap_lock counts its sequence up
-just before or after the step that says so, so that a reader in between reads the other number.
-Where either answer is right, the kernel's is taken, and the step is counted as open.
+where nothing is logged, and says only that it starts again. A writer that waits for readers joins
+the queue of the VMA's rwsem a moment after it said so; until then a reader may still come in. And
+mmap_lock counts its sequence up just before or after the step that says so, so that a reader in
+between reads the other number. Where either answer is right, the kernel's is taken, and the step is
+counted as open.
 """
 
 from lorelab.numbers import ONE, ZERO, U, njit

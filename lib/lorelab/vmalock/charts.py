@@ -1,0 +1,135 @@
+"""Pictures of the per-VMA lock chapter, each drawn from a table that an experiment gives."""
+
+import altair as alt
+import pandas as pd
+
+from lorelab.charts import OKABE_ITO, title
+from lorelab.vmalock.perf.report import histogram
+
+BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY = OKABE_ITO
+COLOURS = {
+    "mmap-lock": VERMILLION,
+    "spf": PURPLE,
+    "vma-rwsem": ORANGE,
+    "v2": SKY,
+    "v6.12": BLUE,
+    "v7.3": GREEN,
+    "range": GREY,
+}
+"""One colour a policy, through the chapter."""
+
+
+def _policy(table: pd.DataFrame) -> alt.Color:
+    shown = [name for name in COLOURS if name in set(table["variant"])]
+    scale = alt.Scale(domain=shown, range=[COLOURS[name] for name in shown])
+    return alt.Color("variant:N", title="a fault takes", scale=scale)
+
+
+def throughput(table: pd.DataFrame) -> alt.Chart:
+    """Draw faults a second over CPUs (`lorelab.vmalock.experiments.contention.over_cpus`)."""
+    rates = table[table["counter"] == "fault_rate"].assign(value=lambda t: t["value"] / 1e6)
+    return (
+        alt.Chart(rates)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("cpus:Q", title="CPUs, threads and VMAs", scale=alt.Scale(type="log", base=2)),
+            y=alt.Y("value:Q", title="million faults / s", scale=alt.Scale(type="log")),
+            color=_policy(rates),
+        )
+        .properties(title=title("Faults while 1 in 100 operations is an mprotect()", "Model."))
+    )
+
+
+def latency(table: pd.DataFrame) -> alt.Chart:
+    """Draw median and 99th percentile of a fault's latency over CPUs, as `throughput` takes it."""
+    names = {"fault_p50": "median", "fault_p99": "99th percentile"}
+    times = table[table["counter"].isin(names)].assign(value=lambda t: t["value"] / 1e3)
+    times = times.assign(counter=times["counter"].map(names))
+    return (
+        alt.Chart(times)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("cpus:Q", title="CPUs", scale=alt.Scale(type="log", base=2)),
+            y=alt.Y("value:Q", title="us", scale=alt.Scale(type="log")),
+            color=_policy(times),
+        )
+        .properties(width=230, height=180)
+        .facet(alt.Column("counter:N", sort=list(names.values()), title=None))
+        .properties(title=title("How long a fault takes", "Model, the runs of the last figure."))
+    )
+
+
+def benefit(grid: pd.DataFrame, said: float) -> alt.Chart:
+    """Draw what the series keeps of the benefit of speculative faults.
+
+    Parameters
+    ----------
+    grid : DataFrame
+        `lorelab.vmalock.experiments.contention.benefit`.
+    said : float
+        The thread's figure [%].
+    """
+    quiet = grid[grid["writer_share"] == 0]
+    lines = (
+        alt.Chart(quiet)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("cpus:Q", title="CPUs and threads"),
+            y=alt.Y("benefit:Q", title="kept of SPF's benefit [%]"),
+            color=alt.Color(
+                "sharing:O",
+                title="threads a VMA",
+                scale=alt.Scale(range=[BLUE, SKY, ORANGE, VERMILLION]),
+            ),
+        )
+    )
+    rule = (
+        alt.Chart(pd.DataFrame({"said": [said]}))
+        .mark_rule(strokeDash=[5, 4], color=BLACK)
+        .encode(y="said:Q")
+    )
+    see = "Model, nobody writes. Dashed: the thread's figure."
+    return (lines + rule).properties(title=title("Where 75 % of SPF's benefit holds", see))
+
+
+def launch(table: pd.DataFrame) -> alt.Chart:
+    """Draw how long a launch takes, over CPUs (`lorelab.vmalock.experiments.launch.by_cpus`)."""
+    times = table[table["counter"] == "time"]
+    return (
+        alt.Chart(times)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("cpus:Q", title="CPUs", scale=alt.Scale(type="log", base=2)),
+            y=alt.Y("value:Q", title="until all threads are done [ms]"),
+            color=_policy(times),
+        )
+        .properties(title=title("A hundred threads start", "Model: four areas and 64 pages each."))
+    )
+
+
+def times(table: pd.DataFrame, column: str) -> alt.Chart:
+    """Draw how often mmap_lock was waited for, or held, for how long.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `lorelab.vmalock.perf.report.waits` or `holds`.
+    column : str
+        `wait` or `held`.
+    """
+    parts = [
+        histogram(part[column]).assign(kind=kind) for kind, part in table.groupby("kind", sort=True)
+    ]
+    what = {"wait": "Waits for mmap_lock", "held": "How long mmap_lock is held"}[column]
+    kinds = alt.Scale(domain=["read", "write"], range=[BLUE, ORANGE])
+    empty = pd.DataFrame({"from": [], "times": [], "kind": []})
+    return (
+        alt.Chart(pd.concat(parts) if parts else empty)
+        .mark_bar()
+        .encode(
+            x=alt.X("from:O", title="ns, and up to twice that"),
+            y=alt.Y("times:Q", title="times"),
+            color=alt.Color("kind:N", title=None, scale=kinds),
+        )
+        .properties(title=title(what, "A bar is an octave."))
+    )

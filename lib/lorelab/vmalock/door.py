@@ -1,0 +1,61 @@
+"""The door `lorelab vmalock FILE`: recordings of the mmap_lock tracepoints, read."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from lorelab.errors import BadInput, RunFailed
+
+
+@click.command("vmalock")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Write each wait and each hold, and histograms of both, here, as CSV and SVG.",
+)
+def command(file: Path, folder: Path | None) -> None:
+    """Say who waited for whom at mmap_lock: perf script text of its tracepoints."""
+    from lorelab.vmalock.perf import recording, report
+
+    events = recording.read(file)
+    if folder is not None:
+        draw(events, folder)
+    report.summary(events).to_csv(sys.stdout, index=False)
+    print(
+        "what per-VMA locks would leave of these waits can't be said: the tracepoints name the "
+        "address space, and not the VMA",
+        file=sys.stderr,
+    )
+
+
+def draw(events: list, folder: Path) -> None:
+    """Write waits, holds and their histograms; all of it, or nothing.
+
+    Raises
+    ------
+    BadInput
+        The folder is there already.
+    RunFailed
+        It cannot be written.
+    """
+    from lorelab.vmalock import charts
+    from lorelab.vmalock.perf import report
+
+    if folder.exists():
+        raise BadInput(f"{folder} is there already; give -o another name")
+    tables = {"wait": report.waits(events), "held": report.holds(events)}
+    try:
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=folder.name) as part:
+            whole = Path(part) / "whole"
+            whole.mkdir()
+            for name, table in tables.items():
+                table.to_csv(whole / f"{name}.csv", index=False)
+                charts.times(table, name).save(whole / f"{name}.svg")
+            whole.rename(folder)
+    except OSError as error:
+        reason = f"{error.strerror}; give -o another place"
+        raise RunFailed(f"cannot write {folder}: {reason}") from None

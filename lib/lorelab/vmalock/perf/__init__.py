@@ -1,0 +1,1 @@
+"""Recordings of the mmap_lock tracepoints, as `perf script` prints them: read, then report."""
