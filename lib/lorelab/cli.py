@@ -24,6 +24,7 @@ from lorelab.lab.boot import GuestFailed
 from lorelab.lab.doors import doctor, lab
 from lorelab.lab.own import TAKES
 from lorelab.lab.run import Lab
+from lorelab.sweep.door import sweep
 
 console = Console()
 parameters = click.option(
@@ -244,6 +245,7 @@ def verify(design: str | None, seed: int) -> None:
 
 cli.add_command(lab)
 cli.add_command(doctor)
+cli.add_command(sweep)
 # What one design alone has: door.py with `command`, and `lab_command` where it needs a kernel.
 for name in DESIGNS:
     if find_spec(f"lorelab.{name}.door"):
