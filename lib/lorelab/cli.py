@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lorelab import claims as ledger
+from lorelab import findings as found_
 from lorelab import params
 from lorelab.agreement import Verdict
 from lorelab.errors import BadInput, RunFailed
@@ -193,6 +194,31 @@ def claims(design: str | None) -> None:
         table.add_column(column)
     for row in found.itertuples():
         table.add_row(f"{row.design}/{row.id}", row.statement, row.verdict, row.why)
+    console.print(table)
+
+
+@cli.command()
+@click.argument("title", metavar="[DESIGN/NAME]", required=False)
+def findings(title: str | None) -> None:
+    """What is worth sending upstream, and what mainline has mended; NAME shows it again.
+
+    A table in a terminal, CSV in a pipe.
+    """
+    if title is not None:
+        one = found_.finding(title)
+        print(f"{one.title}: {one.defect}", file=sys.stderr)
+        cli.main(list(one.command), standalone_mode=False)
+        print(one.effect(), file=sys.stderr)
+        return
+    rows = found_.table(found_.findings())
+    if not console.is_terminal:
+        rows.to_csv(sys.stdout, index=False)
+        return
+    table = Table(show_lines=True)
+    for column in ("finding", "defect", "effect", "mainline"):
+        table.add_column(column)
+    for row in rows.itertuples():
+        table.add_row(row.finding, row.defect, row.effect, row.mainline)
     console.print(table)
 
 

@@ -1,0 +1,93 @@
+"""What a maintainer would want to know: defects found on the way, and how to see each again.
+
+A design's findings stand in its `thread/findings.py`, as `FINDINGS`. What a defect costs is
+computed from claims, models and recorded runs when it is asked for, and never typed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+
+import pandas as pd
+
+from lorelab.errors import BadInput
+from lorelab.experiments import designs
+from lorelab.progress import track
+
+COLUMNS = ["finding", "defect", "hurts", "effect", "fix", "mainline", "worth_sending", "command"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A defect, of a thread or of a kernel.
+
+    Attributes
+    ----------
+    design, name : str
+        Design, and a name that is unique in it.
+    defect : str
+        What is wrong, and in which function or message, in one sentence.
+    hurts : str
+        Who notices.
+    effect : callable
+        Computes what it costs: one sentence with the measured figures and how sure they are.
+    fix : str
+        What mends it: a patch of ours by its path in the repository, or the commit that did.
+    mainline : str
+        Whether mainline has it, and where that was read or seen.
+    worth_sending : bool
+        Whether mainline still has it, so that maintainers want to know.
+    command : tuple of str
+        What shows it: arguments for `lorelab`.
+    """
+
+    design: str
+    name: str
+    defect: str
+    hurts: str
+    effect: Callable[[], str]
+    fix: str
+    mainline: str
+    worth_sending: bool
+    command: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """`design/name`, as the command line takes it."""
+        return f"{self.design}/{self.name}"
+
+
+def findings(design: str | None = None) -> list[Finding]:
+    """All findings of a design, or of every design in the order of the book."""
+    found = []
+    for name in designs(design):
+        if find_spec(f"lorelab.{name}.thread.findings"):
+            found += import_module(f"lorelab.{name}.thread.findings").FINDINGS
+    return found
+
+
+def finding(title: str) -> Finding:
+    """The finding called `title` (`design/name`)."""
+    known = {one.title: one for one in findings()}
+    if title not in known:
+        raise BadInput(f"unknown finding {title}: takes one of {', '.join(known)}")
+    return known[title]
+
+
+def table(chosen: list[Finding]) -> pd.DataFrame:
+    """Compute what each finding costs; one row each, columns as in `COLUMNS`."""
+    rows = [
+        {
+            "finding": one.title,
+            "defect": one.defect,
+            "hurts": one.hurts,
+            "effect": one.effect(),
+            "fix": one.fix,
+            "mainline": one.mainline,
+            "worth_sending": one.worth_sending,
+            "command": " ".join(("lorelab", *one.command)),
+        }
+        for one in track(chosen, "computing what findings cost")
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
