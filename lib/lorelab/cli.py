@@ -2,6 +2,7 @@
 
 import errno
 import random
+import shlex
 import sys
 import tempfile
 from collections import Counter
@@ -207,7 +208,7 @@ def findings(title: str | None) -> None:
     if title is not None:
         one = found_.finding(title)
         print(f"{one.title}: {one.defect}", file=sys.stderr)
-        cli.main(list(one.command), standalone_mode=False)
+        cli.main(shlex.split(one.command), standalone_mode=False)
         print(one.effect(), file=sys.stderr)
         return
     rows = found_.table(found_.findings())

@@ -38,7 +38,7 @@ class Finding:
         Whether mainline has it, and where that was read or seen.
     worth_sending : bool
         Whether mainline still has it, so that maintainers want to know.
-    command : tuple of str
+    command : str
         What shows it: arguments for `lorelab`.
     """
 
@@ -50,7 +50,7 @@ class Finding:
     fix: str
     mainline: str
     worth_sending: bool
-    command: tuple[str, ...]
+    command: str
 
     @property
     def title(self) -> str:
@@ -62,8 +62,9 @@ def findings(design: str | None = None) -> list[Finding]:
     """All findings of a design, or of every design in the order of the book."""
     found = []
     for name in designs(design):
-        if find_spec(f"lorelab.{name}.thread.findings"):
-            found += import_module(f"lorelab.{name}.thread.findings").FINDINGS
+        thread = import_module(f"lorelab.{name}.thread")
+        if find_spec(f"{thread.__name__}.findings"):
+            found += import_module(f"{thread.__name__}.findings").FINDINGS
     return found
 
 
@@ -86,7 +87,7 @@ def table(chosen: list[Finding]) -> pd.DataFrame:
             "fix": one.fix,
             "mainline": one.mainline,
             "worth_sending": one.worth_sending,
-            "command": " ".join(("lorelab", *one.command)),
+            "command": f"lorelab {one.command}",
         }
         for one in track(chosen, "computing what findings cost")
     ]
