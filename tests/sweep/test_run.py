@@ -17,7 +17,7 @@ from lorelab.sweep import points
 
 LIGHT = "swap/allocator-test"
 GRID = ["-p", "seed=1:40", "-p", "iterations=1,2"]
-SECONDS = 240
+SECONDS = 120
 
 
 def start(*words):
@@ -119,7 +119,7 @@ def test_a_scheduler_that_goes_away_keeps_what_is_finished(tmp_path):
         until = time.monotonic() + SECONDS
         while lines(folder) < 3 and process.poll() is None and time.monotonic() < until:
             time.sleep(0.05)
-    out, said = process.communicate(timeout=SECONDS)
+    _, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 1
     assert "the scheduler is gone" in said
     assert "run it again to go on" in said

@@ -59,6 +59,8 @@ def sweep(
     with journal.Journal(folder, plan, journal.rests_on()) as kept:
         if kept.others and not kept.done:
             print("points of another state of the library are not taken over", file=sys.stderr)
+        if kept.done:
+            print(f"{len(kept.done)} of {len(plan)} points are finished already", file=sys.stderr)
         failed = run.run(kept, scheduler)
         for number, why in failed.items():
             print(f"failed: {plan[number]}: {why}", file=sys.stderr)

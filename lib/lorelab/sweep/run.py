@@ -1,7 +1,6 @@
 """Deal the points of a plan to Dask's workers, and keep each batch as it comes back."""
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -158,10 +157,8 @@ def _client(scheduler: str | None) -> Iterator[Client]:
 
 @contextmanager
 def _bar(total: int, done: int) -> Iterator[Callable[[int], None]]:
-    """A bar with the time that is left, on a terminal; a line at the start elsewhere."""
+    """A bar with the time that is left, on a terminal."""
     console = Console(stderr=True)
-    if done:
-        print(f"{done} of {total} points are finished already", file=sys.stderr)
     columns = (TextColumn("sweep"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("sweep", total=total, completed=done)
