@@ -17,7 +17,7 @@ from lorelab.sweep import points
 
 LIGHT = "swap/allocator-test"
 GRID = ["-p", "seed=1:40", "-p", "iterations=1,2"]
-SECONDS = 120
+SECONDS = 300
 
 
 def start(*words):
