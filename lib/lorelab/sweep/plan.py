@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
@@ -174,18 +173,14 @@ def _range(name: str, text: str, field: FieldInfo | None) -> Any:
 
 def _declared(field: FieldInfo) -> tuple[Any, Any]:
     """Smallest and largest value that a field takes; of an open bound, the next whole number."""
-    low = high = None
-    for bound in field.metadata:
-        match bound:
-            case Ge(ge):
-                low = ge
-            case Gt(gt):
-                low = gt + 1
-            case Le(le):
-                high = le
-            case Lt(lt):
-                high = lt - 1
-    return low, high
+
+    def bound(name: str, step: int) -> Any:
+        found = [getattr(each, name) + step for each in field.metadata if hasattr(each, name)]
+        return found[0] if found else None
+
+    lows, highs = (bound("ge", 0), bound("gt", 1)), (bound("le", 0), bound("lt", -1))
+    first = [next((value for value in ends if value is not None), None) for ends in (lows, highs)]
+    return first[0], first[1]
 
 
 def _at(among: Any, share: float) -> str:
