@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lorelab.lab.cache import KERNEL_FILES
 from lorelab.lab.protocol import Damaged, Reader
 
-AGENT = runpy.run_path(str(KERNEL_FILES / "guest" / "agent.py"))
+AGENT = runpy.run_path(str(KERNEL_FILES / "common" / "guest" / "agent.py"))
 values = st.dictionaries(st.text(max_size=8), st.integers() | st.text() | st.booleans(), max_size=4)
 rows = st.lists(values.map(lambda value: {"value": value}), max_size=6)
 
