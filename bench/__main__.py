@@ -12,11 +12,13 @@ from rich.console import Console
 
 from bench.damon import tables as damon
 from bench.swap import tables as swap
+from bench.vmalock import tables as vmalock
 from lorelab.errors import RunFailed
 
 DESIGNS = {
     "swap": (swap.speed, swap.size),
     "damon": (damon.speed, damon.hour, damon.reading),
+    "vmalock": (vmalock.speed,),
 }
 
 if __name__ == "__main__":

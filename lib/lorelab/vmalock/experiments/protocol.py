@@ -131,42 +131,34 @@ def interleaving(found: Searched) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `step` from 1, `thread` as `0 fault`, `statement`, the VMA that the step worked on (0 is
-        none), and what it left behind: `mm_lock_seq`, `mmap_lock` (`free`, `write`, or its
-        readers), and of that VMA `vm_lock_seq`, `count` and `exclusive` of its lock.
+        `step` from 1, `thread` as `0 fault`, `statement`, and what it left behind: `mm_lock_seq`,
+        `mmap_lock` (`free`, `write`, or how many read), and of the VMA that the last step is about
+        `vm_lock_seq`, and `count` and `exclusive` of its lock.
     """
     if found.rule is None:
         return pd.DataFrame()
     way = path(MODEL, found.explored, found.setting, found.index)
     states = np.array([after for _, after in way])
-    rows = []
-    for n, (number, _) in enumerate(way):
-        thread = number // int(state.CODE_LENGTH)
-        step = configurations.step(found.variant, found.chosen, found.without, number)
-        at = states[n : n + 1]
-        field = state.LOADED if step.second else state.VMA
-        vma = int(register(at, thread, field)[0])
-        seen = {
-            "vm_lock_seq": of_vma(at, vma, state.VM_LOCK_SEQ)[0] if vma else pd.NA,
-            "count": of_vma(at, vma, state.COUNT)[0] if vma else pd.NA,
-            "exclusive": of_vma(at, vma, state.EXCLUSIVE)[0] if vma else pd.NA,
+    numbers = [number for number, _ in way]
+    threads = [number // int(state.CODE_LENGTH) for number in numbers]
+    vmas = [int(register(states[n : n + 1], t, state.VMA)[0]) for n, t in enumerate(threads)]
+    about = [vma for vma in vmas if vma][-1]
+    readers = of_mm(states, state.MMAP_READERS)
+    written = of_mm(states, state.MMAP_WRITER) > 0
+    held = np.where(readers > 0, [f"{n} reading" for n in readers], "free")
+    steps = [configurations.step(*found[:3], number) for number in numbers]
+    return pd.DataFrame(
+        {
+            "step": range(1, len(way) + 1),
+            "thread": [f"{thread} {found.chosen.threads[thread][0]}" for thread in threads],
+            "statement": [step.name for step in steps],
+            "mm_lock_seq": of_mm(states, state.SEQ),
+            "mmap_lock": np.where(written, "write", held),
+            "vm_lock_seq": of_vma(states, about, state.VM_LOCK_SEQ),
+            "count": of_vma(states, about, state.COUNT),
+            "exclusive": of_vma(states, about, state.EXCLUSIVE),
         }
-        readers = of_mm(at, state.MMAP_READERS)[0]
-        held = f"{readers} reading" if readers else "free"
-        row = {
-            "step": n + 1,
-            "thread": f"{thread} {found.chosen.threads[thread][0]}",
-            "statement": step.name,
-            "vma": vma,
-            "mm_lock_seq": of_mm(at, state.SEQ)[0],
-            "mmap_lock": "write" if of_mm(at, state.MMAP_WRITER)[0] else held,
-        }
-        rows.append(row | seen)
-    whole = pd.DataFrame(rows)
-    whole[["vm_lock_seq", "count", "exclusive"]] = whole[
-        ["vm_lock_seq", "count", "exclusive"]
-    ].astype("Int64")
-    return whole
+    )
 
 
 def mutations(variant: Variant, sequence_bits: int = 3) -> pd.DataFrame:

@@ -1,0 +1,95 @@
+"""The experiments that search the protocol: what they count, and what their tables say."""
+
+import pytest
+
+from lorelab.errors import BadInput
+from lorelab.params import parse
+from lorelab.vmalock import sequence_chart
+from lorelab.vmalock.experiments import omissions, protocol, wrap
+from lorelab.vmalock.params import Omissions, Protocol, Variant, Wrap
+
+VERSIONS = (Variant.V2, Variant.V6_12, Variant.V7_3)
+
+
+def counted(table):
+    return table.set_index("counter")["value"].to_dict()
+
+
+def test_a_configuration_that_holds_counts_its_states():
+    said = counted(protocol.simulate(Protocol()))
+    assert said["states"] == 5858
+    assert (said["broken_rule"], said["counterexample"]) == (0, 0)
+    assert protocol.interleaving(protocol.searched(Protocol())).empty
+
+
+def test_a_mutation_is_told_step_by_step_in_its_own_configuration():
+    params = Protocol(mutation="m10")
+    steps = protocol.interleaving(protocol.searched(params))
+    assert len(steps) == counted(protocol.simulate(params))["counterexample"]
+    at = steps.set_index("statement")["step"]
+    assert at["up_write of mmap_lock"] < at["rcu_read_unlock"]
+    assert steps["thread"].str[0].astype(int).max() == 2
+
+
+def test_several_steps_can_be_left_out_and_a_configuration_written_out():
+    params = Protocol(without="early check, late check", configuration="fault:0+flags:0")
+    assert counted(protocol.simulate(params))["broken_rule"] > 0
+
+
+def test_bad_input_names_what_it_takes():
+    with pytest.raises(BadInput, match="mutation=m11"):
+        parse(Protocol, {"mutation": "m11"})
+    with pytest.raises(BadInput, match="sequence_bits=5"):
+        parse(Protocol, {"sequence_bits": "5"})
+    with pytest.raises(BadInput, match="takes the name of a step"):
+        protocol.simulate(Protocol(without="nothing"))
+    with pytest.raises(BadInput, match=r"GiB: more than 1\.0 GiB"):
+        protocol.simulate(Protocol(configuration="+".join(["fault:0"] * 7 + ["unmap:0"])))
+
+
+def test_what_can_be_left_out_of_6_12_and_nothing_breaks():
+    every = omissions.omissions(Omissions()).set_index("without")
+    redundant = set(every.index[every["breaks"] == ""])
+    assert "early check" in redundant  # it saves a locked operation, no more
+    assert "__is_vma_write_locked" in redundant
+    needed = {
+        "late check": "EXCLUDED",
+        "read lock of the VMA": "EXCLUDED",
+        "detached check": "STABLE",
+        "range check": "STABLE",
+        "RCU section of the walk": "ALIVE",
+        "RCU section of vma_end_read": "ALIVE",
+        "vma_start_write in fork": "FORKED",
+        "up_write of mmap_lock": "NO_DEADLOCK",
+    }
+    assert every.loc[list(needed), "breaks"].to_dict() == needed
+    said = counted(omissions.simulate(Omissions()))
+    assert said["omissions"] == said["breaking"] + said["redundant"] == len(every)
+
+
+@pytest.mark.parametrize("variant", VERSIONS, ids=lambda v: v.name)
+@pytest.mark.parametrize("bits", [1, 2, 3])
+def test_a_reader_is_never_told_unlocked_falsely(variant, bits):
+    for others in range(4):
+        said = counted(wrap.simulate(Wrap(variant=variant, sequence_bits=bits, others=others)))
+        assert said["false_unlocked"] == 0
+        assert said["false_locked"] <= said["locked"] <= said["read"]
+
+
+@pytest.mark.parametrize("variant", VERSIONS, ids=lambda v: v.name)
+def test_nothing_is_wrong_before_the_sequence_comes_around(variant):
+    said = counted(wrap.simulate(Wrap(variant=variant, sequence_bits=4)))
+    assert said["false_locked"] == said["taken_for_marked"] == said["overtaken"] == 0
+
+
+def test_a_fault_that_outlives_a_whole_round_can_be_overtaken():
+    said = counted(wrap.simulate(Wrap(sequence_bits=2, others=1)))
+    assert said["false_locked"] > 0
+    assert said["overtaken"] > 0
+
+
+def test_the_chart_has_a_point_for_every_step():
+    steps = protocol.interleaving(protocol.searched(Protocol(mutation="m3")))
+    spec = sequence_chart.interleaving(steps, "what", "see").to_dict()
+    rows = [rows for rows in spec["datasets"].values() if "statement" in rows[0]]
+    assert [row["statement"] for row in rows[0]] == steps["statement"].tolist()
