@@ -1,7 +1,7 @@
 """Zero-copy segmentation: who may reuse a page, and when."""
 
 from lorelab.experiments import Experiment
-from lorelab.gso.params import Layout, Lifetimes
+from lorelab.gso.params import Layout, Lifetimes, Traffic
 
 EXPERIMENTS = [
     Experiment(
@@ -13,5 +13,10 @@ EXPERIMENTS = [
         name="gso/lifetimes",
         question="Which ways to hold the sender's pages are safe in every order of events?",
         Params=Lifetimes,
+    ),
+    Experiment(
+        name="gso/traffic",
+        question="What do many sends cost by each way, and which send wrong bytes?",
+        Params=Traffic,
     ),
 ]

@@ -120,3 +120,41 @@ class Lifetimes(Params):
     )
     rx_orphan: bool = param(True, "receive paths copy user pages: skb_orphan_frags_rx()")
     cpus: int = param(1, "CPUs that complete at the same time", "CPUs", ge=1, le=2)
+
+
+class Traffic(Params):
+    """`gso/traffic`: UDP packets sent with MSG_ZEROCOPY and segmented in software."""
+
+    variant: VariantParam = param(Variant.SHARED_COUNT, "what the completion is tied to")
+    sends: int = param(40, "packets sent, each to be segmented", "sends", ge=1, le=10_000_000)
+    length: int = param(
+        56_000, "payload of a send; whole words", "bytes", ge=64, le=65_000, multiple_of=8
+    )
+    segment: int = param(
+        1400, "payload of a segment (UDP_SEGMENT)", "bytes", ge=64, le=1472, multiple_of=8
+    )
+    zerocopy: bool = param(True, "with MSG_ZEROCOPY; otherwise send() copies")
+    held: bool = param(
+        False, "segments wait in a qdisc for longer than the sender takes to write again"
+    )
+    loss: float = param(0, "segments that the qdisc drops", "%", ge=0, le=100)
+    reorder: float = param(0, "segments that overtake those that wait", "%", ge=0, le=100)
+    seed: int = param(1, "netem's", ge=0, lt=2**64)
+    tap: bool = param(False, "a packet socket that takes a clone of what leaves, and isn't read")
+    received: bool = param(False, "the device is veth: what leaves comes in on a receive path")
+
+    @model_validator(mode="after")
+    def _can_be(self) -> Self:
+        segments = -(-self.length // self.segment)
+        if segments > 64:
+            raise ValueError(
+                f"length={self.length}: {segments} segments; UDP_SEGMENT takes up to 64"
+            )
+        if self.reorder and not self.held:
+            raise ValueError(f"reorder={self.reorder}: takes held=true, or nothing is overtaken")
+        if self.received and not TRAITS[self.variant].flagged and not TRAITS[self.variant].copies:
+            raise ValueError(
+                "received=true: the reader's queue then holds the sender's pages, and what it reads"
+                " hangs on when; takes a variant that copies, or whose segments are flagged"
+            )
+        return self

@@ -84,6 +84,8 @@ def counted():
 
 
 def up(link):
+    # Its router solicitations would be packets too.
+    sh("sysctl", "-q", "-w", "net.ipv6.conf.all.disable_ipv6=1", check=False)
     sh("ip", "link", "set", "lo", "up")
     sh("sysctl", "-q", "-w", "net.core.optmem_max=4000000", "net.core.wmem_max=16777216")
     if link == "dummy":
@@ -121,6 +123,8 @@ def cards():
 
 def far(name):
     ns = ("ip", "-n", FAR)
+    off = "net.ipv6.conf.all.disable_ipv6=1"
+    sh("ip", "netns", "exec", FAR, "sysctl", "-q", "-w", off, check=False)
     sh(*ns, "link", "set", "lo", "up")
     sh(*ns, "addr", "add", f"{OTHER}/24", "dev", name)
     sh(*ns, "link", "set", name, "mtu", "1500", "up")

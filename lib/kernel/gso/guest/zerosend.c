@@ -79,11 +79,12 @@ static int hear(int fd)
 	return 1;
 }
 
-static void wait_for(int fd, unsigned int upto)
+/* Wait until a send is told of; the order in which they are is the kernel's. */
+static void wait_for(int fd, unsigned int send)
 {
 	struct pollfd ready = { .fd = fd };
 
-	while (told < upto) {
+	while (!done[send]) {
 		if (hear(fd))
 			continue;
 		if (poll(&ready, 1, LATEST_MS) == 0)
@@ -133,7 +134,7 @@ int main(int argc, char **argv)
 		unsigned int left = length;
 
 		if (zerocopy && send_ >= buffers)
-			wait_for(fd, send_ - buffers + 1);
+			wait_for(fd, send_ - buffers);
 		if (zerocopy && send_ >= buffers && !done[send_ - buffers])
 			break;		/* no buffer comes back any more */
 		for (n = 0; n < length / 8; n++)
@@ -151,8 +152,8 @@ int main(int argc, char **argv)
 		while (zerocopy && hear(fd))
 			;
 	}
-	if (zerocopy)
-		wait_for(fd, send_);
+	for (n = 0; zerocopy && n < send_; n++)
+		wait_for(fd, n);
 	printf("%u %u %u %u\n", told, copied, zerocopy ? send_ - told : 0, failed);
 	return 0;
 }

@@ -1,0 +1,89 @@
+"""`gso/traffic`: copies, completions and wrong packets of many sends, and what they cost."""
+
+import numpy as np
+import pandas as pd
+
+from lorelab import counters
+from lorelab.gso.model.layout import place, small_head_cache, truesize
+from lorelab.gso.model.netem import probability
+from lorelab.gso.model.structs import SHARED_INFO_6_12
+from lorelab.gso.model.traffic import COUNTED, SETTING, run
+from lorelab.gso.params import TRAITS, Traffic, Variant
+from lorelab.params import label
+
+PROBED = COUNTED.names[:11]
+"""Counters that a kernel has too."""
+UNITS = {
+    "told": "sends",
+    "copied": "sends",
+    "sent": "packets",
+    "wrong": "packets",
+    "copied_bytes": "bytes",
+    "lines": "lines",
+    "truesize": "bytes",
+}
+SK_BUFF, HEADERS = 208, 128
+"""sizeof(struct sk_buff) of 6.12 [bytes]; headers and headroom of a segment of UDP, at most."""
+MAX_HEADER = 80
+"""Of the laboratory's config: Ethernet, and IPv6 in IPv4 [bytes]."""
+
+
+def setting(params: Traffic) -> np.ndarray:
+    """What the model reads; shape (1,)."""
+    traits = TRAITS[params.variant]
+    found = np.zeros(1, SETTING)
+    values = params.model_dump() | traits._asdict()
+    for name in SETTING.names[:16]:
+        found[name] = values[name] if name not in ("loss", "reorder") else probability(values[name])
+    info = place(SHARED_INFO_6_12).size + traits.shared_info_bytes
+    sk_buff = SK_BUFF + traits.sk_buff_bytes
+    found["head_truesize"] = truesize(HEADERS, info, sk_buff, small_head_cache(info, MAX_HEADER))
+    found["info_bytes"] = place(SHARED_INFO_6_12).offset("frags[0]") + traits.shared_info_bytes
+    return found
+
+
+def count(params: Traffic) -> dict[str, int]:
+    """Every counter of the model."""
+    counted = np.zeros(1, COUNTED)
+    run(setting(params), np.uint64(params.seed), counted)
+    return {name: int(counted[name][0]) for name in COUNTED.names}
+
+
+def simulate(params: Traffic) -> pd.DataFrame:
+    """Send all.
+
+    Returns
+    -------
+    DataFrame
+        Totals by `PROBED`.
+    """
+    counted = count(params)
+    return table(params, {name: counted[name] for name in PROBED}, "model")
+
+
+def table(params: Traffic, counted: dict[str, int], source: str) -> pd.DataFrame:
+    """Counters of a run, whether of the model or of a kernel."""
+    found = {name: (UNITS.get(name, "calls"), [value]) for name, value in counted.items()}
+    return counters.table("gso/traffic", label(params.variant), source, found, first=0)
+
+
+def costs(variants: list[Variant] | None = None, **given: object) -> pd.DataFrame:
+    """What a send costs, by variant.
+
+    Parameters
+    ----------
+    variants : list of Variant, optional
+        All of them by default.
+    **given
+        Parameters of `Traffic`.
+
+    Returns
+    -------
+    DataFrame
+        Index `variant`; each counter over the sends.
+    """
+    rows = {}
+    for variant in variants or list(Variant):
+        params = Traffic(variant=variant, **given)
+        rows[label(variant)] = {n: v / params.sends for n, v in count(params).items()}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("variant")

@@ -1,0 +1,118 @@
+"""`gso/traffic` on a kernel: UDP over a link whose device does not segment."""
+
+from itertools import groupby
+
+from lorelab.errors import BadInput
+from lorelab.gso.experiments.traffic import PROBED, table
+from lorelab.gso.params import Traffic, Variant
+from lorelab.lab.boot import Job, Machine
+from lorelab.lab.records import Record
+from lorelab.lab.run import Lab
+from lorelab.lab.run import measure as boot
+from lorelab.params import label
+
+MODES = {
+    Variant.HEAD_ONLY: "none",
+    Variant.PAGE_REFS: "none",
+    Variant.ORPHAN: "orphan",
+    Variant.PARENT: "thread",
+    Variant.PARENT_FIELD: "parent",
+    Variant.SHARED_COUNT: "upstream",
+    Variant.LAST_SEGMENT: "last",
+}
+"""Choices of the switch gso/gso_mode."""
+HUB = (
+    *("-netdev", "hubport,id=near,hubid=0", "-netdev", "hubport,id=far,hubid=0"),
+    *("-device", "e1000,netdev=near,mac=52:54:00:00:00:01"),
+    *("-device", "e1000,netdev=far,mac=52:54:00:00:00:02"),
+)
+"""Two cards on one hub: the device model checks sums and gathers fragments by itself."""
+LARGEST_MIB = 512
+SECONDS_A_RUN = 120.0
+
+
+def measure(wanted: list[Traffic], lab: Lab | None = None) -> list[Record]:
+    """Send on a kernel, all runs of one link in one boot.
+
+    A run goes over `dummy`, which swallows what it is sent, unless the bytes that arrive are to be
+    checked (`held`: two cards on a hub) or come in on a receive path (`received`: veth).
+
+    Raises
+    ------
+    BadInput
+        The kernel can't follow a parameter, or the laboratory lacks something.
+    RunFailed
+        The guest did not come to the end, or the kernel said that something is wrong with it.
+    """
+    for params in wanted:
+        check(params)
+    records: dict[int, Record] = {}
+    for link, group in groupby(sorted(range(len(wanted)), key=_link(wanted)), key=_link(wanted)):
+        numbers = list(group)
+        runs = [program(wanted[n], link) for n in numbers]
+        machine = Machine(qemu=HUB if link == "wire" else ())
+        job = Job("gso", "traffic", {"runs": runs}, SECONDS_A_RUN * len(runs), rows=len(runs))
+        measured = boot(machine, job, lab, patched=True)
+        for n, row in zip(numbers, measured.rows, strict=True):
+            found = {name: row.get(name, 0) for name in PROBED}
+            counters = table(wanted[n], found, "kernel")
+            run = numbers.index(n) + 1
+            records[n] = measured.record("gso/traffic", wanted[n], counters, run)
+    return [records[n] for n in range(len(wanted))]
+
+
+def check(params: Traffic) -> None:
+    """Raise BadInput for what the kernel can't follow."""
+    if params.variant not in MODES:
+        known = ", ".join(label(variant) for variant in MODES)
+        raise BadInput(f"variant={label(params.variant)}: the kernel has one of {known}")
+    if params.sends * params.length > LARGEST_MIB << 20:
+        most = (LARGEST_MIB << 20) // params.length
+        raise BadInput(f"sends={params.sends}: the guest has buffers for {most} of this length")
+    if params.loss and not params.held:
+        raise BadInput(f"loss={params.loss}: takes held=true on a kernel, for tbf holds back too")
+    if params.tap and params.variant == Variant.PARENT:
+        raise BadInput(
+            "tap=true, variant=parent: a clone releases the head once too often, and the kernel "
+            "stops with a report; see gso/lifetimes"
+        )
+
+
+def _link(wanted: list[Traffic]):
+    def link(number: int) -> str:
+        params = wanted[number]
+        if params.received:
+            return "veth"
+        return "wire" if params.held else "dummy"
+
+    return link
+
+
+def program(params: Traffic, link: str) -> dict[str, object]:
+    """One run for the guest's `traffic.py`."""
+    qdisc = []
+    if params.held:
+        netem = "parent 1:1 handle 10: netem limit 1000000"
+        netem += " delay 60ms"
+        netem += f" reorder {params.reorder:g}%" if params.reorder else ""
+        netem += f" loss {params.loss:g}%" if params.loss else ""
+        netem += f" seed {params.seed}"
+        # A bucket smaller than a packet is what has it segmented before it is queued; it holds
+        # what overtakes, which leaves in one go.
+        burst = max(2000, params.length * 3 // 4)
+        qdisc = [f"root handle 1: tbf rate 30gbit burst {burst} limit 100000000", netem]
+    return {
+        "switches": {"gso/gso_mode": MODES[params.variant]} if MODES[params.variant] != "upstream"
+        else {},
+        "link": link,
+        "protocol": "udp",
+        "sends": params.sends,
+        "length": params.length,
+        "segment": params.segment,
+        # One each, so that what is written into one stays there until its segments have left.
+        "buffers": params.sends,
+        "zerocopy": params.zerocopy,
+        "qdisc": qdisc,
+        "tap": params.tap,
+        "sleep_ms": 0,
+    }  # fmt: skip
