@@ -1,7 +1,7 @@
 """Zero-copy segmentation: who may reuse a page, and when."""
 
 from lorelab.experiments import Experiment
-from lorelab.gso.params import Layout, Lifetimes, Traffic
+from lorelab.gso.params import Flag, LastSegment, Layout, Lifetimes, Traffic, Vhost
 
 EXPERIMENTS = [
     Experiment(
@@ -18,5 +18,20 @@ EXPERIMENTS = [
         name="gso/traffic",
         question="What do many sends cost by each way, and which send wrong bytes?",
         Params=Traffic,
+    ),
+    Experiment(
+        name="gso/lastsegment",
+        question="How often is the last segment not the last to go?",
+        Params=LastSegment,
+    ),
+    Experiment(
+        name="gso/flag",
+        question="How can two CPUs lose the word that a packet was copied?",
+        Params=Flag,
+    ),
+    Experiment(
+        name="gso/vhost",
+        question="Are a guest's packets copied before they are segmented, and need they be?",
+        Params=Vhost,
     ),
 ]

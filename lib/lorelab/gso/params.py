@@ -158,3 +158,42 @@ class Traffic(Params):
                 " hangs on when; takes a variant that copies, or whose segments are flagged"
             )
         return self
+
+
+class Vhost(Params):
+    """`gso/vhost`: packets of a guest over vhost-net and a bridge to a card that cannot segment."""
+
+    refcnt: bool = param(
+        False, "vhost's segments share the guest's pages: the switch gso/vhost_refcnt"
+    )
+    sends: int = param(64, "packets of the guest", "packets", ge=1, le=2000)
+    length: int = param(
+        56_000, "payload of a packet; whole words", "bytes", ge=256, le=60_000, multiple_of=8
+    )
+    segment: int = param(1400, "payload of a segment", "bytes", ge=64, le=1472, multiple_of=8)
+    held: bool = param(
+        False, "segments wait in the card's qdisc while the guest writes again what it got back"
+    )
+
+    @model_validator(mode="after")
+    def _can_be(self) -> Self:
+        segments = -(-self.length // self.segment)
+        if not 1 < segments <= 64:
+            raise ValueError(f"length={self.length}: {segments} segments; takes 2 to 64")
+        return self
+
+
+class LastSegment(Params):
+    """`gso/lastsegment`: packets whose segments go in any order."""
+
+    segments: int = param(40, "segments of a packet", "segments", ge=1, le=64)
+    packets: int = param(100_000, "packets", "packets", ge=1, le=100_000_000)
+    seed: int = param(1, "of the orders", ge=0, lt=2**64)
+
+
+class Flag(Params):
+    """`gso/flag`: CPUs that complete segments of one packet at the same time."""
+
+    sent: int = param(1, "CPUs whose segment was sent", "CPUs", ge=0, le=4)
+    copied: int = param(1, "CPUs whose segment was copied", "CPUs", ge=0, le=4)
+    mended: bool = param(False, "store 0 without success, and nothing with it")

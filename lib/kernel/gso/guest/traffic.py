@@ -53,7 +53,7 @@ def run(params):
 
 
 def attach():
-    """Count calls with histograms of kprobes, but of skb_zerocopy_clone() where it is inlined."""
+    """Count calls with histograms of kprobes; what the compiler inlined is left out."""
     if not TRACING.is_mount():
         subprocess.run(["mount", "-t", "tracefs", "tracefs", TRACING], check=True)
     symbols = re.findall(r"^\S+ [tT] (\S+)$", Path("/proc/kallsyms").read_text(), re.MULTILINE)

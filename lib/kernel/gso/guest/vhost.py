@@ -1,4 +1,4 @@
-"""Packets of a guest over vhost-net, a tap and a bridge to a card that does not segment, counted."""
+"""Packets of a guest over vhost-net, a tap and a bridge to a card without segmentation, counted."""
 
 import subprocess
 import time

@@ -115,7 +115,8 @@ int main(int argc, char **argv)
 	struct vhost_vring_file file = { .index = TX };
 	struct vhost_vring_state state = { .index = TX, .num = ENTRIES };
 	struct vhost_vring_addr addr = { .index = TX };
-	unsigned int sends, length, segment, buffers, s, n, told = 0;
+	unsigned int sends, length, segment, buffers, s, n, told = 0, idles = 0;
+	unsigned int idle[ENTRIES];
 	struct vhost_memory *table;
 	struct vring_desc *desc;
 	struct vring_avail *avail;
@@ -132,6 +133,10 @@ int main(int argc, char **argv)
 	length = atoi(argv[3]);
 	segment = atoi(argv[4]);
 	buffers = atoi(argv[5]);
+	while (idles < buffers) {
+		idle[idles] = idles;
+		idles++;
+	}
 	each = PAGE + ((length + PAGE - 1) & ~(size_t)(PAGE - 1));
 	whole = 8 * PAGE + buffers * each;
 	arena = mmap(NULL, whole, PROT_READ | PROT_WRITE,
@@ -187,13 +192,19 @@ int main(int argc, char **argv)
 		struct pollfd ready = { .fd = call, .events = POLLIN };
 		uint16_t seen = used->idx;
 
-		for (; (uint16_t)told != seen; told++)
-			memset(data + (told % buffers) * each + PAGE, RETURNED, length);
-		if (s < sends && s - told < buffers) {
-			char *at = data + (s % buffers) * each;
+		/* Not in order: what vhost copies itself it gives back at once. */
+		for (; (uint16_t)told != seen; told++) {
+			unsigned int b = used->ring[told % ENTRIES].id / 3;
+
+			memset(data + b * each + PAGE, RETURNED, length);
+			idle[idles++] = b;
+		}
+		if (s < sends && idles) {
+			unsigned int b = idle[--idles];
+			char *at = data + b * each;
 			struct virtio_net_hdr *hdr = (void *)at;
 			uint64_t *words = (void *)(at + PAGE);
-			unsigned int d = 3 * (s % buffers);
+			unsigned int d = 3 * b;
 
 			memset(hdr, 0, sizeof(*hdr));
 			hdr->flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;

@@ -141,3 +141,65 @@ def verdicts(variants: list[Variant] | None = None, **scope: object) -> pd.DataF
             f"I{number}": int(found[f"broken_i{number}"]) for number in model.INVARIANTS
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("variant")
+
+
+SCHEDULE = ("segment 5", "dequeue 2", "sent 2", "dequeue 0", "sent 0", "dequeue 1", "sent 1")
+"""A packet of three segments whose last one overtakes the others."""
+
+
+def watch(variants: list[Variant], schedule: tuple[str, ...] = SCHEDULE) -> pd.DataFrame:
+    """The same schedule by each variant, the sender writing again as soon as it is told.
+
+    Parameters
+    ----------
+    variants : list of Variant
+    schedule : tuple of str
+        Steps by name and number of the segment; 5 is the head.
+
+    Returns
+    -------
+    DataFrame
+        One row a `step` (from 0), `variant` and `thing` (the sender, the segments): its `state`.
+    """
+    rows = []
+    for variant in variants:
+        params = Lifetimes(variant=variant, clone=False, local=False, direct=False)
+        chosen, state = setting(params), first(params)
+        rows += _things(params, state, 0)
+        for number, entry in enumerate(schedule, 1):
+            kind, who = entry.split()
+            state = _taken(state, chosen, model.STEPS.index(kind) * 8 + int(who))
+            rows += _things(params, state, number)
+            # It writes at once, and the picture of the next step shows it.
+            state = _taken(state, chosen, model.STEPS.index("rewrite") * 8 + 6)
+    return pd.DataFrame(rows, columns=["step", "variant", "thing", "state"])
+
+
+def _taken(state: np.ndarray, chosen: np.ndarray, number: int) -> np.ndarray:
+    """The state that a step leads to; the same one where it can't be taken."""
+    following = np.empty((model.MOST_FOLLOWING, 3), U)
+    steps = np.empty(model.MOST_FOLLOWING, U)
+    n = int(MODEL.successors(state, following, steps, chosen))
+    at = np.flatnonzero(steps[:n] == number)
+    return following[at[0]].copy() if len(at) else state
+
+
+def _things(params: Lifetimes, state: np.ndarray, step: int) -> list[tuple[int, str, str, str]]:
+    counts, segments, _ = (int(word) for word in state)
+    name = label(params.variant)
+    written = bool(counts >> 8 & 1)
+    told = bool(counts >> 4 & 3)
+    sender = "writes again" if written else "told" if told else "waits"
+    rows = [(step, name, "sender", sender)]
+    for i in range(params.segments):
+        packet = segments >> 8 * i & 0xFF
+        if not counts >> 9 & 1:
+            state_of = "in the head"
+        elif packet & 7 == int(model.GONE):
+            state_of = "gone"
+        elif not packet & int(model.PAGES):
+            state_of = "a copy"
+        else:
+            state_of = "wrong bytes" if written else "sender's pages"
+        rows.append((step, name, f"segment {i + 1}", state_of))
+    return rows

@@ -93,7 +93,7 @@ def program(params: Traffic, link: str) -> dict[str, object]:
     qdisc = []
     if params.held:
         netem = "parent 1:1 handle 10: netem limit 1000000"
-        netem += " delay 60ms"
+        netem += " delay 400ms"
         netem += f" reorder {params.reorder:g}%" if params.reorder else ""
         netem += f" loss {params.loss:g}%" if params.loss else ""
         netem += f" seed {params.seed}"

@@ -1,0 +1,107 @@
+"""Tables that the pages of the chapter show."""
+
+import pandas as pd
+
+from lorelab import agreement
+from lorelab.experiments import experiment
+from lorelab.gso.experiments import lifetimes
+from lorelab.gso.params import Variant
+from lorelab.lab import records
+from lorelab.params import label, words
+
+
+def recorded(name: str) -> pd.DataFrame:
+    """Every recorded run of an experiment against the model.
+
+    Returns
+    -------
+    DataFrame
+        One row a run: `run` (its parameters), `verdict`, `counters`, and what the kernel counted
+        of `sent`, `wrong`, `copies`, `copied_bytes`, `completions`.
+    """
+    asked = experiment(name)
+    rows = []
+    for params in records.recorded(name, asked.Params):
+        record = asked.recorded(params)
+        found = asked.agree(params, record)
+        values = record.counters.set_index("counter")["value"]
+        shown = ("sent", "wrong", "copies", "copied_bytes", "completions")
+        rows.append(
+            {
+                "run": words(params),
+                "verdict": str(found.verdict),
+                "counters": len(found.table),
+                **{column: int(values[column]) for column in shown},
+            }
+        )
+    return pd.DataFrame(rows).sort_values("run", ignore_index=True)
+
+
+def agreed(table: pd.DataFrame) -> bool:
+    """Whether each recorded run passed."""
+    return bool((table["verdict"] == agreement.Verdict.PASSED).all())
+
+
+def provenance(name: str) -> pd.DataFrame:
+    """Where the runs of an experiment come from, one row a kernel and machine."""
+    asked = experiment(name)
+    rows = []
+    for params in records.recorded(name, asked.Params):
+        source = asked.recorded(params).provenance
+        rows.append(
+            {
+                "kernel": f"{source.kernel.release}, image {source.kernel.image_sha256[:12]}",
+                "patches": ", ".join(source.kernel.patches or []),
+                "machine": f"{source.qemu}, {source.accelerator}",
+                "date": f"{source.date:%d %B %Y}",
+            }
+        )
+    counted = pd.DataFrame(rows).value_counts(sort=False).rename("runs").reset_index()
+    return counted
+
+
+def wrong(loss: float, reorder: float) -> pd.DataFrame:
+    """Segments with wrong bytes by variant, model and kernel, of the recorded runs.
+
+    Returns
+    -------
+    DataFrame
+        `variant`, `source`, `wrong`.
+    """
+    asked = experiment("gso/traffic")
+    rows = []
+    for params in records.recorded("gso/traffic", asked.Params):
+        if (params.loss, params.reorder, params.seed) != (loss, reorder, 1):
+            continue
+        both = {"model": asked.simulate(params), "kernel": asked.recorded(params).counters}
+        for source, table in both.items():
+            value = table.set_index("counter")["value"]["wrong"]
+            rows.append((label(params.variant), source, int(value)))
+    return pd.DataFrame(rows, columns=["variant", "source", "wrong"])
+
+
+DEFECTS = {
+    "a clone releases the head once too often": (9, {"direct": False}),
+    "a packet freed by __kfree_skb() never releases it": (3, {"clone": False}),
+    "a frag_list member with a ubuf_info of its own is not seen": (
+        1,
+        {"member": True, "clone": False, "local": False, "direct": False},
+    ),
+    "local queues keep the sender's pages": (7, {"clone": False, "direct": False}),
+    "the head stays charged until the last segment is gone": (
+        8,
+        {"clone": False, "local": False, "direct": False},
+    ),
+}
+"""The five defects of the patch as posted: the invariant each breaks, and where it is looked for."""
+
+
+def defects(variants: tuple[Variant, ...] = (Variant.PARENT, Variant.SHARED_COUNT)) -> pd.DataFrame:
+    """Steps of the shortest way to each defect, by variant; 0 where there is none."""
+    rows = {}
+    for what, (number, scope) in DEFECTS.items():
+        rows[what] = {
+            label(v): len(lifetimes.shortest(lifetimes.Lifetimes(variant=v, **scope), number))
+            for v in variants
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("defect")

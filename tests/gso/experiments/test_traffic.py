@@ -1,0 +1,213 @@
+"""Traffic: against an oracle that keeps each packet, and the kernel's records."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lorelab.errors import BadInput
+from lorelab.experiments import experiment
+from lorelab.gso.experiments import flag, lastsegment, traffic, vhost, views
+from lorelab.gso.kernel.traffic import MODES, check
+from lorelab.gso.model import netem
+from lorelab.gso.model.flag import interleavings
+from lorelab.gso.model.vhost import zerocopies
+from lorelab.gso.params import TRAITS, Flag, LastSegment, Traffic, Variant, Vhost
+from lorelab.params import parse
+
+U = np.uint64
+
+
+def tausworthe(seed: int):
+    """The kernel's generator, on Python's integers (lib/random32.c)."""
+    i = ((seed >> 32) ^ (seed << 10) ^ seed) & 0xFFFFFFFF
+    s = [i + least if i < least else i for least in (2, 8, 16, 128)]
+    rows = [(6, 13, 0xFFFFFFFE, 18), (2, 27, 0xFFFFFFF8, 2)]
+    rows += [(13, 21, 0xFFFFFFF0, 7), (3, 12, 0xFFFFFF80, 13)]
+    while True:
+        for n, (a, b, c, d) in enumerate(rows):
+            s[n] = (((s[n] & c) << d) & 0xFFFFFFFF) ^ ((((s[n] << a) & 0xFFFFFFFF) ^ s[n]) >> b)
+        yield s[0] ^ s[1] ^ s[2] ^ s[3]
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_netem_s_generator(seed):
+    state, numbers = netem.prandom_seed_state(U(seed)), tausworthe(seed)
+    assert [int(netem.prandom_u32_state(state)) for _ in range(20)] == [
+        next(numbers) for _ in range(20)
+    ]
+
+
+def played(params: Traffic) -> dict[str, int]:
+    """Every packet as a dictionary, sent one after the other."""
+    traits, numbers = TRAITS[params.variant], tausworthe(params.seed)
+    loss, reorder = netem.probability(params.loss), netem.probability(params.reorder)
+    found = dict.fromkeys(traffic.PROBED, 0)
+    for _ in range(params.sends):
+        sizes, left = [], params.length
+        while left:
+            sizes.append(min(left, params.segment))
+            left -= sizes[-1]
+        cut = len(sizes) > 1
+        lent = params.zerocopy and not traits.at_send
+        copied = params.zerocopy and not lent
+        if cut:
+            found["segmentations"] += 1
+            if traits.counts or traits.copies or not params.zerocopy:
+                found["holds"] += len(sizes)
+        if lent and cut and traits.copies:
+            lent, copied = False, True
+            for name in ("copies", "completions", "completions_copied"):
+                found[name] += 1
+            found["copied_bytes"] += params.length
+        holders = [lent and (not cut or traits.counts) for _ in sizes]
+        if lent and cut and traits.transfers:
+            holders[-1] = True
+        stubs = [lent and cut and traits.parent and traits.flagged for _ in sizes]
+        early = lent and cut and not (traits.counts or traits.parent or traits.transfers)
+        waiting = []
+        for n, size in enumerate(sizes):
+            dropped = loss > 0 and loss >= next(numbers)
+            ahead = not dropped and reorder > 0 and reorder >= next(numbers)
+            if lent and cut and traits.transfers and n == len(sizes) - 1 and (dropped or ahead):
+                early = True
+            if dropped:
+                continue
+            found["sent"] += 1
+            if params.held and not ahead:
+                waiting.append(n)
+            if params.tap:
+                found["clones"] += 1
+            for _ in range(params.tap + params.received):
+                if holders[n] or stubs[n]:
+                    found["copies"] += 1
+                    found["copied_bytes"] += size
+                    copied = True
+                    found["completions_copied"] += holders[n]
+            if params.tap:
+                found["completions"] += holders[n]
+        if lent:
+            found["completions"] += 1 + (sum(holders) if cut and traits.counts else 0)
+        found["wrong"] += len(waiting) if early else 0
+        found["told"] += params.zerocopy
+        found["copied"] += copied
+    return found
+
+
+@st.composite
+def loads(draw):
+    variant = draw(st.sampled_from(list(Variant)))
+    traits = TRAITS[variant]
+    length = 8 * draw(st.integers(8, 8000))
+    segment = 8 * draw(st.integers(max(8, -(-length // 64 // 8) + 1), 184))
+    held = draw(st.booleans())
+    return {
+        "variant": variant,
+        "sends": draw(st.integers(1, 5)),
+        "length": length,
+        "segment": segment,
+        "zerocopy": draw(st.booleans()),
+        "held": held,
+        "loss": draw(st.sampled_from([0, 3.5, 50, 100])),
+        "reorder": draw(st.sampled_from([0, 10, 100])) if held else 0,
+        "seed": draw(st.integers(0, 2**64 - 1)),
+        "tap": draw(st.booleans()),
+        "received": (traits.flagged or traits.copies) and draw(st.booleans()),
+    }
+
+
+@settings(max_examples=300, deadline=None)
+@given(loads())
+def test_the_model_counts_what_an_oracle_counts(given_):
+    params = Traffic(**given_)
+    counted = traffic.count(params)
+    assert {name: counted[name] for name in traffic.PROBED} == played(params)
+
+
+def test_every_recorded_run_equals_the_model():
+    for name, least in (("gso/traffic", 30), ("gso/vhost", 5)):
+        table = views.recorded(name)
+        assert len(table) >= least
+        assert views.agreed(table)
+
+
+def test_a_changed_model_is_seen(monkeypatch):
+    monkeypatch.setitem(
+        TRAITS, Variant.SHARED_COUNT, TRAITS[Variant.SHARED_COUNT]._replace(counts=False)
+    )
+    assert not views.agreed(views.recorded("gso/traffic"))
+
+
+@pytest.mark.parametrize(
+    ("given_", "said"),
+    [
+        ({"length": 65_000, "segment": 64}, "segments; UDP_SEGMENT takes up to 64"),
+        ({"reorder": 5}, "takes held=true"),
+        ({"received": True, "variant": "parent"}, "hangs on when"),
+        ({"variant": "nothing"}, "takes one of head-only"),
+    ],
+)
+def test_bad_input(given_, said):
+    with pytest.raises(BadInput, match=said):
+        parse(Traffic, given_)
+
+
+def test_what_the_kernel_can_t_follow():
+    for given_, said in (
+        ({"variant": "no-zerocopy"}, "the kernel has one of"),
+        ({"sends": 10_000_000}, "the guest has buffers for"),
+        ({"loss": 1}, "takes held=true"),
+        ({"tap": True, "variant": "parent"}, "gso/lifetimes"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            check(parse(Traffic, given_))
+    assert set(MODES.values()) == {"upstream", "orphan", "parent", "thread", "last", "none"}
+
+
+@given(st.integers(0, 3), st.integers(0, 3), st.booleans())
+def test_interleavings_of_the_flag(sent, copied, mended):
+    """Random orders end as the counted ones say they can."""
+    if not sent + copied:
+        return
+    ways = interleavings(sent, copied, mended)
+    chance, lost = random.Random(sent * 7 + copied), 0
+    for _ in range(300):
+        order = [cpu for cpu in range(sent + copied) for _ in range(2)]
+        chance.shuffle(order)
+        flag_, held, begun = 1, {}, set()
+        for cpu in order:
+            if cpu not in begun:
+                begun.add(cpu)
+                held[cpu] = flag_
+            elif not mended:
+                flag_ = held[cpu] & (cpu < sent)
+            elif cpu >= sent:
+                flag_ = 0
+        lost += flag_ != (copied == 0)
+    assert (lost > 0) == (ways.lost > 0)
+    assert abs(lost / 300 - ways.lost / ways.all) < 0.15
+
+
+def test_the_flag_and_the_last_segment_as_experiments():
+    values = flag.simulate(Flag()).set_index("counter")["value"]
+    assert (values["interleavings"], values["lost"]) == (6, 2)
+    table = lastsegment.shares([1, 2, 5, 40])
+    assert table["sigma"].abs().max() < 4
+    values = lastsegment.simulate(LastSegment(segments=2, packets=1000)).set_index("counter")
+    assert values["value"]["unsafe"] == values["value"]["exposed"]
+
+
+def test_vhost_tries_one_packet_in_64_once_one_was_copied():
+    assert [zerocopies(n, False) for n in (1, 64, 65, 128, 129, 1024, 1025)] == [
+        1, 1, 2, 2, 3, 16, 17,
+    ]  # fmt: skip
+    assert zerocopies(300, True) == 300
+    assert vhost.simulate(Vhost()).set_index("counter")["value"]["copies"] == 1
+
+
+def test_experiments_have_their_halves():
+    assert experiment("gso/traffic").halves == "model and kernel"
+    assert experiment("gso/vhost").halves == "model and kernel"
+    assert experiment("gso/lifetimes").halves == "model"
