@@ -32,6 +32,7 @@ def tausworthe(seed: int):
         yield s[0] ^ s[1] ^ s[2] ^ s[3]
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**64 - 1))
 def test_netem_s_generator(seed):
     state, numbers = netem.prandom_seed_state(U(seed)), tausworthe(seed)
@@ -166,6 +167,7 @@ def test_what_the_kernel_can_t_follow():
     assert set(MODES.values()) == {"upstream", "orphan", "parent", "thread", "last", "none"}
 
 
+@settings(deadline=None)
 @given(st.integers(0, 3), st.integers(0, 3), st.booleans())
 def test_interleavings_of_the_flag(sent, copied, mended):
     """Random orders end as the counted ones say they can."""

@@ -93,7 +93,7 @@ DEFECTS = {
         {"clone": False, "local": False, "direct": False},
     ),
 }
-"""The five defects of the patch as posted: the invariant each breaks, and where it is looked for."""
+"""The five defects of the patch: the invariant that each breaks, and where it is looked for."""
 
 
 def defects(variants: tuple[Variant, ...] = (Variant.PARENT, Variant.SHARED_COUNT)) -> pd.DataFrame:
