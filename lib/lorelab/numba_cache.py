@@ -12,8 +12,11 @@ import time
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
-NO_KERNELS = {"book", "lab", "cli.py", "kernel.py", "claims.py", "evidence.py", "charts.py"}
-"""Rooms and files that no model imports: a change there leaves compiled kernels alone."""
+NO_KERNELS = {"agree", "book", "kernel", "lab", "thread"} | {
+    *("agreement.py", "charts.py", "claims.py", "cli.py", "door.py", "equivalence.py"),
+    *("notebook.py", "rerun.py", "threads.py"),
+}
+"""Rooms and files that no compiled kernel is made of: a change there leaves what is kept alone."""
 KEPT_DAYS = 14
 
 
