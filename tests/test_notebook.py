@@ -5,10 +5,13 @@ import subprocess
 import sys
 
 import numba
+import pandas as pd
 import pytest
 
 import lorelab
 from lorelab import errors, params
+from lorelab.experiments import Experiment, experiment
+from lorelab.lab import records
 from lorelab.swap.params import Variant
 
 
@@ -52,3 +55,56 @@ def twice(x):
 
 def test_show_sees_through_numba():
     assert "return 2 * x" in repr(lorelab.show(twice))
+
+
+ALLOCATOR = experiment("swap/allocator-test")
+
+
+def test_a_recorded_run_is_the_record_and_an_unknown_one_is_bad_input():
+    given = lorelab.check(ALLOCATOR.name)
+    assert lorelab.measured(ALLOCATOR.name, given, "recorded").counters.equals(
+        ALLOCATOR.recorded(given).counters
+    )
+    with pytest.raises(errors.BadInput, match="seed=123456: rerun with -p kernel=live"):
+        unknown = lorelab.check(ALLOCATOR.name, seed=123456)
+        lorelab.measured(ALLOCATOR.name, unknown, "recorded")
+    with pytest.raises(errors.BadInput, match="kernel=old: takes one of recorded, live"):
+        lorelab.measured(ALLOCATOR.name, given, "old")
+
+
+def test_a_live_run_is_measured_now(monkeypatch):
+    given = lorelab.check(ALLOCATOR.name)
+    made = ALLOCATOR.recorded(given)._replace(probes=("now",))
+    monkeypatch.setattr(Experiment, "measure", lambda _, wanted: [made for _ in wanted])
+    assert lorelab.measured(ALLOCATOR.name, given, "live") is made
+
+
+def test_provenance_has_a_column_for_each_kernel_and_machine():
+    kept = [ALLOCATOR.recorded(p) for p in records.recorded(ALLOCATOR.name, ALLOCATOR.Params)]
+    table = lorelab.provenance(*kept)
+    assert list(table.index) == ["runs", "kernel", "patches", "config", "image", "machine"]
+    assert sum(int(runs.split()[0]) for runs in table.loc["runs"]) == len(kept)
+    images = {record.provenance.kernel.image_sha256[:12] for record in kept}
+    assert {text[7:19] for text in table.loc["image"]} == images
+    assert not table.drop(index="runs").T.duplicated().any()
+    alone = lorelab.provenance(kept[0], kernel="live")
+    day = kept[0].provenance.date
+    assert alone.loc["runs", 1] == f"1 live, {day.day} {day:%B %Y}"
+
+
+def test_every_recorded_run_is_held_against_the_model(monkeypatch):
+    kept = records.recorded(ALLOCATOR.name, ALLOCATOR.Params)[:3]
+    monkeypatch.setattr(records, "recorded", lambda *_: kept)
+    table = lorelab.against_model(ALLOCATOR.name)
+    assert list(table["parameters"]) == [params.words(one).replace(",", " ") for one in kept]
+    assert (table["verdict"] == "passed").all()
+    assert (table["agree"] == table["counters"]).all()
+    wrong = ALLOCATOR.simulate(kept[0]).assign(value=lambda t: t["value"] + 1)
+    monkeypatch.setattr(Experiment, "simulate", lambda *_: wrong)
+    assert lorelab.against_model(ALLOCATOR.name)["verdict"][0] == "failed"
+
+
+def test_a_wide_table_scrolls_and_reads_as_it_is():
+    table = pd.DataFrame({"a": [1]})
+    assert repr(lorelab.wide(table)) == repr(table)
+    assert table._repr_html_() in lorelab.wide(table)._repr_html_()

@@ -4,7 +4,14 @@ from lorelab import numba_cache
 
 numba_cache.keep_apart()
 
-from lorelab.notebook import check, show  # noqa: E402  (may define kernels)
+from lorelab.notebook import (  # noqa: E402  (may define kernels)
+    against_model,
+    check,
+    measured,
+    provenance,
+    show,
+    wide,
+)
 
-__all__ = ["check", "show"]
+__all__ = ["against_model", "check", "measured", "provenance", "show", "wide"]
 __version__ = "0.1.0"

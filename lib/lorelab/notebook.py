@@ -1,5 +1,8 @@
 """What a notebook asks of the library itself: its parameters checked, a function's source shown.
 
+And what kernel pages share: a recorded run or one made now, where it came from, and all recorded
+runs of an experiment against the model.
+
 `import lorelab` brings this along, so what is heavy is imported by the function that needs it.
 """
 
@@ -8,7 +11,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from lorelab.lab.records import Provenance, Record
     from lorelab.params import Params
+
+ROADS = ("recorded", "live")
+"""What a page's parameter `kernel` takes."""
 
 
 def check(name: str, **given: Any) -> "Params":
@@ -55,3 +64,139 @@ class Source:
 def show(*functions: Callable) -> Source:
     """Show the source of library functions, so that text and code can't part."""
     return Source(*functions)
+
+
+def measured(name: str, given: "Params", kernel: str) -> "Record":
+    """The kernel run that a page shows: a recorded one, or one made now.
+
+    Parameters
+    ----------
+    name : str
+        Experiment as `design/experiment`.
+    given : Params
+    kernel : str
+        The page's parameter: `recorded`, or `live` to boot a kernel now.
+
+    Raises
+    ------
+    BadInput
+        `kernel` is neither, or no run with these parameters is recorded.
+    """
+    from lorelab.errors import BadInput
+    from lorelab.experiments import experiment
+    from lorelab.params import words
+
+    if kernel not in ROADS:
+        raise BadInput(f"kernel={kernel}: takes one of {', '.join(ROADS)}")
+    asked = experiment(name)
+    found = asked.measure([given])[0] if kernel == "live" else asked.recorded(given)
+    if found is None:
+        raise BadInput(f"no recorded run of {name} with {words(given)}: rerun with -p kernel=live")
+    return found
+
+
+def provenance(*records: "Record", kernel: str = "recorded") -> "pd.DataFrame":
+    """Where the counters of all records come from that a page mixes.
+
+    Parameters
+    ----------
+    *records : Record
+    kernel : str
+        `recorded` or `live`, as the page was asked.
+
+    Returns
+    -------
+    DataFrame
+        A column for each kernel and machine among them, in the order of the records; rows `runs`
+        (how many, and of which days), `kernel`, `patches`, `config`, `image`, `machine`.
+    """
+    import pandas as pd
+
+    alike: dict[tuple[str, ...], list] = {}
+    for record in records:
+        alike.setdefault(_origin(record.provenance), []).append(record.provenance.date.date())
+    names = ("kernel", "patches", "config", "image", "machine")
+    columns = [
+        {"runs": f"{len(days)} {kernel}, {_days(days)}"} | dict(zip(names, origin, strict=True))
+        for origin, days in alike.items()
+    ]
+    return pd.DataFrame(columns, index=range(1, len(columns) + 1)).T.rename_axis(columns="source")
+
+
+def _origin(source: "Provenance") -> tuple[str, ...]:
+    kernel = source.kernel
+    package = f", {kernel.package} {kernel.package_version}" if kernel.package else ""
+    patches = (
+        f"{len(kernel.patches)}, digest {kernel.patches_sha256[:12]}" if kernel.patches else ""
+    )
+    config = f"{kernel.config}.config, digest {kernel.config_sha256[:12]}" if kernel.config else ""
+    compiler = f", {kernel.compiler}" if kernel.compiler else ""
+    return (
+        f"{kernel.release}{package}",
+        patches or "none of ours",
+        config or "its own",
+        f"digest {kernel.image_sha256[:12]}{compiler}",
+        f"{source.qemu}, {source.accelerator}, icount {'on' if source.icount else 'off'}",
+    )
+
+
+def _days(days: list) -> str:
+    ends = sorted({min(days), max(days)})
+    return " to ".join(f"{day:%-d %B %Y}" for day in ends)
+
+
+def against_model(name: str) -> "pd.DataFrame":
+    """Every recorded run of an experiment against the model, as the experiment judges it.
+
+    Parameters
+    ----------
+    name : str
+        Experiment as `design/experiment`.
+
+    Returns
+    -------
+    DataFrame
+        A row for each parameters that were recorded: `parameters`, `patched` (whether the kernel
+        was), `counters` compared, how many of them `agree`, the `verdict`, how it was `judged`.
+    """
+    import pandas as pd
+
+    from lorelab.experiments import experiment
+    from lorelab.lab import records
+    from lorelab.params import words
+
+    asked = experiment(name)
+    rows = []
+    for params in records.recorded(asked.name, asked.Params):
+        record = asked.recorded(params)
+        found = asked.agree(params, record)
+        rows.append(
+            {
+                "parameters": words(params).replace(",", " "),
+                "patched": bool(record.provenance.kernel.patches),
+                "counters": len(found.table),
+                "agree": int(found.table["agrees"].sum()),
+                "verdict": str(found.verdict),
+                "judged": found.judged,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+class Wide:
+    """A table of many columns, on the page: it scrolls, and no cell wraps."""
+
+    def __init__(self, table: "pd.DataFrame"):
+        self.table = table
+
+    def __repr__(self) -> str:
+        return repr(self.table)
+
+    def _repr_html_(self) -> str:
+        inner = self.table._repr_html_()
+        return f'<div style="overflow-x: auto; white-space: nowrap">{inner}</div>'
+
+
+def wide(table: "pd.DataFrame") -> Wide:
+    """Show a table that is wider than the page: it scrolls inside its own box."""
+    return Wide(table)

@@ -173,6 +173,29 @@ def test_an_installed_version(checkout, monkeypatch):
     assert not checkout.reruns()
 
 
+def test_a_package_that_was_imported(checkout, monkeypatch):
+    installed = cache.versions
+
+    def upgraded(name):
+        return lambda package: f"{name} 99" if package == name else installed(package)
+
+    for name, reruns in (("pandas", True), ("sphinx", False), ("not_there", False)):
+        monkeypatch.setattr(cache, "versions", upgraded(name))
+        assert checkout.reruns() == reruns, name
+        monkeypatch.setattr(cache, "versions", installed)
+        checkout.run()
+
+
+def test_a_package_that_was_looked_for_in_vain(checkout, monkeypatch):
+    checkout.edit(source(1, "try:\n    import faster\nexcept ImportError:\n    pass\nscale = 1"))
+    settle()
+    assert checkout.reruns()
+    monkeypatch.setattr(cache, "_providers", lambda: {"faster": ["pip"]})
+    cache.versions.cache_clear()
+    assert checkout.reruns()
+    cache.versions.cache_clear()
+
+
 def test_a_vanished_file_runs_and_fails(checkout):
     (checkout.root / "data/table.parquet").unlink()
     with pytest.raises(RunFailed, match=r"page\.ipynb, code cell 3 .*FileNotFoundError"):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import nbformat
@@ -20,6 +21,7 @@ from rich.progress import Progress
 
 from lorelab.book import cache
 from lorelab.book.execute import Run, execute
+from lorelab.book.fold import fold
 from lorelab.book.opened import Opened
 from lorelab.errors import BadInput, RunFailed
 
@@ -58,6 +60,8 @@ def executed(names: list[str], root: Path) -> dict[str, NotebookNode]:
     stale = []
     for name, notebook in notebooks.items():
         outputs = cache.fresh(_kept(name, root), notebook, root)
+        if outputs is None:
+            outputs = cache.stored(_beside(name, root), notebook, root)
         if outputs is None:
             stale.append(name)
         else:
@@ -103,6 +107,10 @@ def _kept(name: str, root: Path) -> Path:
     return root / "build" / Path(name).with_suffix(".json")
 
 
+def _beside(name: str, root: Path) -> Path:
+    return root / "notebooks/.rests-on" / Path(name).relative_to("notebooks").with_suffix(".json")
+
+
 def _put(notebook: NotebookNode, outputs: list[list[NotebookNode]]) -> None:
     """Give the code cells their outputs and numbers, and nothing that differs between machines."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -123,6 +131,8 @@ def store(root: Path = ROOT) -> list[str]:
             part.write_text(text)
             part.replace(file)
             changed.append(name)
+        if cache.stored(_beside(name, root), notebook, root) is None:
+            cache.vouch(_beside(name, root), notebook, _kept(name, root), root)
     return changed
 
 
@@ -141,6 +151,7 @@ def build(root: Path = ROOT) -> Path:
     for name, notebook in notebooks.items():
         page = pages / Path(name).relative_to("notebooks")
         page.parent.mkdir(exist_ok=True)
+        fold(notebook)
         nbformat.write(notebook, page)
     book = root / "build/book"
     made_of = book / "made-of"
@@ -158,7 +169,8 @@ def build(root: Path = ROOT) -> Path:
 
 def _digest(pages: Path) -> str:
     """Everything the rendered book is made of: its pages, this builder, the installed packages."""
-    total = hashlib.sha256(cache.environment().encode() + Path(__file__).read_bytes())
+    installed = sorted(f"{found.name} {found.version}" for found in metadata.distributions())
+    total = hashlib.sha256("\n".join(installed).encode() + Path(__file__).read_bytes())
     for file in sorted(path for path in pages.rglob("*") if path.is_file()):
         total.update(f"{file.relative_to(pages)}\0".encode())
         total.update(hashlib.sha256(file.read_bytes()).digest())

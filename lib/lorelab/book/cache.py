@@ -1,13 +1,17 @@
 """Outputs of notebooks, kept for as long as all that they rest on stays the same.
 
 A kept run is good while the code cells, every file the run read (library modules, imported directly
-or not, and data), every folder it listed, Python and every installed package are what they were.
-Text, timestamps, ids and other metadata of the notebook don't matter.
+or not, and data), every folder it listed, every package it imported, and Python but for its last
+number are what they were. Text, timestamps, ids and other metadata of the notebook don't matter.
+
+Runs are kept in build/. What the outputs stored in notebooks/ rest on is kept beside them in the
+repository, so that a fresh clone need not run what was run before.
 """
 
 import hashlib
 import json
 import platform
+from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -35,10 +39,42 @@ def fresh(kept: Path, notebook: NotebookNode, root: Path) -> list[list[NotebookN
         return None
     if entry.pop("of", None) != _digest(json.dumps(entry)):
         return None  # cut short, or edited by hand
-    now = basis(notebook, entry["basis"]["files"], entry["basis"]["folders"], root)
-    if entry["basis"] != now:
+    if entry["basis"] != basis(notebook, entry["basis"], root):
         return None
     return [[nbformat.from_dict(output) for output in cell] for cell in entry["outputs"]]
+
+
+def stored(beside: Path, notebook: NotebookNode, root: Path) -> list[list[NotebookNode]] | None:
+    """The outputs in `notebook` itself, if the file `beside` vouches for them, or None."""
+    try:
+        entry = json.loads(beside.read_text())
+    except (OSError, ValueError):
+        return None
+    if entry != _vouched(notebook, entry["basis"], root):
+        return None
+    return outputs(notebook)
+
+
+def vouch(beside: Path, notebook: NotebookNode, kept: Path, root: Path) -> None:
+    """Write down in the file `beside` what the outputs in `notebook` rest on, by its kept run."""
+    if fresh(kept, notebook, root) is None:
+        return  # something changed meanwhile
+    rests_on = json.loads(kept.read_text())["basis"]
+    beside.parent.mkdir(parents=True, exist_ok=True)
+    part = beside.with_name(beside.name + ".part")
+    part.write_text(json.dumps(_vouched(notebook, rests_on, root), indent=1, sort_keys=True) + "\n")
+    part.replace(beside)
+
+
+def outputs(notebook: NotebookNode) -> list[list[NotebookNode]]:
+    """Outputs of the code cells, in order."""
+    return [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def _vouched(notebook: NotebookNode, rests_on: dict[str, Any], root: Path) -> dict[str, Any]:
+    # As a file has them: reading one joins lines.
+    text = json.dumps(outputs(nbformat.reads(nbformat.writes(notebook), 4)), sort_keys=True)
+    return {"basis": basis(notebook, rests_on, root), "outputs": _digest(text)}
 
 
 def keep(kept: Path, notebook: NotebookNode, run: Run, started: float, root: Path) -> None:
@@ -60,20 +96,21 @@ def keep(kept: Path, notebook: NotebookNode, run: Run, started: float, root: Pat
     paths = [root / name for name in (*run.files, *run.folders)]
     if any(not path.exists() or path.stat().st_mtime >= started for path in paths):
         return
-    entry = {"basis": basis(notebook, run.files, run.folders, root), "outputs": run.outputs}
+    entry = {"basis": basis(notebook, vars(run), root), "outputs": run.outputs}
     kept.parent.mkdir(parents=True, exist_ok=True)
     part = kept.with_name(kept.name + ".part")
     part.write_text(json.dumps({**entry, "of": _digest(json.dumps(entry))}))
     part.replace(kept)
 
 
-def basis(notebook: NotebookNode, files: Any, folders: Any, root: Path) -> dict[str, Any]:
-    """All that a run rests on, as digests."""
+def basis(notebook: NotebookNode, names: dict[str, Any], root: Path) -> dict[str, Any]:
+    """All that a run rests on, as digests and versions of the `files`, `folders`, `packages`."""
     return {
         "cells": cells(notebook),
         "environment": environment(),
-        "files": {name: _file(root / name) for name in files},
-        "folders": {name: _folder(root / name) for name in folders},
+        "files": {name: _file(root / name) for name in names["files"]},
+        "folders": {name: _folder(root / name) for name in names["folders"]},
+        "packages": {name: versions(name) for name in names["packages"]},
     }
 
 
@@ -89,11 +126,21 @@ def cells(notebook: NotebookNode) -> str:
 
 @cache
 def environment() -> str:
-    """Digest of Python, every installed package's version, and this cache's own code."""
-    installed = sorted(f"{found.name} {found.version}" for found in metadata.distributions())
-    return _digest(
-        "\n".join([platform.python_version(), platform.machine(), *installed])
-    ) + _digest(MACHINERY.decode())
+    """Digest of Python (a bug fix of it doesn't count), the machine, and this cache's own code."""
+    python = [*platform.python_version_tuple()[:2], platform.machine()]
+    return _digest("\n".join([*python, MACHINERY.decode()]))
+
+
+@cache
+def versions(package: str) -> str | None:
+    """What is installed under a name that is imported, with its version; None if nothing is."""
+    found = _providers().get(package, [])
+    return " ".join(f"{name} {metadata.version(name)}" for name in sorted(set(found))) or None
+
+
+@cache
+def _providers() -> Mapping[str, list[str]]:
+    return metadata.packages_distributions()
 
 
 def _file(path: Path) -> str | None:

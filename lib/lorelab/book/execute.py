@@ -28,6 +28,8 @@ class Run:
     outputs: list[list[NotebookNode]]
     files: list[str]
     folders: list[str]
+    packages: list[str]
+    """Top-level names of what was imported, or looked for in vain."""
 
 
 class _Watched(AsyncKernelManager):
@@ -89,7 +91,7 @@ async def execute(
     else:
         read = json.loads(cells.pop().outputs[0].text)
         outputs = [cell.outputs for cell in cells if cell.cell_type == "code"]
-        return Run(outputs, read["files"], read["folders"])
+        return Run(outputs, **read)
     raise RunFailed(f"{name}, {_named(notebook, done)}: {why}")
 
 

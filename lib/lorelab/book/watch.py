@@ -17,10 +17,14 @@ WRITES = os.O_WRONLY | os.O_RDWR
 files: set[str] = set()
 folders: set[str] = set()
 written: set[str] = set()
+packages: set[str] = set()
+"""Top-level names of all modules that were looked for, found or not."""
 
 
 def note(event: str, given: tuple) -> None:
-    """Audit hook: remember files read before they were written, and folders listed."""
+    """Audit hook: remember files read before they were written, folders listed, imports tried."""
+    if event == "import":
+        packages.add(given[0].partition(".")[0])
     if event not in ("open", "os.listdir", "os.scandir") or isinstance(given[0], int):
         return
     path = os.path.abspath(os.fsdecode(given[0] or "."))
@@ -36,9 +40,15 @@ def note(event: str, given: tuple) -> None:
 
 
 def read(root: str) -> dict[str, list[str]]:
-    """Files (modules included) and folders of the checkout at `root` that were read so far."""
+    """Files (modules included) and folders of the checkout at `root` that were read so far.
+
+    And the packages that were imported, or would have been if they were there: a package newly
+    installed can change what the others do.
+    """
     modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    tops = packages | {name.partition(".")[0] for name in list(sys.modules)}
     return {
+        "packages": sorted(tops - sys.stdlib_module_names),
         "files": inside(root, files | {os.path.abspath(name) for name in modules if name}),
         "folders": inside(root, folders),
     }
