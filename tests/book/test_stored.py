@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from lorelab.book import build, cache
+from lorelab.errors import BadInput
 from tests.book.test_cache import NAME, Checkout, settle, source
 
 OTHER = "notebooks/part/other.ipynb"
@@ -113,3 +114,13 @@ def test_what_is_kept_names_no_machine(clone, stored):
     assert str(stored.root.parent) not in kept
     assert {"lib/direct.py", "data/table.parquet"} <= json.loads(kept)["basis"]["files"].keys()
     assert not any(Path(name).is_absolute() for name in json.loads(kept)["basis"]["files"])
+
+
+def test_only_the_pages_named_are_stored(clone):
+    clone.edit(source(1, "scale: int = 2"))
+    clone.write("lib/unrelated.py", "X = 2")
+    settle()
+    assert build.store(clone.root, [OTHER]) == []
+    assert clone.stale() == [NAME]
+    with pytest.raises(BadInput, match=r"nothing.ipynb: takes pages of book/_toc.yml"):
+        build.store(clone.root, ["nothing.ipynb"])

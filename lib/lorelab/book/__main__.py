@@ -22,9 +22,10 @@ def build() -> None:
 
 
 @cli.command()
-def store() -> None:
-    """Run what changed, write the outputs into notebooks/."""
-    for name in builder.store():
+@click.argument("pages", nargs=-1)
+def store(pages: tuple[str, ...]) -> None:
+    """Run what changed, write the outputs into notebooks/: of all pages, or those named."""
+    for name in builder.store(names=pages):
         print(name)
 
 

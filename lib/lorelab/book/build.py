@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Collection
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -120,10 +121,13 @@ def _put(notebook: NotebookNode, outputs: list[list[NotebookNode]]) -> None:
     notebook.metadata["language_info"] = {"name": "python"}
 
 
-def store(root: Path = ROOT) -> list[str]:
-    """Write fresh outputs into the notebooks; returns the names of those that changed."""
+def store(root: Path = ROOT, names: Collection[str] = ()) -> list[str]:
+    """Write fresh outputs into the notebooks, all or those of `names`; returns what changed."""
+    known = chapters(root)
+    for name in set(names) - set(known):
+        raise BadInput(f"{name}: takes pages of book/_toc.yml, such as {known[0]}")
     changed = []
-    for name, notebook in executed(chapters(root), root).items():
+    for name, notebook in executed([n for n in known if not names or n in names], root).items():
         file = root / name
         text = nbformat.writes(notebook) + "\n"
         if text != file.read_text():
