@@ -9,6 +9,7 @@ from lorelab.charts import render
 from lorelab.swap import charts
 from lorelab.swap.experiments import mixed, views
 from lorelab.swap.params import Mixed, Variant
+from lorelab.swap.thread import cost
 
 SMALL = Mixed(device_mib=16, turnovers=1, steps=1)
 
@@ -91,4 +92,28 @@ def test_a_histogram_is_in_shares_of_its_order():
     chart = charts.histogram(pd.concat(found), "read", "slots", "")
     shares = {(row["order"], row["bucket"]): row["share"] for row in rows_of(chart)}
     assert shares == {("order 0", "1"): 75, ("order 0", "4 to 7"): 25, ("order 4", "0"): 100}
+    assert drawn(chart)
+
+
+def test_purposes_of_invalidations_add_up():
+    counts = pd.DataFrame(
+        {"aged": [16.0, 16.0], "invalidations": [16.0, 32.0], "splits": [0.0, 1.0]},
+        index=["whole", "split"],
+    )
+    chart = charts.by_purpose(counts)
+    drawn_of = {(row["path"], row["for"]): row["n"] for row in rows_of(chart)}
+    assert drawn_of == {
+        ("whole", "aging"): 16,
+        ("whole", "split"): 0,
+        ("whole", "unmapping"): 16,
+        ("split", "aging"): 16,
+        ("split", "split"): 16,
+        ("split", "unmapping"): 16,
+    }
+    assert drawn(chart)
+
+
+def test_fits_have_a_panel_a_table_and_reading():
+    chart = charts.fits(cost.nearest())
+    assert len(rows_of(chart)) == 48
     assert drawn(chart)

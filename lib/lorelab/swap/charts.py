@@ -221,6 +221,44 @@ def invalidations(table: pd.DataFrame, order: int = 4) -> alt.Chart:
     )
 
 
+def by_purpose(counts: pd.DataFrame) -> alt.Chart:
+    """Draw what each path invalidates entries for.
+
+    Parameters
+    ----------
+    counts : DataFrame
+        `lorelab.swap.experiments.usemem.per_64k`.
+    """
+    kinds = pd.DataFrame({"aging": counts["aged"], "split": 16 * counts["splits"]})
+    kinds["unmapping"] = counts["invalidations"] - kinds["split"]
+    long = kinds.rename_axis("path").reset_index().melt("path", var_name="for", value_name="n")
+    chart = alt.Chart(long, title="Invalidations of 64 KiB swapped out, arm64").mark_bar()
+    return chart.encode(
+        x=alt.X("sum(n)", title="invalidations per 64 KiB"),
+        y=alt.Y("path", title=None, sort=list(counts.index)),
+        color=alt.Color("for", sort=["aging", "split", "unmapping"]),
+        order=alt.Order("for"),
+    ).properties(height=190)
+
+
+def fits(nearest: pd.DataFrame) -> alt.Chart:
+    """Draw printed costs and those fitted to them (`lorelab.swap.thread.cost.nearest`)."""
+    points = (
+        alt.Chart(nearest)
+        .mark_point(size=70, filled=False)
+        .encode(
+            x=alt.X("cost", title="cost, 4K before = 1"),
+            y=alt.Y("kind", title=None, sort=_order(nearest, "kind")),
+            color="cost is",
+            shape="cost is",
+        )
+    )
+    facets = points.properties(width=170, height=120).facet(
+        column="table", row=alt.Row("reading", title=None)
+    )
+    return facets.properties(title="Cost of swapping out, and the nearest that event costs come")
+
+
 def scan_length(table: pd.DataFrame, order: int | None = None) -> alt.Chart:
     """Draw slots scanned per allocation against the size of the device.
 

@@ -2,6 +2,7 @@
 
 from lorelab.agreement import Verdict
 from lorelab.experiments import experiment
+from lorelab.swap.agree import instructions
 from lorelab.swap.params import Instructions
 
 FOUND = experiment("swap/instructions")
@@ -15,3 +16,12 @@ def test_a_record_is_as_it_was_and_another_cost_is_noticed():
     held = FOUND.again(record, record._replace(counters=dearer))
     assert held.verdict == Verdict.FAILED
     assert held.table.set_index("counter")["agrees"].to_dict() == {"swapout": False, "swapin": True}
+
+
+def test_more_instructions_are_told_in_per_cent():
+    counters = FOUND.recorded(Instructions()).counters
+    dearer = counters.assign(value=counters["value"] * 1.1)
+    found = instructions.more(counters, dearer)
+    assert list(found.index) == ["swapout", "swapin"]
+    assert (found["estimate"] - 10).abs().max() < 0.5
+    assert (found["low"] <= found["estimate"]).all() and (found["estimate"] <= found["high"]).all()

@@ -199,3 +199,18 @@ def test_bad_input_is_named(given, says):
         parse(experiment("swap/mixed").Params, given)
     assert str(error.value).startswith(says)
     assert "\n" not in str(error.value)
+
+
+def test_late_leaves_the_filling_out():
+    table = m.grid(small(), variant=[Variant.V3, Variant.V6_12])
+    found = m.late(table, ["scanned", "failed"], ["variant"], after=2)
+    assert list(found.columns) == ["scanned", "failed"] and list(found.index) == ["v3", "v6.12"]
+    by_hand = table[(table.counter == "scanned") & (table.step > 2) & (table.variant == "v3")]
+    assert found.loc["v3", "scanned"] == pytest.approx(by_hand["value"].mean())
+
+
+def test_runs_are_longer_where_each_cpu_has_a_cluster():
+    params = small(orders="4:1", paged=0, migration=0)
+    length = m.run_lengths(params, [Variant.V1, Variant.V2], tasks=[1, 4])
+    assert list(length.columns) == [1, 4]
+    assert length.loc[(1, "v2"), 4] > length.loc[(1, "v1"), 4]

@@ -1,10 +1,11 @@
 """What pages look at: the cells of a device's map."""
 
+import pandas as pd
 import pytest
 
 from lorelab.numbers import U
 from lorelab.swap.experiments import views
-from lorelab.swap.model.state import SWAP_MAP_BAD, swapon
+from lorelab.swap.model.state import NONFULL, SWAP_MAP_BAD, swapon
 from lorelab.swap.model.swap_slots import folio_alloc_swap
 from lorelab.swap.params import Mixed, Variant
 from lorelab.swap.workload.load import folio_orders, run, start
@@ -51,3 +52,35 @@ def test_what_v2_reserves_is_set_aside():
     cells = views.cluster_map(si)
     assert cells[cells["holds"] == "set aside"]["slots"].tolist() == [16, 512 - 16]
     assert (si.swap_map == SWAP_MAP_BAD).sum() == 1 + 512 - 16
+
+
+def test_a_device_is_filled_from_slot_to_slot():
+    si = swapon(4 * 512, Variant.V6_12, slot_cache=False)
+    assert views.fill(si, 4, folios=3) == [512, 528, 544]
+    assert len(views.fill(si, 9)) == 2, "the header and order 4 have a cluster each"
+    assert views.fill(si, 9) == []
+    assert len(views.fill(si, 0)) == 4 * 512 - 1 - 3 * 16 - 2 * 512
+
+
+def test_lists_are_walked_from_their_heads():
+    si = swapon(4 * 512, Variant.V6_12, slot_cache=False)
+    views.fill(si, 4, folios=1)
+    found = views.lists(si).set_index("list")
+    assert found["clusters"].to_dict() == {"free": "2 3", "nonfull[0]": "0", "nonfull[4]": "1"}
+    assert found["slots"].to_dict() == {"free": "0 0", "nonfull[0]": "1", "nonfull[4]": "16"}
+    assert views.members(si, int(NONFULL) + 4) == [1]
+
+
+def test_clusters_of_several_orders_are_counted():
+    cells = pd.DataFrame(
+        [
+            ("a", 0, "order 4", "late"),
+            ("a", 0, "order 0", "late"),
+            ("a", 1, "order 4", "late"),
+            ("a", 1, "free", "late"),
+            ("b", 0, "order 9", "late"),
+            ("b", 0, "order 0", "early"),
+        ],
+        columns=["variant", "cluster", "holds", "when"],
+    )
+    assert views.mixing(cells, "late").to_dict() == {"a": 1, "b": 0}

@@ -3,6 +3,7 @@
 import pytest
 
 from lorelab import agreement
+from lorelab.counters import table
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.lab import records
@@ -40,8 +41,17 @@ def test_repeats_of_several_boots_follow_one_another():
     twice = instructions.pooled([record, record])
     repeats = record.counters["step"].max()
     assert twice.provenance.boots == 2
-    for counter, table in twice.counters.groupby("counter", sort=False):
+    for counter, found in twice.counters.groupby("counter", sort=False):
         values = record.counters.loc[record.counters["counter"] == counter, "value"].tolist()
-        assert table["step"].tolist() == list(range(1, 2 * repeats + 1))
-        assert table["value"].tolist() == 2 * values
+        assert found["step"].tolist() == list(range(1, 2 * repeats + 1))
+        assert found["value"].tolist() == 2 * values
     assert (twice.counters["counter"].unique() == record.counters["counter"].unique()).all()
+
+
+def test_instructions_are_told_for_64_kib():
+    steps = {"swapout": [3200, 3300], "swapin": [1600, 1600], "pages": [32, 32]}
+    counted = {name: ("", values) for name, values in steps.items()}
+    found = instructions.per_64k(table(FOUND.name, "v6.12", "kernel", counted))
+    assert found["swapout"] == pytest.approx(1.625)
+    assert found["swapout spread"] == pytest.approx(100 * 100 / 3250)
+    assert (found["swapin"], found["swapin spread"]) == (pytest.approx(0.8), 0)

@@ -106,3 +106,16 @@ def test_a_model_that_splits_no_more_takes_the_tlbi_claim_with_it(monkeypatch):
     whole = checks.counted(Variant.V3, 4)
     monkeypatch.setattr(checks, "counted", lambda variant, order: whole)
     assert checks.weigh_tlbi().verdict == Verdict.CONTRADICTED
+
+
+def test_what_is_tied_up_is_told_in_slots_and_mib():
+    found = checks.tied_up((Variant.V2, Variant.V3), (1, 2))
+    one = sum(512 - 2**order for order in range(2, 9))
+    assert found["slots order 0 can't have"].tolist() == [one, 2 * one, 0, 0]
+    assert (found["MiB"] * 256 - found["slots order 0 can't have"]).abs().max() < 256 * 0.05
+
+
+def test_totals_of_published_runs_stand_beside_the_tools():
+    found = checks.run_totals()
+    assert found["tool"]["-a"].tolist() == [224, 231, 227] == found["printed"]["-a"].tolist()
+    assert found["tool"]["none"].tolist() != found["printed"]["none"].tolist()

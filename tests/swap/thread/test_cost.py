@@ -1,5 +1,7 @@
 """Costs of events fitted to the printed tables."""
 
+import pytest
+
 from lorelab.swap.thread import cost, figures
 
 
@@ -47,3 +49,30 @@ def test_a_table_that_no_weights_can_make_is_refused(altered):
     altered(v3_64k_series=-40.0)
     assert cost.fit("v3", "throughput").worst > 0.1
     assert cost.ranges("v3", "throughput").empty
+
+
+def test_gains_are_costs_before_over_costs_with_the_series():
+    found = cost.gains("v3")
+    assert found["size"].tolist() == ["4K", "64K", "2M"] * 2
+    row = found[(found["reading"] == "throughput") & (found["size"] == "64K")].iloc[0]
+    before, after = (figures.figure(f"v3-64k-{column}") / 100 for column in ("base", "series"))
+    assert row["gain"] == pytest.approx((1 + after) / (1 + before))
+
+
+def test_errors_and_nearest_costs_are_those_of_the_fits():
+    worst, nearest = cost.errors(), cost.nearest()
+    assert worst.loc["v4", ("time", True)] == round(100 * cost.fit("v4", "time").worst, 1)
+    assert len(nearest) == len(cost.TABLES) * len(cost.READINGS) * len(cost.KINDS) * 2
+    [row] = nearest[
+        (nearest["table"] == "v4")
+        & (nearest["reading"] == "time")
+        & (nearest["kind"] == "2M")
+        & (nearest["cost is"] == "fitted")
+    ].to_dict("records")
+    assert row["cost"] == round(cost.fit("v4", "time").kinds.loc["2M", "fitted"], 3)
+
+
+def test_spans_have_every_weight_of_every_table():
+    found = cost.spans(("v3", "v4"))
+    assert len(found) == 2 * len(cost.WEIGHTS)
+    assert (found["lowest"] <= found["highest"]).all()

@@ -21,7 +21,7 @@ from lorelab.swap.model.state import (
     SWAPFILE_CLUSTER,
     Swap,
 )
-from lorelab.swap.params import Mixed, order_weights
+from lorelab.swap.params import Mixed, Variant, order_weights
 from lorelab.swap.workload.load import TOTALS, Load, mean_pages, run, start
 
 NAME = "swap/mixed"
@@ -148,6 +148,43 @@ def grid(
         columns = {name: value for name, value in given.items() if name != "variant"}
         tables.append(by(Mixed(**(params.model_dump() | given))).assign(**columns))
     return pd.concat(tables, ignore_index=True)
+
+
+def run_lengths(params: Mixed, variants: list[Variant], tasks: list[int]) -> pd.DataFrame:
+    """Length of the runs that tasks write, each on a CPU of its own.
+
+    Returns
+    -------
+    DataFrame
+        In slots, by step and variant; a column for each number of tasks.
+    """
+    tables = []
+    for number in tasks:
+        given = params.model_copy(update={"tasks": number, "cpus": number})
+        found = grid(given, variant=variants)
+        tables.append(found[found["counter"] == "run_length"].assign(tasks=number))
+    length = pd.concat(tables)
+    return length.pivot_table(index=["step", "variant"], columns="tasks", values="value")
+
+
+def late(
+    table: pd.DataFrame, counters: list[str], index: list[str], after: int = 1
+) -> pd.DataFrame:
+    """Means of some counters over the steps of a `grid` that come after one.
+
+    Parameters
+    ----------
+    table : DataFrame
+    counters : list of str
+        The columns of the result.
+    index : list of str
+        Columns of `table` that tell its rows apart.
+    after : int
+        Step 1 is the filling.
+    """
+    chosen = table[(table["step"] > after) & table["counter"].isin(counters)]
+    wide = chosen.pivot_table(index=index, columns="counter", values="value", sort=False)
+    return wide[counters]
 
 
 def _readings(si: Swap, load: Load) -> dict[str, np.ndarray]:

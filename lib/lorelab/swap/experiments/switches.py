@@ -88,3 +88,45 @@ def simulate(params: Switches) -> pd.DataFrame:
             for table in tables
         ),
     )
+
+
+def by_setting(joined: pd.DataFrame, iterations: int) -> pd.DataFrame:
+    """Tell settings and turns apart in a table of `lorelab.agreement.compare`.
+
+    Returns
+    -------
+    DataFrame
+        `joined` with the columns `setting` and `turn`, and `counter` as one run has it.
+    """
+    told = joined["counter"].str.rsplit(".", n=1, expand=True)
+    turn = "turn " + ((joined["step"] - 1) // iterations + 1).astype(str)
+    return joined.assign(setting=told[0], counter=told[1], turn=turn)
+
+
+def by_turn(told: pd.DataFrame) -> pd.DataFrame:
+    """Add up each turn of `by_setting`: folios the kernel split, and iterations that are equal.
+
+    Returns
+    -------
+    DataFrame
+        A row a setting; columns are both for each turn.
+    """
+    outcome = told[told["counter"].isin(["swpout", "swpout_fallback"])]
+    same = outcome.groupby(["setting", "turn", "step"])["difference"].agg(lambda d: (d == 0).all())
+    same = same.rename("equal").reset_index()
+    split = outcome[outcome["counter"] == "swpout_fallback"]
+    table = {"index": "setting", "columns": "turn", "sort": False, "aggfunc": "sum"}
+    shown = {
+        "split": split.pivot_table(values="kernel", **table),
+        "iterations equal": same.pivot_table(values="equal", **table),
+    }
+    return pd.concat(shown, axis=1).astype(int)
+
+
+def as_counters(told: pd.DataFrame, turn: str) -> pd.DataFrame:
+    """One turn of `by_setting` as counters of `swap/allocator-test`, a variant a setting."""
+    outcome = told["counter"].isin(["swpout", "swpout_fallback"])
+    drawn = told[outcome & (told["turn"] == turn)]
+    sides = ["model", "kernel"]
+    drawn = drawn.melt(["step", "counter", "unit", "setting"], sides, "source", "value")
+    return drawn.rename(columns={"setting": "variant"})

@@ -7,6 +7,7 @@ from lorelab.numbers import U
 from lorelab.params import label
 from lorelab.swap.model import state
 from lorelab.swap.model.state import SWAP_MAP_BAD, SWAPFILE_CLUSTER, Swap
+from lorelab.swap.model.swap_slots import folio_alloc_swap
 from lorelab.swap.params import Mixed, Variant, order_weights
 from lorelab.swap.workload.load import folio_orders, mean_pages, run, start
 
@@ -43,6 +44,23 @@ def members(si: Swap, which: int) -> list[int]:
         found.append(idx)
         idx = int(si.cluster_info[idx]["next"])
     return found
+
+
+def fill(si: Swap, order: int, folios: int | None = None) -> list[int]:
+    """Swap out folios of one order on CPU 0, until the device has no room, or so many are out.
+
+    Returns
+    -------
+    list of int
+        Their first slots.
+    """
+    taken: list[int] = []
+    while folios is None or len(taken) < folios:
+        offset = int(folio_alloc_swap(si, U(0), U(order)))
+        if not offset:
+            break
+        taken.append(offset)
+    return taken
 
 
 def kinds(si: Swap, folios: np.ndarray | None = None) -> np.ndarray:
@@ -145,3 +163,23 @@ def maps(params: Mixed, variants: list[Variant], turnovers: list[float]) -> pd.D
             when = f"after {turnover:g} {turns}" if turnover else "just filled"
             tables.append(shown.assign(variant=label(given.variant), when=when))
     return pd.concat(tables, ignore_index=True)
+
+
+def mixing(maps: pd.DataFrame, when: str) -> pd.Series:
+    """Clusters that hold folios of several orders.
+
+    Parameters
+    ----------
+    maps : DataFrame
+        Of several variants, as `maps` gives them.
+    when : str
+        Which of their times.
+
+    Returns
+    -------
+    Series
+        By variant.
+    """
+    held = maps[(maps["when"] == when) & maps["holds"].str.startswith("order")]
+    orders = held.groupby(["variant", "cluster"])["holds"].nunique()
+    return (orders > 1).groupby("variant").sum()

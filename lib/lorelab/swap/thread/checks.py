@@ -223,6 +223,13 @@ def left_over(variant: Variant, cpus: int) -> int:
     return int(si.info["pages"][0] - si.info["inuse_pages"][0])
 
 
+def tied_up(variants: tuple[Variant, ...], cpus: tuple[int, ...]) -> pd.DataFrame:
+    """`left_over` by variant and number of CPUs, in slots and in MiB."""
+    left = {(v.name, n): left_over(v, n) for v in variants for n in cpus}
+    slots = pd.Series(left, name="slots order 0 can't have").rename_axis(["variant", "CPUs"])
+    return slots.to_frame().assign(MiB=(slots * PAGE / (1 << 20)).round(1))
+
+
 def weigh_stealing() -> Finding:
     left = {f"{v.name.lower()}, free slots left": left_over(v, 2) for v in (Variant.V2, Variant.V3)}
     good = left["v3, free slots left"] == 0 < left["v2, free slots left"]
@@ -340,15 +347,28 @@ def weigh_nr_swap_order() -> Finding:
 @cache
 def tested(variant: Variant, options: str, large_swapin: bool, batched_zap: bool) -> pd.DataFrame:
     """A model run of `swap/allocator-test`: one row an iteration, columns the counters."""
-    found = allocator_test.simulate(
-        AllocatorTest(
-            variant=variant,
-            options=options,
-            large_swapin=large_swapin,
-            batched_zap=batched_zap,
-        )
+    params = AllocatorTest(
+        variant=variant, options=options, large_swapin=large_swapin, batched_zap=batched_zap
     )
-    return found.pivot_table(index="step", columns="counter", values="value")
+    return allocator_test.by_iteration(params)
+
+
+def run_totals() -> pd.DataFrame:
+    """Folios of each published run without Chris Li's series, by options, and the tool's own.
+
+    The tool's totals follow from its options alone, whatever the allocator.
+    """
+    names = {"-a": "a", "-a -s": "as", "-s": "s", "none": "none"}
+    printed = {
+        options: published(f"chris-without-{name}").sum(axis=1) for options, name in names.items()
+    }
+    tool = {
+        options: tested(Variant.V6_10, "" if options == "none" else options, False, False)
+        for options in names
+    }
+    tool = {options: run.sum(axis=1)[:3] for options, run in tool.items()}
+    both = {"printed": pd.DataFrame(printed), "tool": pd.DataFrame(tool)}
+    return pd.concat(both, axis=1).astype(int).rename_axis("iteration")
 
 
 def weigh_run(prefix: str, variant: Variant, options: str, **switches: bool) -> Weigh:

@@ -203,3 +203,52 @@ def ranges(table: str, reading: str, aging: bool = True) -> pd.DataFrame:
     shares = reached * (counts[1] - counts[0]) / (cost[1] - cost[0])
     spans = np.stack([reached.min(0), reached.max(0), shares.min(0), shares.max(0)], axis=1)
     return pd.DataFrame(spans, columns=columns).assign(weight=WEIGHTS)[["weight", *columns]]
+
+
+def gains(table: str) -> pd.DataFrame:
+    """Cost of each size before and with the series, under either reading, and their ratio."""
+    rows = []
+    for reading in READINGS:
+        printed, _ = cells(table, reading)
+        wide = printed.pivot_table(index="size", columns="series", values="cost", sort=False)
+        rows.append(wide.assign(reading=reading, gain=wide[False] / wide[True]).reset_index())
+    found = pd.concat(rows, ignore_index=True).rename_axis(columns=None)
+    found = found.rename(columns={False: "cost before", True: "cost with the series"})
+    return found[["reading", "size", "cost before", "cost with the series", "gain"]]
+
+
+def errors() -> pd.DataFrame:
+    """Largest error of the nearest weights [%]: a row a table, columns by reading and aging."""
+    rows = [
+        {"table": table, "reading": reading, "aging": aging}
+        | {"worst": 100 * fit(table, reading, aging).worst}
+        for table in TABLES
+        for reading in READINGS
+        for aging in (True, False)
+    ]
+    found = pd.DataFrame(rows).round(1).replace(-0.0, 0.0)
+    return found.pivot_table(
+        index="table", columns=["reading", "aging"], values="worst", sort=False
+    )
+
+
+def nearest() -> pd.DataFrame:
+    """Printed and fitted cost of every kind, in every table and reading.
+
+    Returns
+    -------
+    DataFrame
+        `table`, `reading`, `kind`, `cost is` (printed or fitted) and `cost`, to a thousandth.
+    """
+    shown = pd.concat(
+        {(table, reading): fit(table, reading).kinds for table in TABLES for reading in READINGS},
+        names=["table", "reading"],
+    )
+    long = shown[["printed", "fitted"]].round(3).reset_index()
+    return long.melt(["table", "reading", "kind"], var_name="cost is", value_name="cost")
+
+
+def spans(tables: tuple[str, ...]) -> pd.DataFrame:
+    """`ranges` of several tables read as throughput, by table and weight, to a thousandth."""
+    found = pd.concat(ranges(table, "throughput").assign(table=table) for table in tables)
+    return found.set_index(["table", "weight"]).round(3).replace(-0.0, 0.0)
