@@ -1,0 +1,108 @@
+"""What maintainers of the network would want to know."""
+
+from lorelab.experiments import experiment
+from lorelab.findings import Finding
+from lorelab.gso.experiments import layout, lifetimes
+from lorelab.gso.model.flag import interleavings
+from lorelab.gso.model.layout import place
+from lorelab.gso.model.structs import AS_POSTED
+from lorelab.gso.params import Layout, Lifetimes, Traffic, Variant, Vhost
+
+
+def _vhost() -> str:
+    asked = experiment("gso/vhost")
+    before, after = (
+        asked.recorded(Vhost(refcnt=refcnt)).counters.set_index("counter")["value"]
+        for refcnt in (False, True)
+    )
+    return (
+        f"of {before['told']} packets of a guest vhost lends the pages of {before['completions']}, "
+        f"and that one is copied ({before['copied_bytes']} bytes); with the flag none is copied, "
+        f"{after['told']} come back once each after {after['completions']} completions, and "
+        f"{after['wrong']} segments are wrong (exact, 6.12.117)"
+    )
+
+
+def _flag() -> str:
+    ways, mended = interleavings(1, 1), interleavings(1, 1, mended=True)
+    steps = len(lifetimes.shortest(Lifetimes(cpus=2, segments=2), 5))
+    return (
+        f"{ways.lost} of {ways.all} interleavings of one sent and one copied segment lose it, the "
+        f"shortest after {steps} steps; with the patch {mended.lost} (every order of the model)"
+    )
+
+
+def _late() -> str:
+    asked = experiment("gso/traffic")
+    late, early = (
+        asked.recorded(Traffic(received=True, variant=variant)).counters.set_index("counter")
+        for variant in (Variant.SHARED_COUNT, Variant.ORPHAN)
+    )
+    pages = -(-56_000 // 4096), 40 * -(-1400 // 4096)
+    return (
+        f"{late['value']['copies']} calls of skb_copy_ubufs() instead of "
+        f"{early['value']['copies']} for the same bytes, and {pages[1]} pages a packet instead of "
+        f"{pages[0]} (exact, 6.12.117)"
+    )
+
+
+def _size() -> str:
+    posted = place(layout.fields(Layout(pointer=AS_POSTED)))
+    return (
+        f"0x{posted.size:x} bytes with {sum(hole.size for hole in posted.holes)} of them in holes, "
+        f"and frags[1] at 0x{posted.offset('frags[1]'):x} (gcc lays it out the same)"
+    )
+
+
+FINDINGS = [
+    Finding(
+        design="gso",
+        name="vhost-copies",
+        defect="vhost_net sets SKBFL_ZEROCOPY_FRAG without SKBFL_DONT_ORPHAN, so skb_segment() "
+        "copies each packet of a guest before it cuts it, and vhost gives zero copy up.",
+        hurts="Guests with experimental_zcopytx=1 behind a device without segmentation.",
+        effect=_vhost,
+        fix="lib/kernel/gso/upstream/"
+        "0001-vhost_net-keep-zero-copy-for-packets-that-are-segmen.patch",
+        mainline="7.3.4 has it, by its source (drivers/vhost/net.c)",
+        worth_sending=True,
+        command="kernel gso/vhost -p refcnt=true",
+    ),
+    Finding(
+        design="gso",
+        name="lost-copied-flag",
+        defect="msg_zerocopy_complete() reads, changes and writes zerocopy without an atomic "
+        "operation, and two CPUs that complete segments of one packet can lose its 0.",
+        hurts="Senders that stop zero copy when they are told of copies.",
+        effect=_flag,
+        fix="lib/kernel/gso/upstream/"
+        "0002-net-do-not-lose-that-a-MSG_ZEROCOPY-packet-was-copie.patch",
+        mainline="7.3.4 has it, by its source (net/core/skbuff.c)",
+        worth_sending=True,
+        command="model gso/flag",
+    ),
+    Finding(
+        design="gso",
+        name="copied-late",
+        defect="A MSG_ZEROCOPY packet that is segmented and then comes in on a receive path is "
+        "copied segment by segment, each into a page of its own.",
+        hurts="Containers that send over veth without hardware segmentation.",
+        effect=_late,
+        fix="none here: where a packet will go is not known when it is segmented",
+        mainline="6.12.117, measured",
+        worth_sending=False,
+        command="kernel gso/traffic -p received=true",
+    ),
+    Finding(
+        design="gso",
+        name="size-in-the-review",
+        defect="The review of the thread gives skb_shared_info with the pointer 0x148 bytes; where "
+        "the patch puts it there are two holes.",
+        hurts="Nobody: in whole cache lines both are 0x180.",
+        effect=_size,
+        fix="none needed",
+        mainline="the patch was not merged",
+        worth_sending=False,
+        command="model gso/layout -p pointer=dataref",
+    ),
+]
