@@ -88,8 +88,10 @@ def test_a_fault_that_outlives_a_whole_round_can_be_overtaken():
     assert said["overtaken"] > 0
 
 
-def test_the_chart_has_a_point_for_every_step():
+def test_the_chart_has_every_step_once_it_is_taken():
     steps = protocol.interleaving(protocol.searched(Protocol(mutation="m3")))
-    spec = sequence_chart.interleaving(steps, "what", "see").to_dict()
-    rows = [rows for rows in spec["datasets"].values() if "statement" in rows[0]]
-    assert [row["statement"] for row in rows[0]] == steps["statement"].tolist()
+    rows = sequence_chart.laid_out(steps)
+    drawn = rows[rows["kind"] == "step"]
+    assert drawn.groupby("at").size().tolist() == steps["step"].tolist()
+    assert drawn.loc[drawn["at"] == len(steps), "text"].tolist() == steps["statement"].tolist()
+    assert sequence_chart.interleaving(steps, "what", "see").to_dict()["params"][0]["value"] == 15
