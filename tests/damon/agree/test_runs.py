@@ -1,6 +1,11 @@
-"""What the model is told of the kernel's machine."""
+"""What the model is told of the kernel's machine, and how runs are judged."""
 
-from lorelab.damon.agree.runs import alike
+import numpy as np
+import pandas as pd
+import pytest
+
+from lorelab.counters import table
+from lorelab.damon.agree.runs import alike, intervals, judged
 from lorelab.damon.params import Accuracy, Overhead
 from lorelab.lab import records
 
@@ -25,3 +30,32 @@ def test_a_sample_costs_as_much_as_two_checks_beside_its_own():
         assert 140_000 < like.sample_ns < 200_000
         took = record.loc[record["counter"] == "check", "value"].mean()
         assert 30 < like.sample_ns / (took - like.check_ns) < 45
+
+
+@pytest.mark.parametrize(
+    ("rows", "told", "verdict"),
+    [
+        ([("a", True, 0.1), ("b", True, 0.0)], (), "passed"),
+        ([("a", True, 0.1), ("b", True, 0.11)], (), "undecided"),
+        ([("a", True, 0.1), ("b", False, 0.0)], (), "failed"),
+        ([("a", True, 0.1), ("b", False, 0.0)], ("b",), "passed"),
+        ([("a", True, 0.1)], ("a",), "undecided"),  # nothing is left to be judged
+    ],
+)
+def test_a_verdict_passes_what_would_have_refused_a_tenth(rows, told, verdict):
+    given = pd.DataFrame(rows, columns=["counter", "agrees", "refuses"])
+    found = judged(given, "how", told)
+    assert found.verdict == verdict
+    assert (found.table["verdict"] == "told").tolist() == [name in told for name, *_ in rows]
+
+
+def test_more_runs_of_either_side_refuse_smaller_deviations():
+    """By their ranges, as the counters agree, more runs would refuse less."""
+
+    def side(number, mean):
+        values = mean * np.random.default_rng(number).normal(1, 0.05, number)
+        found = {"runs": ("runs", [1.0] * number), "regions": ("regions", values)}
+        return table("damon/accuracy", "damon", "model", found)
+
+    few, many = (intervals(side(number, 30), side(number + 1, 31), "runs") for number in (6, 400))
+    assert few["refuses"].iloc[0] > 0.05 > many["refuses"].iloc[0] > 1 / 30 / 2

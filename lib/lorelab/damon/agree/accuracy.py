@@ -63,8 +63,9 @@ def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def agree(params: Accuracy, record: Record) -> Agreement:
-    """Judge the table of `compared()`."""
-    return judged(compared(params, record))
+    """Judge figures and distributions as `compared()` says."""
+    how = f"ranges meet, no means are apart by {WITHIN:.0%}, nor distributions by chance"
+    return judged(compared(params, record), how)
 
 
 def compared(params: Accuracy, measured: Record) -> pd.DataFrame:
@@ -134,7 +135,8 @@ def _distance(kernel: pd.Series, model: list[pd.Series], repeats: int) -> dict[s
     chance = float(np.quantile(by_chance, 0.95))
     within = bool(distance <= WITHIN)
     agrees = bool(distance <= max(WITHIN, chance))
-    return {"distance": distance, "chance": chance, "agrees": agrees, "within": within}
+    found = {"distance": distance, "chance": chance, "agrees": agrees, "within": within}
+    return found | {"refuses": max(WITHIN, chance)}
 
 
 def _factor(before: pd.DataFrame, after: pd.DataFrame, counter: str) -> tuple[float, float]:

@@ -12,8 +12,9 @@ from lorelab.lab.records import Record
 
 
 def agree(params: Hotspot, record: Record) -> Agreement:
-    """Judge the table of `compared()`."""
-    return judged(compared(params, record))
+    """Judge medians by the quotients that the runs leave open, and what has to be exact."""
+    how = "the runs leave open that medians are the same, and what is exact is"
+    return judged(compared(params, record), how)
 
 
 def compared(params: Hotspot, measured: Record) -> pd.DataFrame:
@@ -44,7 +45,9 @@ def compared(params: Hotspot, measured: Record) -> pd.DataFrame:
     drawn = float(total["out_of_reach"])
     rows.append(("out_of_reach", "draws", drawn, np.nan, np.nan, np.nan, (drawn > 0) == reached))
     names = ["counter", "unit", "kernel", "model", "low", "high", "agrees"]
-    return pd.DataFrame(rows, columns=names)
+    table = pd.DataFrame(rows, columns=names)
+    refuses = np.maximum(table["high"] - 1, 1 - table["low"])
+    return table.assign(refuses=refuses.fillna(0.0))
 
 
 def at_speed(params: Hotspot, measured: Record) -> tuple[Hotspot, Speeds]:

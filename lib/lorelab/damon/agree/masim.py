@@ -11,8 +11,8 @@ from lorelab.lab.records import Record
 
 
 def agree(params: Masim, record: Record) -> Agreement:
-    """Judge the table of `compared()`."""
-    return judged(compared(params, record))
+    """Judge sums over the windows of a run, for each window, by whether their ranges meet."""
+    return judged(compared(params, record), "ranges of sums a window meet")
 
 
 def compared(params: Masim, measured: Record) -> pd.DataFrame:

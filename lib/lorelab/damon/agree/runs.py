@@ -6,10 +6,12 @@ have to overlap (`lorelab.agreement.intervals`). Both are held against what the 
 (`lorelab.damon.experiments.truth`).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
-from lorelab import agreement
+from lorelab import agreement, equivalence
 from lorelab.agreement import Agreement, Verdict
 from lorelab.damon.params import TOOK, Masim, Monitoring, Speeds
 from lorelab.lab import records
@@ -73,14 +75,59 @@ def _checks_a_sample(params: Monitoring, took: pd.Series) -> float:
 
 
 def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFrame:
-    """As `lorelab.agreement.intervals()`, of what the model was not told, with the `ratio`."""
+    """As `lorelab.agreement.intervals()`, of what the model was not told, with the `ratio`.
+
+    `refuses` is the smallest deviation of the means that would have been refused, at 95 %
+    (`lorelab.equivalence`), and not by the ranges, which more runs make wider.
+    """
     table = agreement.intervals(model, kernel, per)
     table = table[~table["counter"].isin(NOT_COMPARED)].reset_index(drop=True)
+    sides = [_rates(side, per) for side in (model, kernel)]
+    table["refuses"] = [
+        equivalence.ratio(*(side[name] for side in sides)).refuses for name in table["counter"]
+    ]
     return table.assign(ratio=table["model"] / table["mean"].replace(0, np.nan))
 
 
-def judged(table: pd.DataFrame) -> Agreement:
-    """Passed if all rows of a table agree."""
-    agree = int(table["agrees"].sum())
-    verdict = Verdict.PASSED if agree == len(table) else Verdict.FAILED
-    return Agreement(verdict, table, f"{agree} of {len(table)} counters agree")
+def _rates(counters: pd.DataFrame, per: str) -> pd.DataFrame:
+    runs = counters.pivot_table(index="step", columns="counter", values="value", sort=False)
+    return runs.div(runs[per], axis="index")
+
+
+def judged(table: pd.DataFrame, how: str, told: tuple[str, ...] = ()) -> Agreement:
+    """Judge each counter by whether it agrees, and by what would have been refused.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `counter`, `agrees`, and `refuses`: the smallest deviation that would have been refused, at
+        95 %; 0 where both sides have to be the same.
+    how : str
+        When counters agree.
+    told : tuple of str
+        Counters that follow from what the model was told; shown, not judged.
+
+    Returns
+    -------
+    Agreement
+        The table with a `verdict`: failed where a counter does not agree, passed where
+        `agreement.REFUSED` would have been refused, undecided where it would not.
+    """
+    table = table.copy()
+    table["verdict"] = [_verdict(row) for row in table.itertuples()]
+    table.loc[table["counter"].isin(told), "verdict"] = "told"
+    verdicts = table.loc[table["verdict"] != "told", "verdict"]
+    passed = int((verdicts == Verdict.PASSED).sum())
+    said = (
+        f"{how}; of {len(verdicts)} counters {passed} agree so that {agreement.REFUSED:.0%} off "
+        f"would have been refused at 95 %, {int((verdicts == Verdict.FAILED).sum())} do not agree"
+    )
+    if told:
+        said += f"; not judged, for it follows from what the model is told: {', '.join(told)}"
+    return Agreement(agreement.worst(verdicts), table, said)
+
+
+def _verdict(row: NamedTuple) -> str:
+    if not row.agrees:
+        return str(Verdict.FAILED)
+    return str(Verdict.PASSED if row.refuses <= agreement.REFUSED else Verdict.UNDECIDED)

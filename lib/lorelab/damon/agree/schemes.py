@@ -11,8 +11,9 @@ from lorelab.lab.records import Record
 
 
 def agree(params: Schemes, record: Record) -> Agreement:
-    """Judge the table of `compared()`."""
-    return judged(compared(params, record))
+    """Judge totals of runs by whether their ranges meet, or their means are within 5 %."""
+    how = f"ranges of totals meet, or means are within {WITHIN:.0%}"
+    return judged(compared(params, record), how)
 
 
 def compared(params: Schemes, measured: Record) -> pd.DataFrame:

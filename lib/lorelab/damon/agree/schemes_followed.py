@@ -81,8 +81,9 @@ def followed(params: Schemes, given: Given) -> pd.DataFrame:
 
 
 def agree(params: Schemes, record: Record) -> Agreement:
-    """Judge the table of `compared()`."""
-    return judged(compared(params, record))
+    """Every region, trial, look and statistic has to be the same."""
+    table = compared(params, record).assign(refuses=0.0)
+    return judged(table, "window for window, region for region")
 
 
 def compared(params: Schemes, measured: Record) -> pd.DataFrame:
