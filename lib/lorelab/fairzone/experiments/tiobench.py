@@ -19,7 +19,7 @@ from lorelab.fairzone.workload.files import FIXED_POINT, scattered, sequential, 
 from lorelab.numbers import U
 from lorelab.params import label
 
-BUCKETS = 128
+BUCKETS = 50
 """Parts of the files in the offset map."""
 TWO_FILES_READS = 5
 """Times that each of two files is read."""

@@ -1,0 +1,144 @@
+"""Pictures of the fair-zone chapter, each drawn from a table that an experiment gives."""
+
+import altair as alt
+import pandas as pd
+
+from lorelab.charts import OKABE_ITO, title
+
+BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY = OKABE_ITO
+ZONES = {"Normal": BLUE, "DMA32": VERMILLION, "DMA": GREEN}
+"""Colours of the zones, through the whole chapter."""
+POLICIES = {"off": BLACK, "v1": VERMILLION, "baseline": BLUE, "merged": GREEN, "june-18": PURPLE}
+"""Colours of the variants; all others are grey."""
+
+
+def offset_map(parts: pd.DataFrame, slider: bool = False, see: str = "") -> alt.Chart:
+    """Draw which part of the file is cached, and in which zone, a row a variant.
+
+    Parameters
+    ----------
+    parts : DataFrame
+        `offset` in per cent of the file, `zone`, `cached` in per cent of that part of the file,
+        `variant`, and `moment`, a whole number that the slider moves over.
+    slider : bool
+        Let the reader move through the moments; the picture that stands shows `moment` 0.
+    see : str
+        Caption.
+    """
+    step = float(parts["offset"].drop_duplicates().sort_values().diff().median())
+    used = [zone for zone in ZONES if zone in set(parts["zone"])]
+    chart = (
+        alt.Chart(parts)
+        .mark_rect(aria=False)
+        .transform_calculate(end=f"datum.offset + {step}")
+        .encode(
+            x=alt.X("offset:Q", title="offset in the file, %", scale=alt.Scale(domain=[0, 100])),
+            x2="end:Q",
+            y=alt.Y(
+                "sum(cached):Q", title="cached, %", stack=True, scale=alt.Scale(domain=[0, 100])
+            ),
+            color=alt.Color(
+                "zone:N",
+                title="zone",
+                scale=alt.Scale(domain=used, range=[ZONES[zone] for zone in used]),
+            ),
+        )
+    )
+    chart = chart.mark_bar(aria=False, binSpacing=0).properties(width=520, height=90)
+    if slider:
+        moments = parts["moment"]
+        knob = alt.param(
+            name="moment",
+            value=0,
+            bind=alt.binding_range(
+                min=int(moments.min()), max=int(moments.max()), step=1, name="moment "
+            ),
+        )
+        chart = chart.add_params(knob).transform_filter("datum.moment == moment")
+    order = list(parts["variant"].drop_duplicates())
+    return chart.facet(row=alt.Row("variant:N", title=None, sort=order)).properties(
+        title=title("What of the file is cached", see)
+    )
+
+
+def shares(table: pd.DataFrame, size: float, see: str) -> alt.LayerChart:
+    """Draw DMA32's share of the allocations over the rate of kswapd, a line a variant.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `rate` in pages, `share` in per cent, `variant`.
+    size : float
+        DMA32's share of the pages, in per cent.
+    see : str
+        Caption.
+    """
+    drawn = [name for name in POLICIES if name in set(table["variant"])]
+    lines = (
+        alt.Chart(table)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X(
+                "rate:Q",
+                title="pages that kswapd looks at while the disk moves one",
+                scale=alt.Scale(type="log"),
+            ),
+            y=alt.Y("share:Q", title="DMA32's share of allocations, %"),
+            color=alt.Color(
+                "variant:N",
+                title="variant",
+                scale=alt.Scale(domain=drawn, range=[POLICIES[name] for name in drawn]),
+            ),
+        )
+    )
+    rule = (
+        alt.Chart(pd.DataFrame({"share": [size]}))
+        .mark_rule(strokeDash=[4, 4], color=GREY)
+        .encode(y="share:Q")
+    )
+    return (rule + lines).properties(title=title("Share of allocations, over kswapd's pace", see))
+
+
+def walks(table: pd.DataFrame, see: str) -> alt.Chart:
+    """Draw passes and zone tests an allocation, a row a variant.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `variant`, `kind` (passes or zones tested), `each`, how many an allocation.
+    see : str
+        Caption.
+    """
+    return (
+        alt.Chart(table)
+        .mark_bar()
+        .encode(
+            x=alt.X("each:Q", title="an allocation"),
+            y=alt.Y("variant:N", title=None, sort=None),
+            color=alt.Color("kind:N", title=None, scale=alt.Scale(range=[BLUE, ORANGE])),
+            yOffset=alt.YOffset("kind:N"),
+        )
+        .properties(title=title("Walks over the zonelist", see), height={"step": 11})
+    )
+
+
+def gains(table: pd.DataFrame, see: str) -> alt.Chart:
+    """Draw the gain of sequential reads over the number of threads, printed and modelled.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `threads`, `gain` in per cent, `source`.
+    see : str
+        Caption.
+    """
+    return (
+        alt.Chart(table)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("threads:O", title="threads"),
+            y=alt.Y("gain:Q", title="gain of sequential reads, %", scale=alt.Scale(zero=True)),
+            color=alt.Color("source:N", title=None, scale=alt.Scale(range=[VERMILLION, BLACK])),
+        )
+        .properties(title=title("The gain, and the cache hits that would make it", see))
+    )

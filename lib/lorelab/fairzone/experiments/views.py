@@ -1,0 +1,110 @@
+"""Tables that the pages of the chapter show: several variants side by side."""
+
+import pandas as pd
+
+from lorelab.fairzone.experiments import inversion, tiobench
+from lorelab.fairzone.params import Inversion, Tiobench, Variant
+from lorelab.fairzone.thread.figures import THREADS, speedup
+from lorelab.fairzone.thread.figures import tiobench as printed
+from lorelab.params import label
+
+
+def variants(params: Tiobench) -> pd.DataFrame:
+    """Every variant on the same workload, one row each.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by the variant's label: `size` and, for writes and reads, `share` of DMA32, in
+        per cent; `hits` in per cent of the sequential reads; `passes` and `tests` an allocation of
+        the reads; `resets` of the whole run.
+    """
+    rows = {}
+    for variant in Variant:
+        done = tiobench.run(params.model_copy(update={"variant": variant, "steps": 1}))
+        phases = tiobench.summary(done).set_index("phase")
+        resets = done.count[:, tiobench.COUNTS.index("resets")].sum()
+        rows[label(variant)] = {
+            "size": 100 * phases.loc["read", "size"],
+            "share, write": 100 * phases.loc["write", "share"],
+            "share, read": 100 * phases.loc["read", "share"],
+            "hits": 100 * phases.loc["read", "hits"],
+            "passes": phases.loc["read", "passes"],
+            "tests": phases.loc["read", "tests"],
+            "resets": int(resets),
+        }
+    return pd.DataFrame(rows).T.rename_axis("variant")
+
+
+def walks(table: pd.DataFrame) -> pd.DataFrame:
+    """Passes and zone tests of `variants()`, a row each, as `charts.walks` takes them."""
+    kinds = {"passes": "passes", "tests": "zones tested"}
+    parts = [
+        pd.DataFrame({"variant": table.index, "kind": kind, "each": table[column].round(3)})
+        for column, kind in kinds.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def offsets(params: Tiobench, shown: list[Variant]) -> pd.DataFrame:
+    """What of the file is cached where, at the end of each window of writes and of reads.
+
+    Returns
+    -------
+    DataFrame
+        As `charts.offset_map` takes it; `moment` 0 is when the read begins.
+    """
+    parts = []
+    for variant in shown:
+        done = tiobench.run(params.model_copy(update={"variant": variant}), maps=True)
+        found = done.windows
+        found = found[(found["pages"] > 0) & (found["zone"] != "DMA")]
+        reads = found["phase"] == "read"
+        moment = found["window"].where(reads, found["window"] - params.steps)
+        whole = float(done.touched[0]) / tiobench.BUCKETS
+        parts.append(
+            pd.DataFrame(
+                {
+                    "variant": label(variant),
+                    "moment": moment,
+                    "offset": (100 / tiobench.BUCKETS * found["offset"]).round(3),
+                    "zone": found["zone"],
+                    "cached": (100 * found["pages"] / whole).round(0),
+                }
+            )
+        )
+    table = pd.concat(parts, ignore_index=True)
+    return table[table["cached"] > 0].reset_index(drop=True)
+
+
+def rates(params: Inversion, shown: list[Variant]) -> pd.DataFrame:
+    """DMA32's share of the allocations over the rate of kswapd, for several variants."""
+    parts = []
+    for variant in shown:
+        found = inversion.simulate(params.model_copy(update={"variant": variant}))
+        wide = found.pivot_table(index="step", columns="counter", values="value")
+        taken = wide.filter(like="allocated_").sum(axis=1)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "variant": label(variant),
+                    "rate": wide["rate"].round(2),
+                    "share": (100 * wide["allocated_dma32"] / taken).round(2),
+                    "residency": (wide["residency_dma32"] / wide["residency_normal"]).round(2),
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def gains(params: Tiobench) -> pd.DataFrame:
+    """Gain of v1's sequential reads by number of threads: printed, and from the model's hits."""
+    table = printed().query("operation == 'seqread'").set_index("threads")
+    rows = []
+    for threads in THREADS:
+        given = {"variant": Variant.V1, "threads": threads, "steps": 1}
+        done = tiobench.run(params.model_copy(update=given))
+        hits = tiobench.summary(done).set_index("phase").loc["read", "hits"]
+        rows.append((threads, table.loc[threads, "percent"], "printed, 29 May 2014"))
+        rows.append((threads, round(speedup(hits), 2), "the model's hits, at no cost"))
+    return pd.DataFrame(rows, columns=["threads", "gain", "source"])

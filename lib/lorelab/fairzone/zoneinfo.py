@@ -1,0 +1,137 @@
+"""A reader's /proc/zoneinfo, of any kernel since 3.12: its zones for the model.
+
+        Node 0, zone    DMA32
+          pages free     ...
+                min / low / high ...
+                managed  ...
+                protection: (0, 0, 3912, 3912)
+
+`protection` is the zone's lowmem_reserve by class. Zones without managed pages are left out, and so
+are all nodes but the first with two zones or more, as the policy spreads over zones of one node.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from lorelab.errors import BadInput
+from lorelab.fairzone.model import zones
+from lorelab.fairzone.model.zones import Node
+from lorelab.fairzone.params import Variant
+
+LARGEST = 64 * 2**20
+"""Bytes of a file that is read: thousands of nodes."""
+KNOWN = ("DMA", "DMA32", "Normal", "HighMem", "Movable", "Device")
+HEAD = re.compile(r"Node\s+(\d+),\s+zone\s+(\S+)\s*$")
+WANTED = ("min", "low", "high", "managed")
+MOST_PAGES = 1 << 40
+
+
+class Zone(NamedTuple):
+    """One zone of the file, in pages."""
+
+    node: int
+    name: str
+    managed: int
+    free: int
+    min: int
+    low: int
+    high: int
+    protection: tuple[int, ...]
+
+
+def read(path: Path) -> list[Zone]:
+    """Zones of the first node with pages in two zones or more, else of the first, lowest first.
+
+    Raises
+    ------
+    BadInput
+        The file can't be read, is no zoneinfo, or is cut.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST + 1)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; takes a copy of /proc/zoneinfo") from None
+    if len(raw) > LARGEST:
+        raise BadInput(f"{path}: larger than {LARGEST >> 20} MiB; takes a copy of /proc/zoneinfo")
+    every = parse(raw.decode("ascii", "replace"), str(path))
+    nodes: dict[int, list[Zone]] = {}
+    for zone in every:
+        nodes.setdefault(zone.node, []).append(zone)
+    several = [found for found in nodes.values() if len(found) > 1]
+    return (several or list(nodes.values()))[0]
+
+
+def parse(text: str, name: str) -> list[Zone]:
+    """All zones with managed pages, in the order of the file."""
+    found = []
+    blocks = re.split(r"(?m)^(?=Node\s+\d+,\s+zone)", text)
+    if not HEAD.match(blocks[0].split("\n")[0] if blocks[0] else ""):
+        blocks = blocks[1:]
+    for block in blocks:
+        if zone := _zone(block, name):
+            found.append(zone)
+    if not found:
+        raise BadInput(f"{name}: no zone with managed pages; takes a copy of /proc/zoneinfo")
+    return found
+
+
+def _zone(block: str, name: str) -> Zone | None:
+    lines = block.split("\n")
+    head = HEAD.match(lines[0])
+    if head is None or head[2] not in KNOWN:
+        raise BadInput(f"{name}: {lines[0][:60]!r} names no zone that Linux has")
+    where = f"{name}: node {head[1]}, zone {head[2]}"
+    values: dict[str, int] = {}
+    for line in lines[1:]:
+        if line.split()[:1] == ["pagesets"]:
+            break
+        if plain := re.fullmatch(r"\s+(pages free|min|low|high|managed)\s+(\d+)\s*", line):
+            values.setdefault(plain[1], int(plain[2]))
+    if values.get("managed") == 0:
+        return None
+    if lacking := [field for field in ("pages free", *WANTED) if field not in values]:
+        raise BadInput(
+            f"{where}: no line for {', '.join(lacking)}; the file is cut, or from a "
+            "kernel before 3.12"
+        )
+    protection = re.search(r"protection:\s*\(([\d, ]+)\)", block)
+    if protection is None:
+        raise BadInput(f"{where}: no line for protection; the file is cut")
+    kept = tuple(int(word) for word in protection[1].split(",") if word.strip())
+    if max(*values.values(), *kept) > MOST_PAGES:
+        raise BadInput(f"{where}: a number beyond {MOST_PAGES} pages")
+    if not values["min"] <= values["low"] <= values["high"] <= values["managed"]:
+        raise BadInput(f"{where}: takes min <= low <= high <= managed")
+    marks = (values[field] for field in ("min", "low", "high"))
+    return Zone(int(head[1]), head[2], values["managed"], values["pages free"], *marks, kept)
+
+
+def reserves(found: list[Zone]) -> np.ndarray:
+    """`protection` among the zones of the file: (zones, zones) i8, as `zones.lowmem_reserves`."""
+    # Columns of protection are the zone types that the kernel was built with, the lowest first.
+    table = np.zeros((len(found), len(found)), np.int64)
+    width = min(len(zone.protection) for zone in found)
+    order = [name for name in KNOWN if name != "HighMem"][-width:] if width < 5 else list(KNOWN)
+    if width == 4 and found[0].name == "DMA":
+        order = ["DMA", "DMA32", "Normal", "Movable"]
+    for low, zone in enumerate(found):
+        for klass in range(low + 1, len(found)):
+            at = order.index(found[klass].name) if found[klass].name in order else width - 1
+            table[low, klass] = zone.protection[min(at, width - 1)]
+    return table
+
+
+def make(found: list[Zone], variant: Variant, cpus: int = 4, exact: bool = False) -> Node:
+    """The zones of the file for the model, all free."""
+    return zones.make(
+        [zone.managed for zone in found],
+        variant,
+        cpus,
+        exact=exact,
+        marks=[(zone.min, zone.low, zone.high) for zone in found],
+        reserves=reserves(found),
+    )
