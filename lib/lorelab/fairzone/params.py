@@ -206,6 +206,9 @@ class Tiobench(Machine):
         4000, "random writes after the writes, and random reads after the reads", "pages", ge=0
     )
     readahead: int = param(32, "pages of a readahead window; 128 KiB have 32", "pages", ge=1)
+    write_mb_s: float = param(
+        0, "throughput of the disk while files are written; 0: that of disk_mb_s", "MB/s", ge=0
+    )
     dirty_percent: int = param(20, "vm.dirty_ratio; half of it is the background ratio", "%", ge=1)
     balance_reserves: bool = param(
         True,

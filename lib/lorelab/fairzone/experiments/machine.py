@@ -24,9 +24,9 @@ def node_of(params: Machine, dirty_percent: int = 20) -> Node:
     )
 
 
-def nap_pages(params: Machine) -> int:
-    """Pages that the disk moves in HZ/10, the nap of kswapd."""
-    return round(params.disk_mb_s * 1e6 / PAGE / 10)
+def nap_pages(mb_s: float) -> int:
+    """Pages that a disk moves in HZ/10, the nap of kswapd."""
+    return round(mb_s * 1e6 / PAGE / 10)
 
 
 def names(params: Machine) -> list[str]:

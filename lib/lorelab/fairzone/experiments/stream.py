@@ -24,7 +24,7 @@ def run(
     pages = int(node.zone["managed"].sum())
     each = pages * (100 + percent) // 100 // threads
     full = pages // threads // turn * turn
-    mm = filemap.make(node, each * threads, nap_pages(params))
+    mm = filemap.make(node, each * threads, nap_pages(params.disk_mb_s))
     speed = round(rate * FIXED_POINT)
     before = []
     for begin, until in ((0, full), (full, each)):

@@ -54,7 +54,7 @@ def run(params: Tiobench, maps: bool = False) -> Run:
     pages_each = memory * params.data_percent // 100 // threads
     files = 2 if two else 1
     pages = pages_each * threads * files
-    mm = filemap.make(node, pages, nap_pages(params), params.balance_reserves)
+    mm = filemap.make(node, pages, 0, params.balance_reserves)
     seen = _Seen(names(params), mm, maps)
     plan = _two_files() if two else _tiobench(params.workload == "drop-caches")
     for phase, action, file in plan:
@@ -94,6 +94,8 @@ def _act(
     pages_each: int,
     first: int,
 ) -> None:
+    speed = (params.write_mb_s if "write" in action else 0) or params.disk_mb_s
+    mm.kswapd["nap_pages"] = nap_pages(speed)
     rate = round(params.kswapd_rate * FIXED_POINT)
     pages = pages_each * params.threads
     if action.startswith("scatter"):

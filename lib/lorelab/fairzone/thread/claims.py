@@ -9,10 +9,9 @@ MODEL = "fairzone/tiobench on the model"
 
 def _cell(operation: str, threads: int) -> Claim:
     row = tiobench().set_index(["operation", "threads"]).loc[operation, threads]
-    statement = (
-        f"{OPERATIONS[operation]}, {threads} threads: {row['baseline']:.2f} to {row['v1']:.2f} "
-        f"MB/s, {row['percent']:+.2f} %."
-    )
+    means = f"{row['baseline']:.2f} to {row['v1']:.2f} MB/s, {row['percent']:+.2f} %"
+    many = "1 thread" if threads == 1 else f"{threads} threads"
+    statement = f"{OPERATIONS[operation]}, {many}: {means}."
     check = MODEL if operation == "seqread" else "arithmetic on the printed figures"
     id = f"{operation}-{threads}"
     weigh = checks.weigh_cell(operation, threads)

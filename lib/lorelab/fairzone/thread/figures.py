@@ -77,7 +77,7 @@ def shares() -> pd.DataFrame:
         ("june18-{}-allocs-vanilla", "3.16-rc1", "allocations, data in memory", np.nan),
         ("june18-{}-allocs-fairzone", "18 June", "allocations, data in memory", np.nan),
         ("june18-{}-allocs-3.0", "3.0", "allocations, data in memory", np.nan),
-        ("june27-{}-allocs-fairzone", "25 June", "allocations", sized),
+        ("june27-{}-allocs-fairzone", "25 June, kswapd without reserves", "allocations", sized),
         ("big-velocity-{}-3.0", "3.0", "velocity", np.nan),
         ("big-velocity-{}-rc1", "3.16-rc1", "velocity", np.nan),
         ("big-velocity-{}-bigbatches", "batch of managed / 4", "velocity", np.nan),
