@@ -9,9 +9,9 @@ ROOT = Path(__file__).parents[1]
 NAMED = re.compile(r"\b(?:lib/(?:kernel|lorelab)|data/(?:kernel|threads|recordings))/[\w./-]*\w")
 TEXTS = sorted(
     file
-    for folder in ("lib", "bench", "data", "book")
+    for folder in ("lib", "bench", "data", "book", "notebooks")
     for file in (ROOT / folder).rglob("*")
-    if file.suffix in {".py", ".md", ".c", ".h", ".config", ".mk", ".yml"}
+    if file.suffix in {".py", ".md", ".c", ".h", ".config", ".mk", ".yml", ".ipynb"}
 )
 
 
