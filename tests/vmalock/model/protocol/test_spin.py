@@ -6,7 +6,7 @@ from bench.vmalock import spin
 from lorelab.vmalock.experiments.protocol import search
 from lorelab.vmalock.model.protocol import configurations
 from lorelab.vmalock.model.protocol.configurations import Configuration
-from lorelab.vmalock.model.protocol.reader import FROM_ZERO
+from lorelab.vmalock.model.protocol.reader import DETACHED_CHECK
 from lorelab.vmalock.model.protocol.writers import WAIT
 from lorelab.vmalock.params import Variant
 
@@ -44,7 +44,7 @@ def test_spin_reaches_as_many_states(variant, faults, writers, unmap, bits, flag
     [
         ("NO_LATE", "late check", False),
         ("NO_WAIT", WAIT, False),
-        ("NO_DETACHED", FROM_ZERO, True),
+        ("NO_DETACHED", DETACHED_CHECK, True),
         ("FREE_AT_ONCE", configurations.FREED_AT_ONCE, True),
     ],
 )

@@ -101,7 +101,7 @@ def _mutation(what: str, configuration: str, *without: str) -> Mutation:
 
 MUTATIONS = {
     "m1": _mutation("fork does not mark", "fork", "vma_start_write in fork"),
-    "m2": _mutation("detached is not checked", "unmap", reader.FROM_ZERO),
+    "m2": _mutation("detached is not checked", "unmap", reader.DETACHED_CHECK),
     "m3": _mutation("only the early check", "flags", "late check"),
     "m4": _mutation("marked without waiting for readers", "flags", writers.WAIT),
     "m5": _mutation("freed without RCU", "unmap", FREED_AT_ONCE),
@@ -126,7 +126,7 @@ def programs(variant: Variant, chosen: Configuration, without: frozenset[str]) -
         raise BadInput(f"variant={variant.name}: its protocol is not modelled here")
     whole = _whole(variant, chosen, without)
     known = dict.fromkeys(name for program in whole for name in names(program))
-    if unknown := sorted(without - {*known, *CHANGES, reader.FROM_ZERO}):
+    if unknown := sorted(without - {*known, *CHANGES, reader.DETACHED_CHECK}):
         raise BadInput(
             f"without={unknown[0]}: takes the name of a step; there are {', '.join(known)}"
         )
@@ -148,7 +148,7 @@ def mutated(variant: Variant, mutation: str) -> frozenset[str]:
     """What a mutation leaves out or changes of a variant."""
     chosen = MUTATIONS[mutation]
     known = {*step_names(variant, CONFIGURATIONS[chosen.configuration]), *CHANGES}
-    return chosen.without & (known | {reader.FROM_ZERO})
+    return chosen.without & (known | {reader.DETACHED_CHECK})
 
 
 def setting(

@@ -23,7 +23,7 @@ END_RCU = "RCU section of vma_end_read"
 LATE = "late comparison with mm_lock_seq"
 
 ANON_FIRST = "anon_vma is checked before the VMA is locked"
-FROM_ZERO = "detached check"
+DETACHED_CHECK = "detached check"
 
 
 def fault(traits: Traits, page: int, changes: frozenset[str]) -> Program:
@@ -35,7 +35,7 @@ def fault(traits: Traits, page: int, changes: frozenset[str]) -> Program:
         Of the variant.
     page : int
     changes : frozenset of str
-        `ANON_FIRST`, or `FROM_ZERO`: a detached VMA's count is counted up, too.
+        `ANON_FIRST`, or `DETACHED_CHECK`: a detached VMA's count is counted up, too.
     """
     if not traits.vma_read_lock:
         return under_mmap_lock(page)
@@ -59,7 +59,7 @@ def lock_by_semaphore(page: int, changes: frozenset[str]) -> Program:
         Do(Op.DOWN_READ_TRYLOCK, "down_read_trylock", "inval", by=(LOCK,)),
         Do(Op.LOAD_VM_LOCK_SEQ, "late load of vm_lock_seq", by=("late check",)),
         Do(Op.UNLESS_EQUAL, LATE, "inval up", arg=1, by=("late check",)),
-        Do(Op.IF_ATTACHED, FROM_ZERO, "miss"),
+        Do(Op.IF_ATTACHED, DETACHED_CHECK, "miss"),
         Do(Op.IF_IN_RANGE, "range check", "inval up", arg=page),
         Do(Op.RCU_READ_UNLOCK, "rcu_read_unlock", by=(RCU,)),
         Goto("locked"),
@@ -106,7 +106,7 @@ def lock_by_count(page: int, changes: frozenset[str]) -> Program:
         Do(Op.UNLESS_EQUAL, "early comparison with mm_lock_seq", "inval", by=("early check",)),
         Do(
             Op.INC_NOT_ZERO, "refcount_inc_not_zero", "inval", "detached", by=(LOCK,),
-            arg=FROM_ZERO in changes,
+            arg=DETACHED_CHECK in changes,
         ),
         Do(Op.IF_OUR_MM, "vm_mm check", "unstable"),
         Do(Op.LOAD_VM_LOCK_SEQ, "late load of vm_lock_seq", by=("late check",)),
