@@ -11,7 +11,7 @@ PER_NS = 4
 """Instructions a ns: 3 GHz and 1.3 instructions a cycle."""
 
 INSTRUCTIONS = {
-    "fault": 7170,  # an anonymous fault of 4 KiB, whole
+    "fault": 6566,  # an anonymous fault of 4 KiB, whole
     "walk": 600,  # of it: entry, and the lookup of the VMA
     "checks": 40,  # of it: vma_start_read() and vma_end_read() beside their atomics
     "copy": 160,  # a speculative fault copies the VMA, 168 bytes, and counts it
@@ -19,10 +19,11 @@ INSTRUCTIONS = {
     "mark": 60,  # vma_start_write() beside its atomics
     "mmap": 9000,  # under mmap_lock, of mmap() of an anonymous area
     "mprotect": 8000,  # under mmap_lock, of mprotect() of one VMA
-    "duplicate": 4500,  # of a VMA by fork, with its page tables
+    "duplicate": 955,  # of a VMA without pages by fork
     "clone": 30_000,  # of a thread, with its start
 }
-"""`fault` is measured, 0.02 % apart from run to run; the others are estimates of their size."""
+"""`fault` and `duplicate` are medians of the recorded runs of `vmalock/instructions`; the others are
+estimates of their size."""
 
 
 def ns(name: str) -> int:
