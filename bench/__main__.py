@@ -12,13 +12,14 @@ from rich.console import Console
 
 from bench.damon import tables as damon
 from bench.swap import tables as swap
+from bench.vmalock import events as vmalock_events
 from bench.vmalock import tables as vmalock
 from lorelab.errors import RunFailed
 
 DESIGNS = {
     "swap": (swap.speed, swap.size),
     "damon": (damon.speed, damon.hour, damon.reading),
-    "vmalock": (vmalock.speed,),
+    "vmalock": (vmalock.speed, vmalock_events.speed, vmalock_events.simpy),
 }
 
 if __name__ == "__main__":

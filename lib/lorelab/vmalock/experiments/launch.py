@@ -19,5 +19,5 @@ def by_cpus(cpus: tuple[int, ...] = (2, 4, 8, 16, 32, 64, 100)) -> pd.DataFrame:
     return pd.concat(
         simulate(Launch(cpus=number, policy=policy)).assign(cpus=number)
         for number in cpus
-        for policy in (Variant.MMAP_LOCK, Variant.V2, Variant.V6_12)
+        for policy in (Variant.MMAP_LOCK, Variant.V6_12)
     )

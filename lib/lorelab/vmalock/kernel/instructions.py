@@ -1,12 +1,13 @@
 """`vmalock/instructions` on a real kernel: what a fault and a fork execute."""
 
 from lorelab.counters import table
-from lorelab.errors import BadInput
-from lorelab.lab import build
+from lorelab.errors import BadInput, RunFailed
+from lorelab.lab import build, records
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab, by_boot
 from lorelab.lab.run import measure as run
+from lorelab.params import words
 from lorelab.vmalock.kernel.boot import DESIGN
 from lorelab.vmalock.params import Instructions
 
@@ -52,3 +53,12 @@ def _measure(wanted: list[Instructions], lab: Lab) -> list[Record]:
             measured.record(NAME, params, table(NAME, "v6.12", "kernel", counters), number + 1)
         )
     return found
+
+
+def median(what: str, lock: str) -> float:
+    """Median of the recorded rounds [instructions of a fault, or of a fork]."""
+    params = Instructions(what=what, lock=lock)
+    record = records.load(NAME, params)
+    if record is None:
+        raise RunFailed(f"{NAME} of {words(params)} is not recorded; add --record to a run of it")
+    return record.counters["value"].median()

@@ -19,11 +19,11 @@ INSTRUCTIONS = {
     "mark": 60,  # vma_start_write() beside its atomics
     "mmap": 9000,  # under mmap_lock, of mmap() of an anonymous area
     "mprotect": 8000,  # under mmap_lock, of mprotect() of one VMA
-    "duplicate": 955,  # of a VMA without pages by fork
+    "duplicate": 959,  # of a VMA without pages by fork
     "clone": 30_000,  # of a thread, with its start
 }
-"""`fault` and `duplicate` are medians of the recorded runs of `vmalock/instructions`; the others are
-estimates of their size."""
+"""`fault` and `duplicate` are medians of the recorded runs of `vmalock/instructions`, lock=on; the
+others are estimates of their size."""
 
 
 def ns(name: str) -> int:

@@ -1,0 +1,52 @@
+"""Every experiment of the performance model gives its counters, and what the chapter says of it."""
+
+import pytest
+
+from lorelab.experiments import experiment
+from lorelab.vmalock.experiments import zerocopy
+from lorelab.vmalock.params import Contention, Fork, Launch, Merge, Variant, Zerocopy
+
+SMALL = {
+    "vmalock/contention": Contention(ms=1),
+    "vmalock/launch": Launch(threads=10, pages=8),
+    "vmalock/zerocopy": Zerocopy(ms=1),
+    "vmalock/fork": Fork(vmas=50, forks=3, threads=2),
+    "vmalock/merge": Merge(ms=1),
+}
+
+
+def counters(name, params):
+    return experiment(name).simulate(params).set_index("counter")["value"]
+
+
+@pytest.mark.parametrize("policy", list(Variant))
+@pytest.mark.parametrize("name", SMALL)
+def test_each_runs_under_each_policy(name, policy):
+    found = counters(name, SMALL[name].model_copy(update={"policy": policy}))
+    assert found["writes"] > 0
+    assert found["vma"] + found["mmap"] == found["faults"]
+    assert found["fault_p50"] <= found["fault_p99"]
+
+
+def test_a_launch_touches_every_page_once():
+    for policy in Variant:
+        found = counters("vmalock/launch", Launch(threads=7, pages=9, areas=3, policy=policy))
+        assert found["faults"] == 7 * 9
+        assert found["writes"] == 7 * (3 + 1)
+
+
+def test_a_fork_marks_every_vma():
+    found = counters("vmalock/fork", Fork(vmas=123, forks=4))
+    assert found["marks"] == 4 * 123
+
+
+def test_who_is_alone_never_waits():
+    found = counters("vmalock/contention", Contention(cpus=1, threads=1, vmas=1, writer_share=0.5))
+    assert found[["sleep_reader", "sleep_writer", "mmap", "vma_sleep", "retry"]].sum() == 0
+
+
+def test_another_vma_stops_no_receiver():
+    table = zerocopy.by_call((20_000,))
+    other, same = (table[table["same"] == which].iloc[0] for which in (False, True))
+    assert other["refused"] == 0 < same["refused"]
+    assert other["p99"] < same["p99"]
