@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from lorelab.damon.model import state
 from lorelab.damon.model.core import kdamond_window
+from lorelab.damon.model.damos import Action, damon_va_scheme_score
 from lorelab.damon.model.memory import PAGE_SIZE, Pages
 from lorelab.damon.model.state import Damon, damon_first_region, head_of
 from lorelab.damon.params import ALONE, Masim, Monitoring, Speeds
@@ -194,3 +196,27 @@ def front(rows: pd.DataFrame) -> pd.DataFrame:
     """
     ordered = rows.sort_values(["checks", "error"])
     return rows.assign(front=ordered["error"] < ordered["error"].cummin().shift(fill_value=np.inf))
+
+
+def placed(pieces: list[tuple[int, int, int, int]], seed: int) -> Damon:
+    """A context of regions that touch: pages, nr_accesses, last_nr_accesses, age of each."""
+    made = state.damon_new_ctx([(0, 0, PAGE)], seed=seed)
+    at, head = 1 << 30, U(len(made.regions) - 1)
+    for pages, *counts in pieces:
+        i = state.damon_insert_region(made, U(0), U(at), U(at + pages * PAGE), head)
+        for name, count in zip(("nr_accesses", "last_nr_accesses", "age"), counts, strict=True):
+            made.regions[i][name] = count
+        at += pages * PAGE
+    return made
+
+
+def pageout_scores(ctx: Damon, counts: tuple[int, ...], ages: dict[str, int]) -> pd.DataFrame:
+    """Priority for a pageout by count (a row each) and age in windows, both of equal weight."""
+    region, scheme = np.zeros(1, state.REGION), np.zeros(1, state.SCHEME)
+    scheme["action"], scheme["weight_nr_accesses"], scheme["weight_age"] = Action.PAGEOUT, 1, 1
+
+    def score(count: int, age: int) -> int:
+        region["nr_accesses_bp"], region["age"] = count * state.BP, age
+        return int(damon_va_scheme_score(ctx.info[0], region[0], scheme[0]))
+
+    return pd.DataFrame({name: [score(n, age) for n in counts] for name, age in ages.items()})
