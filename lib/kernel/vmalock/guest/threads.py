@@ -5,10 +5,11 @@ import subprocess
 import zlib
 from pathlib import Path
 
+import switches
 from switches import mount, turned
 
 HERE = Path(__file__).parent
-FOLDER = Path("/sys/kernel/debug/lorelab/vmalock")
+FOLDER = switches.FOLDER / "vmalock"
 EVENTS = Path("/sys/kernel/debug/lock_event_counts")
 PIECE = 48 * 1024
 """Bytes of a log in one row, before base64."""
