@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorelab.vmalock.model import events, rwsem
-from lorelab.vmalock.model.paths import bucket
+from lorelab.vmalock.model.operation import bucket
 from lorelab.vmalock.model.run import run
 from lorelab.vmalock.model.state import (
     COUNT,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lorelab.vmalock.model.paths import PCS
+from lorelab.vmalock.model.operation import PCS
 from lorelab.vmalock.model.run import run
 from lorelab.vmalock.model.state import EITHER, PROGRAM, machine
 from lorelab.vmalock.params import Variant

@@ -1,9 +1,9 @@
 """The loop: take the next event, let its thread go on."""
 
 from lorelab.numbers import ONE, ZERO, U, njit
-from lorelab.vmalock.model import paths, sched
+from lorelab.vmalock.model import fault, sched, writer
 from lorelab.vmalock.model.events import at, first
-from lorelab.vmalock.model.paths import (
+from lorelab.vmalock.model.operation import (
     ANON,
     ANON_END,
     ARRIVE,
@@ -24,6 +24,7 @@ from lorelab.vmalock.model.paths import (
     W_TAIL,
     W_WAIT,
     WOKEN,
+    start,
 )
 from lorelab.vmalock.model.state import NEVER
 
@@ -59,43 +60,43 @@ def run(m):
             m.trace[one.events, 2] = pc
         one.events += ONE
         if pc == START:
-            paths.start(m, thread)
+            start(m, thread)
         elif pc == EARLY:
-            paths.early(m, thread)
+            fault.early(m, thread)
         elif pc == TRY:
-            paths.trylock(m, thread)
+            fault.trylock(m, thread)
         elif pc == LATE:
-            paths.late(m, thread)
+            fault.late(m, thread)
         elif pc == END:
-            paths.end(m, thread)
+            fault.end(m, thread)
         elif pc == CHECK:
-            paths.check(m, thread)
+            fault.check(m, thread)
         elif pc == DOWN:
-            paths.down(m, thread)
+            fault.down(m, thread)
         elif pc == GOT:
-            paths.got(m, thread)
+            fault.got(m, thread)
         elif pc == WOKEN:
-            paths.woken(m, thread)
+            fault.woken(m, thread)
         elif pc == UP:
-            paths.up(m, thread)
+            fault.up(m, thread)
         elif pc == W_DOWN:
-            paths.w_down(m, thread)
+            writer.w_down(m, thread)
         elif pc == W_WAIT:
-            paths.w_wait(m, thread)
+            writer.w_wait(m, thread)
         elif pc == W_GOT:
-            paths.w_got(m, thread)
+            writer.w_got(m, thread)
         elif pc == W_MARK:
-            paths.w_mark(m, thread)
+            writer.w_mark(m, thread)
         elif pc == W_MARK_WAIT:
-            paths.w_mark_wait(m, thread)
+            writer.w_mark_wait(m, thread)
         elif pc == W_END:
-            paths.w_end(m, thread)
+            writer.w_end(m, thread)
         elif pc == W_TAIL:
-            paths.w_tail(m, thread)
+            writer.w_tail(m, thread)
         elif pc == ANON:
-            paths.anon(m, thread)
+            fault.anon(m, thread)
         elif pc == ANON_END:
-            paths.anon_end(m, thread)
+            fault.anon_end(m, thread)
         else:
             sched.ready(m, thread, time)
             m.task[thread].pc = START

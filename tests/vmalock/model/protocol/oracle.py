@@ -8,8 +8,8 @@ import copy
 from collections import deque
 
 from lorelab.vmalock.model.protocol.configurations import LAYOUTS, TYPE_SAFE, programs
+from lorelab.vmalock.model.protocol.ops import Op
 from lorelab.vmalock.model.protocol.programs import Do, Goto
-from lorelab.vmalock.model.protocol.steps import Op
 from lorelab.vmalock.params import TRAITS
 
 

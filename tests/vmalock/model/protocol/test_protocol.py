@@ -8,8 +8,8 @@ from lorelab.errors import BadInput
 from lorelab.vmalock.experiments.protocol import mutations, search
 from lorelab.vmalock.model.protocol import configurations, state
 from lorelab.vmalock.model.protocol.configurations import CONFIGURATIONS, MODEL, MUTATIONS
+from lorelab.vmalock.model.protocol.ops import Op
 from lorelab.vmalock.model.protocol.rules import Rule
-from lorelab.vmalock.model.protocol.steps import Op
 from lorelab.vmalock.params import Variant
 
 from . import oracle

@@ -11,12 +11,12 @@ import numpy as np
 from lorelab.checker import Model, explore, refuse
 from lorelab.errors import BadInput
 from lorelab.numbers import U
-from lorelab.vmalock.model.protocol import reader, rules, state, steps, writers
+from lorelab.vmalock.model.protocol import reader, rules, state, steps, successors, writers
 from lorelab.vmalock.model.protocol.programs import Do, Program, leave_out, load, names, steps_of
 from lorelab.vmalock.model.protocol.rules import Rule
 from lorelab.vmalock.params import TRAITS, Variant
 
-MODEL = Model(steps.successor, rules.broken, state.WORDS, int(state.THREADS))
+MODEL = Model(successors.successor, rules.broken, state.WORDS, int(state.THREADS))
 IN_A_STATE = frozenset(rule for rule in Rule if rule != Rule.ENDS)
 """The rules that a state alone can break."""
 CHECKED = (Variant.MMAP_LOCK, Variant.V2, Variant.V6_12, Variant.V7_3)

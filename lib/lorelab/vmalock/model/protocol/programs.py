@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lorelab.numbers import U
+from lorelab.vmalock.model.protocol.ops import Op
 from lorelab.vmalock.model.protocol.state import CODE, CODE_LENGTH, READER, SECTION
-from lorelab.vmalock.model.protocol.steps import Op
 
 
 class Do(NamedTuple):

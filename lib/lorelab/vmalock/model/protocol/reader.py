@@ -13,8 +13,8 @@ waits it goes on to use the semaphore.
 
 from collections.abc import Callable
 
+from lorelab.vmalock.model.protocol.ops import Op
 from lorelab.vmalock.model.protocol.programs import Do, Goto, Program
-from lorelab.vmalock.model.protocol.steps import Op
 from lorelab.vmalock.params import Traits
 
 LOCK = "read lock of the VMA"

@@ -1,15 +1,13 @@
 """What one step does: one access to what threads share, as the kernel makes it.
 
-`execute()` is the table: an operation, the kernel's statement in words, its effect on the state.
-Which steps follow each other is said by the programs (`reader`, `writers`); a step ends in one of
-four ways: it can't be taken yet, the next one follows, or one of two others does.
+`execute()` is the table: an operation (`ops`), the kernel's statement in words, its effect on the
+state. Which steps follow each other is said by the programs (`reader`, `writers`).
 """
 
-from enum import IntEnum, auto
-
-from lorelab.checker import successors
 from lorelab.numbers import ONE, TWO, ZERO, U, forceinline, outline
+from lorelab.vmalock.model.protocol import ops
 from lorelab.vmalock.model.protocol import state as st
+from lorelab.vmalock.model.protocol.ops import BLOCKED, ELSEWHERE, NEXT, OTHERWISE
 from lorelab.vmalock.model.protocol.rules import Rule
 from lorelab.vmalock.model.protocol.state import (
     ANON,
@@ -31,7 +29,6 @@ from lorelab.vmalock.model.protocol.state import (
     OTHER_SEQ,
     OTHER_USERS,
     PAGES,
-    PC,
     PGOFF,
     PTE,
     READ_ONLY,
@@ -61,94 +58,10 @@ from lorelab.vmalock.model.protocol.state import (
     vput,
 )
 
-
-class Op(IntEnum):
-    """Operations; what each does stands in `execute()`."""
-
-    END = 0
-    RCU_READ_LOCK = auto()
-    RCU_READ_UNLOCK = auto()
-    WALK = auto()
-    LOAD_VM_LOCK_SEQ = auto()
-    UNLESS_EQUAL = auto()
-    DOWN_READ_TRYLOCK = auto()
-    UP_READ = auto()
-    WAKE = auto()
-    INC_NOT_ZERO = auto()
-    LOAD_VM_MM = auto()
-    IF_OUR_MM = auto()
-    MMGRAB = auto()
-    MMDROP = auto()
-    PUT = auto()
-    WAKE_WRITER = auto()
-    IF_ATTACHED = auto()
-    IF_IN_RANGE = auto()
-    IF_ANON = auto()
-    PREPARE_ANON = auto()
-    LOAD_START = auto()
-    LOAD_PGOFF = auto()
-    LOAD_FLAGS = auto()
-    SET_PTE = auto()
-    MMAP_READ_TRYLOCK = auto()
-    MMAP_READ_LOCK = auto()
-    MMAP_READ_UNLOCK = auto()
-    MMAP_WRITE_LOCK = auto()
-    MMAP_WRITE_UNLOCK = auto()
-    MMAP_DOWNGRADE = auto()
-    SEQ_BEGIN = auto()
-    SEQ_END = auto()
-    OTHER_SEQ_BEGIN = auto()
-    OTHER_SEQ_END = auto()
-    IF_NOT_MARKED = auto()
-    DOWN_WRITE = auto()
-    WAIT_FOR_READERS = auto()
-    EXCLUDE_READERS = auto()
-    STORE_VM_LOCK_SEQ = auto()
-    UP_WRITE = auto()
-    SET_DETACHED = auto()
-    PUT_ATTACHED = auto()
-    MARK_ATTACHED = auto()
-    IF_UNMAPPED = auto()
-    ALLOC = auto()
-    FREE = auto()
-    CLEAR_TREE = auto()
-    STORE_TREE = auto()
-    CLEAR_FLAG = auto()
-    PROTECT_PTES = auto()
-    ZAP_PTES = auto()
-    MOVE_PTES = auto()
-    CLEAR_ANON = auto()
-    SET_LAST = auto()
-    SET_START = auto()
-    SET_PGOFF = auto()
-    COPY_ANON = auto()
-    COPY_PTE = auto()
-    COMPARE_CHILD = auto()
-    PUT_OTHER_MM = auto()
-
-
-# As unsigned numbers, by which the compiled functions tell them apart.
-(
-    END, RCU_READ_LOCK, RCU_READ_UNLOCK, WALK, LOAD_VM_LOCK_SEQ, UNLESS_EQUAL, DOWN_READ_TRYLOCK,
-    UP_READ, WAKE, INC_NOT_ZERO, LOAD_VM_MM, IF_OUR_MM, MMGRAB, MMDROP, PUT, WAKE_WRITER,
-    IF_ATTACHED, IF_IN_RANGE, IF_ANON, PREPARE_ANON, LOAD_START, LOAD_PGOFF, LOAD_FLAGS, SET_PTE,
-    MMAP_READ_TRYLOCK, MMAP_READ_LOCK, MMAP_READ_UNLOCK, MMAP_WRITE_LOCK, MMAP_WRITE_UNLOCK,
-    MMAP_DOWNGRADE, SEQ_BEGIN, SEQ_END, OTHER_SEQ_BEGIN, OTHER_SEQ_END, IF_NOT_MARKED, DOWN_WRITE,
-    WAIT_FOR_READERS, EXCLUDE_READERS, STORE_VM_LOCK_SEQ, UP_WRITE, SET_DETACHED, PUT_ATTACHED,
-    MARK_ATTACHED, IF_UNMAPPED, ALLOC, FREE, CLEAR_TREE, STORE_TREE, CLEAR_FLAG, PROTECT_PTES,
-    ZAP_PTES, MOVE_PTES, CLEAR_ANON, SET_LAST, SET_START, SET_PGOFF, COPY_ANON, COPY_PTE,
-    COMPARE_CHILD, PUT_OTHER_MM,
-) = (U(op) for op in Op)  # fmt: skip
-
-# How a step ends.
-BLOCKED, NEXT, OTHERWISE, ELSEWHERE = U(0), U(1), U(2), U(3)
 STABLE, ALIVE, UNMAPPED = U(Rule.STABLE), U(Rule.ALIVE), U(Rule.UNMAPPED)
 FORKED, BALANCED = U(Rule.FORKED), U(Rule.BALANCED)
 # Bits of setting[TYPESAFE]: memory stays a VMA's, and what is freed may be used at once.
 STAYS, AT_ONCE = U(1), U(2)
-# An instruction: the operation, where it goes on in three ways, an argument, which VMA.
-NEXT_AT, OTHERWISE_AT, ELSEWHERE_AT, ARG_AT, SECOND_AT = U(8), U(16), U(24), U(32), U(40)
-BYTE = U(0xFF)
 
 
 @forceinline
@@ -220,51 +133,51 @@ def _put_other(state, setting):
 @outline
 def _reader(state, thread, op, arg, setting):
     vma = tget(state, thread, VMA)
-    if op == RCU_READ_LOCK:  # no program has one inside another
+    if op == ops.RCU_READ_LOCK:  # no program has one inside another
         if tget(state, thread, IN_RCU):
             return _stops(state, BALANCED, setting)
         tput(state, thread, IN_RCU, ONE)
         return NEXT
-    if op == RCU_READ_UNLOCK:
+    if op == ops.RCU_READ_UNLOCK:
         _end_rcu(state, thread)
         return NEXT
-    if op == WALK:  # mas_walk(), find_vma(): one entry of the tree
+    if op == ops.WALK:  # mas_walk(), find_vma(): one entry of the tree
         found = get(state, page(TREE, arg))
         tput(state, thread, VMA, found)
         return NEXT if found else OTHERWISE
-    if op in (MMAP_READ_TRYLOCK, MMAP_READ_LOCK):
+    if op in (ops.MMAP_READ_TRYLOCK, ops.MMAP_READ_LOCK):
         if get(state, MMAP_WRITER):
-            return OTHERWISE if op == MMAP_READ_TRYLOCK else BLOCKED
+            return OTHERWISE if op == ops.MMAP_READ_TRYLOCK else BLOCKED
         put(state, MMAP_READERS, get(state, MMAP_READERS) + ONE)
         return NEXT
-    if op == MMAP_READ_UNLOCK:
+    if op == ops.MMAP_READ_UNLOCK:
         readers = get(state, MMAP_READERS)
         if readers == ZERO:
             return _stops(state, BALANCED, setting)
         put(state, MMAP_READERS, readers - ONE)
         return NEXT
-    if op == MMDROP:
+    if op == ops.MMDROP:
         return _put_other(state, setting) if tget(state, thread, LOADED) else NEXT
-    if op == MMGRAB:
+    if op == ops.MMGRAB:
         if tget(state, thread, LOADED):
             if get(state, OTHER_USERS) == ZERO:
                 breaks(state, ALIVE, setting)
             put(state, OTHER_USERS, get(state, OTHER_USERS) + ONE)
         return NEXT
-    if op == WAKE_WRITER:  # rcuwait_wake_up(&mm->vma_writer_wait)
+    if op == ops.WAKE_WRITER:  # rcuwait_wake_up(&mm->vma_writer_wait)
         if tget(state, thread, LOADED) and get(state, OTHER_USERS) == ZERO:
             breaks(state, ALIVE, setting)
         return NEXT
     if vma == ZERO:  # a null pointer, where the walk is left out
         return _stops(state, ALIVE, setting)
     _touch(state, thread, vma, setting)
-    if op == LOAD_VM_LOCK_SEQ:
+    if op == ops.LOAD_VM_LOCK_SEQ:
         tput(state, thread, LOADED_SEQ, vget(state, vma, VM_LOCK_SEQ))
         return NEXT
-    if op == UNLESS_EQUAL:  # 7.3 reads its own mm's sequence, those before the VMA's mm's
+    if op == ops.UNLESS_EQUAL:  # 7.3 reads its own mm's sequence, those before the VMA's mm's
         seq = get(state, SEQ) if setting[REFCOUNT] else _mm_seq(state, vma)
         return OTHERWISE if tget(state, thread, LOADED_SEQ) == seq else NEXT
-    if op == DOWN_READ_TRYLOCK:
+    if op == ops.DOWN_READ_TRYLOCK:
         if vget(state, vma, EXCLUSIVE) or vget(state, vma, WAITERS):
             return OTHERWISE
         count = vget(state, vma, COUNT)
@@ -272,7 +185,7 @@ def _reader(state, thread, op, arg, setting):
             return _stops(state, BALANCED, setting)
         vput(state, vma, COUNT, count + ONE)
         return NEXT
-    if op == INC_NOT_ZERO:  # arg: also from 0
+    if op == ops.INC_NOT_ZERO:  # arg: also from 0
         count = vget(state, vma, COUNT)
         if vget(state, vma, EXCLUSIVE):
             return OTHERWISE
@@ -282,38 +195,38 @@ def _reader(state, thread, op, arg, setting):
             return _stops(state, BALANCED, setting)
         vput(state, vma, COUNT, count + ONE)
         return NEXT
-    if op in (UP_READ, PUT):
+    if op in (ops.UP_READ, ops.PUT):
         count = vget(state, vma, COUNT)
         if count == ZERO:
             return _stops(state, BALANCED, setting)
         vput(state, vma, COUNT, count - ONE)
-        if op == UP_READ:
+        if op == ops.UP_READ:
             return NEXT if vget(state, vma, WAITERS) else OTHERWISE
         return NEXT if vget(state, vma, EXCLUSIVE) and count <= TWO else OTHERWISE
-    if op == WAKE:  # rwsem_wake(): the semaphore is used once more
+    if op == ops.WAKE:  # rwsem_wake(): the semaphore is used once more
         return NEXT
-    if op == LOAD_VM_MM:
+    if op == ops.LOAD_VM_MM:
         tput(state, thread, LOADED, vget(state, vma, OTHER))
         return NEXT
-    if op == IF_OUR_MM:
+    if op == ops.IF_OUR_MM:
         return OTHERWISE if vget(state, vma, OTHER) else NEXT
-    if op == IF_ATTACHED:
+    if op == ops.IF_ATTACHED:
         return OTHERWISE if vget(state, vma, st.DETACHED) else NEXT
-    if op == IF_IN_RANGE:
+    if op == ops.IF_IN_RANGE:
         return NEXT if st.covers(state, vma, arg) else OTHERWISE
-    if op == IF_ANON:
+    if op == ops.IF_ANON:
         return NEXT if vget(state, vma, ANON) else OTHERWISE
-    if op == PREPARE_ANON:
+    if op == ops.PREPARE_ANON:
         vput(state, vma, ANON, ONE)
         return NEXT
-    if op == LOAD_START:
+    if op == ops.LOAD_START:
         tput(state, thread, LOADED, vget(state, vma, START))
         return NEXT
-    if op == LOAD_PGOFF:  # linear_page_index(): of a mapping of page 0 at offset 0
+    if op == ops.LOAD_PGOFF:  # linear_page_index(): of a mapping of page 0 at offset 0
         if vget(state, vma, PGOFF) != tget(state, thread, LOADED):
             breaks(state, STABLE, setting)
         return NEXT
-    if op == LOAD_FLAGS:
+    if op == ops.LOAD_FLAGS:
         tput(state, thread, LOADED, vget(state, vma, MAY_WRITE))
         return NEXT
     # SET_PTE
@@ -329,51 +242,53 @@ def _reader(state, thread, op, arg, setting):
 @outline
 def _locking(state, thread, op, arg, setting):
     vma = tget(state, thread, VMA)
-    if op == MMAP_WRITE_LOCK:
+    if op == ops.MMAP_WRITE_LOCK:
         if get(state, MMAP_WRITER) or get(state, MMAP_READERS):
             return BLOCKED
         put(state, MMAP_WRITER, thread + ONE)
         return NEXT
-    if op == MMAP_WRITE_UNLOCK:
+    if op == ops.MMAP_WRITE_UNLOCK:
         put(state, MMAP_WRITER, ZERO)
         return NEXT
-    if op == MMAP_DOWNGRADE:
+    if op == ops.MMAP_DOWNGRADE:
         put(state, MMAP_WRITER, ZERO)
         put(state, MMAP_READERS, get(state, MMAP_READERS) + ONE)
         return NEXT
-    if op == SEQ_BEGIN:
+    if op == ops.SEQ_BEGIN:
         _count_up(state, SEQ, setting)
         return NEXT
-    if op == SEQ_END:
+    if op == ops.SEQ_END:
         _count_up(state, SEQ, setting)
         _end_marks(state, ZERO)
         return NEXT
-    if op == OTHER_SEQ_BEGIN:
+    if op == ops.OTHER_SEQ_BEGIN:
         _count_up(state, OTHER_SEQ, setting)
         return NEXT
-    if op == OTHER_SEQ_END:
+    if op == ops.OTHER_SEQ_END:
         _count_up(state, OTHER_SEQ, setting)
         _end_marks(state, ONE)
         return NEXT
     if vma == ZERO:
         return _stops(state, ALIVE, setting)
-    if op == IF_NOT_MARKED:  # __is_vma_write_locked(): both sequences are the writer's to change
+    if (
+        op == ops.IF_NOT_MARKED
+    ):  # __is_vma_write_locked(): both sequences are the writer's to change
         if vget(state, vma, VM_LOCK_SEQ) != _mm_seq(state, vma):
             return NEXT
         vput(state, vma, MARKED, ONE)
         return OTHERWISE
-    if op == DOWN_WRITE:
+    if op == ops.DOWN_WRITE:
         if vget(state, vma, COUNT) or vget(state, vma, EXCLUSIVE):
             vput(state, vma, WAITERS, ONE)
             return NEXT
         vput(state, vma, EXCLUSIVE, ONE)
         return OTHERWISE
-    if op == EXCLUDE_READERS:  # refcount_add_not_zero(VM_REFCNT_EXCLUDE_READERS_FLAG)
+    if op == ops.EXCLUDE_READERS:  # refcount_add_not_zero(VM_REFCNT_EXCLUDE_READERS_FLAG)
         if vget(state, vma, COUNT) == ZERO and not vget(state, vma, EXCLUSIVE):
             return OTHERWISE
         vput(state, vma, EXCLUSIVE, ONE)
         return NEXT
-    if op == WAIT_FOR_READERS:  # arg: what the count is without readers
+    if op == ops.WAIT_FOR_READERS:  # arg: what the count is without readers
         held = not setting[REFCOUNT] and vget(state, vma, EXCLUSIVE)
         if held or vget(state, vma, COUNT) != arg:
             return BLOCKED
@@ -381,7 +296,7 @@ def _locking(state, thread, op, arg, setting):
             vput(state, vma, EXCLUSIVE, ONE)
             vput(state, vma, WAITERS, ZERO)
         return NEXT
-    if op == STORE_VM_LOCK_SEQ:
+    if op == ops.STORE_VM_LOCK_SEQ:
         vput(state, vma, VM_LOCK_SEQ, _mm_seq(state, vma))
         vput(state, vma, MARKED, ONE)
         return NEXT
@@ -429,22 +344,22 @@ def _alloc(state, thread, arg, setting):
 @outline
 def _writer(state, thread, op, arg, setting):
     vma = tget(state, thread, VMA)
-    if op == IF_UNMAPPED:
+    if op == ops.IF_UNMAPPED:
         return OTHERWISE if get(state, page(TREE, arg)) else NEXT
-    if op == ALLOC:
+    if op == ops.ALLOC:
         return _alloc(state, thread, arg, setting)
-    if op == PUT_OTHER_MM:
+    if op == ops.PUT_OTHER_MM:
         return _put_other(state, setting)
     if vma == ZERO:
         return _stops(state, ALIVE, setting)
-    if op == FREE:
+    if op == ops.FREE:
         _free(state, thread, vma, setting)
         return NEXT
-    if op == SET_DETACHED:
+    if op == ops.SET_DETACHED:
         vput(state, vma, st.DETACHED, ONE)
         _changes(state, thread, vma, setting)
         return NEXT
-    if op == PUT_ATTACHED:  # vma_mark_detached(): down by one, detached at 0
+    if op == ops.PUT_ATTACHED:  # vma_mark_detached(): down by one, detached at 0
         count = vget(state, vma, COUNT)
         if count == ZERO:
             return _stops(state, BALANCED, setting)
@@ -452,43 +367,43 @@ def _writer(state, thread, op, arg, setting):
         vput(state, vma, st.DETACHED, ONE)
         _changes(state, thread, vma, setting)
         return NEXT if count > ONE else OTHERWISE
-    if op == MARK_ATTACHED:
+    if op == ops.MARK_ATTACHED:
         vput(state, vma, COUNT, ONE)
         vput(state, vma, st.DETACHED, ZERO)
         return NEXT
-    if op == CLEAR_TREE:
+    if op == ops.CLEAR_TREE:
         for number in range(PAGES):
             if get(state, page(TREE, number)) == vma:
                 put(state, page(TREE, number), NONE)
         return NEXT
-    if op == STORE_TREE:
+    if op == ops.STORE_TREE:
         put(state, page(TREE, arg), vma)
         put(state, page(ZAPPED, arg), ZERO)
         return NEXT
-    if op == CLEAR_FLAG:
+    if op == ops.CLEAR_FLAG:
         _changes(state, thread, vma, setting)
         vput(state, vma, MAY_WRITE, ZERO)
         return NEXT
-    if op == CLEAR_ANON:
+    if op == ops.CLEAR_ANON:
         _changes(state, thread, vma, setting)
         vput(state, vma, ANON, ZERO)
         return NEXT
-    if op == SET_LAST:
+    if op == ops.SET_LAST:
         _changes(state, thread, vma, setting)
         vput(state, vma, LAST, arg)
         return NEXT
-    if op == SET_START:
+    if op == ops.SET_START:
         _changes(state, thread, vma, setting)
         vput(state, vma, START, arg)
         return NEXT
-    if op == SET_PGOFF:
+    if op == ops.SET_PGOFF:
         _changes(state, thread, vma, setting)
         vput(state, vma, PGOFF, arg)
         return NEXT
-    if op == COPY_ANON:  # anon_vma_fork()
+    if op == ops.COPY_ANON:  # anon_vma_fork()
         put(state, st.CHILD_ANON, vget(state, vma, ANON))
         return NEXT
-    if op == COPY_PTE:  # copy_present_pte(), under the page table's lock
+    if op == ops.COPY_PTE:  # copy_present_pte(), under the page table's lock
         entry = get(state, page(PTE, arg))
         put(state, page(st.CHILD_PTE, arg), ONE if entry else ZERO)
         put(state, page(PTE, arg), min(entry, READ_ONLY))
@@ -497,9 +412,9 @@ def _writer(state, thread, op, arg, setting):
         if not st.covers(state, vma, number):
             continue
         entry = get(state, page(PTE, number))
-        if op == PROTECT_PTES:
+        if op == ops.PROTECT_PTES:
             put(state, page(PTE, number), min(entry, READ_ONLY))
-        elif op == COMPARE_CHILD:
+        elif op == ops.COMPARE_CHILD:
             copied = get(state, page(st.CHILD_PTE, number))
             if entry == WRITABLE or copied != (ONE if entry else ZERO):
                 breaks(state, FORKED, setting)
@@ -507,56 +422,15 @@ def _writer(state, thread, op, arg, setting):
                 breaks(state, FORKED, setting)
         else:  # ZAP_PTES, MOVE_PTES
             put(state, page(PTE, number), NONE)
-            put(state, page(ZAPPED, number), ONE if op == ZAP_PTES else ZERO)
+            put(state, page(ZAPPED, number), ONE if op == ops.ZAP_PTES else ZERO)
     return NEXT
 
 
 @forceinline
 def execute(state, thread, op, arg, setting):
     """Take one step in place; says how it ends."""
-    if op <= MMAP_READ_UNLOCK:
+    if op <= ops.MMAP_READ_UNLOCK:
         return _reader(state, thread, op, arg, setting)
-    if op <= UP_WRITE:
+    if op <= ops.UP_WRITE:
         return _locking(state, thread, op, arg, setting)
     return _writer(state, thread, op, arg, setting)
-
-
-@forceinline
-def _exchange(state, thread):
-    """A writer that works on two VMAs keeps the second where readers keep what they loaded."""
-    vma = tget(state, thread, VMA)
-    tput(state, thread, VMA, tget(state, thread, LOADED))
-    tput(state, thread, LOADED, vma)
-
-
-@successors
-def successor(state, following, steps, setting):
-    """Each thread's next step, where it can be taken. A step is thread * 128 + its place."""
-    n = ZERO
-    for thread in range(setting[st.N_THREADS]):
-        pc = tget(state, thread, PC)
-        instruction = setting[st.CODE + thread * st.CODE_LENGTH + pc]
-        op = instruction & BYTE
-        if op == END:
-            continue
-        after = following[n]
-        for word in range(U(st.WORDS)):
-            after[word] = state[word]
-        second = (instruction >> SECOND_AT) & ONE
-        if second:
-            _exchange(after, thread)
-        ended = execute(after, thread, op, (instruction >> ARG_AT) & BYTE, setting)
-        if ended == BLOCKED:
-            continue
-        if second:
-            _exchange(after, thread)
-        if ended == NEXT:
-            to = instruction >> NEXT_AT
-        elif ended == OTHERWISE:
-            to = instruction >> OTHERWISE_AT
-        else:
-            to = instruction >> ELSEWHERE_AT
-        tput(after, thread, PC, to & BYTE)
-        steps[n] = thread * st.CODE_LENGTH + pc
-        n += ONE
-    return n

@@ -5,7 +5,7 @@ import numpy as np
 from lorelab.checker import njit
 from lorelab.numbers import ONE, ZERO, U
 from lorelab.vmalock.model.protocol import state as st
-from lorelab.vmalock.model.protocol.steps import (
+from lorelab.vmalock.model.protocol.ops import (
     ARG_AT,
     BYTE,
     IF_NOT_MARKED,

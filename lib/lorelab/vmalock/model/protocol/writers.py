@@ -7,8 +7,8 @@ MREMAP_DONTUNMAP mm/mremap.c:759, mmap mm/mmap.c:1534. 7.3.4 has them in mm/vma.
 
 from collections.abc import Callable
 
+from lorelab.vmalock.model.protocol.ops import Op
 from lorelab.vmalock.model.protocol.programs import Do, Goto, Program
-from lorelab.vmalock.model.protocol.steps import Op
 from lorelab.vmalock.params import Traits
 
 LOCK = "mmap_lock of a writer"

@@ -1,0 +1,203 @@
+"""What a page fault does, one shared access after another, under each policy.
+
+        START  EARLY  TRY  LATE  (ANON ANON_END)  END     under the VMA's lock
+        START  EARLY  CHECK                               speculative
+        START  DOWN  (WOKEN)  GOT  UP                     under mmap_lock
+
+It follows `lock_vma_under_rcu()` and `vma_start_read()` of 6.12; what other policies do in their
+place is said in `lorelab.vmalock.params.Variant`.
+"""
+
+from lorelab.numbers import ONE, ZERO, forceinline, outline
+from lorelab.vmalock.model import rwsem, sched
+from lorelab.vmalock.model.lines import read, write
+from lorelab.vmalock.model.operation import (
+    ABORT_EARLY,
+    ABORT_LATE,
+    ABORT_TRYLOCK,
+    ANON,
+    ANON_END,
+    BY_MMAP,
+    BY_VMA,
+    CHECK,
+    DOWN,
+    END,
+    GOT,
+    LATE,
+    RANGE,
+    READER_WAIT,
+    READER_WAITS,
+    REFCOUNT,
+    RETRY,
+    SPF,
+    TRY,
+    UP,
+    V2,
+    VMA_RWSEM,
+    WOKEN,
+    finish,
+    goes_on,
+    is_vma_locked,
+    lock_line,
+    vma_line,
+    waits,
+)
+from lorelab.vmalock.model.state import MM_SEQ, MMAP_LOCK, NONE, RANGES, TREE
+
+
+@forceinline
+def _body(m, thread):
+    return m.program[m.task[thread].op].body
+
+
+@forceinline
+def _abort(m, thread, why, time):
+    """The fault starts again under mmap_lock."""
+    m.count[why] += ONE
+    goes_on(m, thread, DOWN, time)
+
+
+@forceinline
+def _drop_vma(m, thread, vma, time):
+    """vma_end_read(); returns when the thread goes on [ns]."""
+    sem = vma + ONE
+    time += write(m, lock_line(vma), m.task[thread].cpu) - m.one[0].now
+    if m.one[0].policy != REFCOUNT:
+        return rwsem.up_read(m, sem, time)
+    # vma_refcount_put()
+    m.sem[sem].readers -= ONE
+    if m.sem[sem].readers == ZERO and m.sem[sem].writer != NONE:
+        time += m.one[0].wake
+        sched.ready(m, m.sem[sem].writer, time + m.one[0].start)
+    return time
+
+
+@forceinline
+def early(m, thread):
+    """The check before locking; of a speculative fault, the sequence that it begins with."""
+    one, vma, cpu = m.one[0], m.task[thread].vma, m.task[thread].cpu
+    time = read(m, MM_SEQ, cpu, read(m, vma_line(vma), cpu, one.now))
+    if one.policy == SPF:
+        m.task[thread].seq = one.mm_seq
+        if one.mm_seq & ONE:
+            _abort(m, thread, ABORT_EARLY, time)
+        elif m.vma[vma].anon_vma == ZERO:
+            _abort(m, thread, RETRY, time + one.copy)
+        else:
+            goes_on(m, thread, CHECK, time + one.copy + _body(m, thread))
+    elif is_vma_locked(m, vma):
+        _abort(m, thread, ABORT_EARLY, time)
+    else:
+        goes_on(m, thread, TRY, time + one.checks)
+
+
+@forceinline
+def trylock(m, thread):
+    """down_read_trylock() of the VMA's rwsem, or a reference to the VMA."""
+    one, vma = m.one[0], m.task[thread].vma
+    time = write(m, lock_line(vma), m.task[thread].cpu)
+    if not rwsem.down_read_trylock(m, vma + ONE):
+        _abort(m, thread, ABORT_TRYLOCK, time)
+    elif one.policy == VMA_RWSEM and m.vma[vma].anon_vma != ZERO:
+        goes_on(m, thread, END, time + _body(m, thread))
+    else:
+        goes_on(m, thread, LATE, time)
+
+
+@forceinline
+def late(m, thread):
+    """The check once it is locked, and what the fault needs beside the lock."""
+    one, vma, cpu = m.one[0], m.task[thread].vma, m.task[thread].cpu
+    time = one.now
+    if one.policy != VMA_RWSEM:
+        time = read(m, MM_SEQ, cpu, time)
+        if is_vma_locked(m, vma):
+            _abort(m, thread, ABORT_LATE, _drop_vma(m, thread, vma, time))
+            return
+    if m.vma[vma].anon_vma != ZERO:
+        goes_on(m, thread, END, time + _body(m, thread))
+    elif one.policy == V2 or one.policy == VMA_RWSEM:
+        _abort(m, thread, RETRY, _drop_vma(m, thread, vma, time))
+    else:
+        goes_on(m, thread, ANON, time)
+
+
+@forceinline
+def anon(m, thread):
+    """__vmf_anon_prepare(): an anon_vma takes mmap_lock, if that can be had at once."""
+    time = write(m, MMAP_LOCK, m.task[thread].cpu)
+    if rwsem.down_read_trylock(m, MMAP_LOCK):
+        goes_on(m, thread, ANON_END, time + m.one[0].anon_vma)
+    else:
+        _abort(m, thread, RETRY, _drop_vma(m, thread, m.task[thread].vma, time))
+
+
+@forceinline
+def anon_end(m, thread):
+    m.vma[m.task[thread].vma].anon_vma = ONE
+    time = rwsem.up_read(m, MMAP_LOCK, write(m, MMAP_LOCK, m.task[thread].cpu))
+    goes_on(m, thread, END, time + _body(m, thread))
+
+
+@forceinline
+def end(m, thread):
+    m.count[BY_VMA] += ONE
+    finish(m, thread, _drop_vma(m, thread, m.task[thread].vma, m.one[0].now))
+
+
+@forceinline
+def check(m, thread):
+    """A speculative fault is about to install its page: nobody may have written since."""
+    time = read(m, MM_SEQ, m.task[thread].cpu, m.one[0].now)
+    if m.one[0].mm_seq != m.task[thread].seq:
+        _abort(m, thread, ABORT_LATE, time)
+    else:
+        m.count[BY_VMA] += ONE
+        finish(m, thread, time)
+
+
+@forceinline
+def _classic(m, thread):
+    """Semaphore and cache line that a fault takes without per-VMA locks."""
+    if m.one[0].policy == RANGE:
+        return m.task[thread].vma + ONE, RANGES
+    return MMAP_LOCK, MMAP_LOCK
+
+
+@outline
+def down(m, thread):
+    sem, line = _classic(m, thread)
+    time = write(m, line, m.task[thread].cpu)
+    m.task[thread].waited = m.one[0].now
+    if rwsem.down_read(m, sem, thread):
+        goes_on(m, thread, GOT, time)
+    else:
+        m.task[thread].pc = WOKEN
+        waits(m, False, True)
+
+
+@outline
+def got(m, thread):
+    """The walk through the tree and the fault, under mmap_lock."""
+    one = m.one[0]
+    time = read(m, TREE, m.task[thread].cpu, one.now + one.walk)
+    if m.vma[m.task[thread].vma].anon_vma == ZERO:
+        time += one.anon_vma
+    goes_on(m, thread, UP, time + _body(m, thread))
+
+
+@outline
+def woken(m, thread):
+    """A reader that slept has the semaphore, and a CPU again."""
+    waits(m, False, False)
+    m.count[READER_WAITS] += ONE
+    m.count[READER_WAIT] += m.one[0].now - m.task[thread].waited
+    got(m, thread)
+
+
+@outline
+def up(m, thread):
+    sem, line = _classic(m, thread)
+    m.vma[m.task[thread].vma].anon_vma = ONE
+    m.count[BY_MMAP] += ONE
+    finish(m, thread, rwsem.up_read(m, sem, write(m, line, m.task[thread].cpu)))

@@ -1,0 +1,190 @@
+"""What a page fault and a writer have in common: how an operation begins, goes on and ends.
+
+A thread is at one `pc`, and its step does what comes there: it touches one cache line or semaphore,
+says when the next step is due, and moves the pc. What the kernel does between two shared accesses
+is a time, from the costs of the run. The steps of a fault stand in `fault`, those of a writer in
+`writer`.
+"""
+
+from lorelab.numbers import GOLDEN, ONE, TWO, ZERO, U, forceinline, outline, splitmix64
+from lorelab.vmalock.model import sched
+from lorelab.vmalock.model.events import at, never
+from lorelab.vmalock.model.lines import read
+from lorelab.vmalock.model.state import (
+    BUCKETS,
+    COUNT,
+    EITHER,
+    SPAWN,
+    TREE,
+    VMA_LINES,
+    WRITE,
+)
+from lorelab.vmalock.params import Variant
+
+START, EARLY, TRY, LATE, ANON, ANON_END, END, CHECK, DOWN, GOT, UP = (U(i) for i in range(11))
+W_DOWN, W_WAIT, W_GOT, W_MARK, W_MARK_WAIT, W_END, W_TAIL = (U(i) for i in range(11, 18))
+ARRIVE, WOKEN = U(18), U(19)
+PCS = [
+    "start",
+    "early",
+    "try",
+    "late",
+    "anon",
+    "anon_end",
+    "end",
+    "check",
+    "down",
+    "got",
+    "up",
+    "w_down",
+    "w_wait",
+    "w_got",
+    "w_mark",
+    "w_mark_wait",
+    "w_end",
+    "w_tail",
+    "arrive",
+    "woken",
+]
+
+SPF, VMA_RWSEM, V2 = U(Variant.SPF), U(Variant.VMA_RWSEM), U(Variant.V2)
+RANGE, V6_12, REFCOUNT = U(Variant.RANGE), U(Variant.V6_12), U(Variant.V7_3)
+MMAP = U(Variant.MMAP_LOCK)
+MINUS_ONE = U(0xFFFFFFFFFFFFFFFF)
+STREAM = U(0xD1342543DE82EF95)
+"""Between the random numbers of two threads."""
+
+FAULTS, WRITES, BY_VMA, BY_MMAP = (COUNT[n] for n in ("faults", "writes", "vma", "mmap"))
+ABORT_EARLY, ABORT_TRYLOCK = COUNT["abort_early"], COUNT["abort_trylock"]
+ABORT_LATE, RETRY, MARKS = COUNT["abort_late"], COUNT["retry"], COUNT["marks"]
+READER_WAIT, WRITER_WAIT, VMA_WAIT = (COUNT[n] for n in ("reader_wait", "writer_wait", "vma_wait"))
+READER_WAITS, WRITER_WAITS = COUNT["reader_waits"], COUNT["writer_waits"]
+FAULT_TIME, WRITE_TIME, THINK_TIME = (COUNT[n] for n in ("fault_time", "write_time", "think_time"))
+STARTED, LAST, HELD, VMA_SLEEP = (COUNT[n] for n in ("started", "last", "held", "vma_sleep"))
+
+
+@forceinline
+def draw(m, thread):
+    """The thread's next random number."""
+    m.task[thread].drawn += ONE
+    return splitmix64(m.one[0].seed + thread * STREAM + m.task[thread].drawn * GOLDEN)
+
+
+@forceinline
+def vma_line(vma):
+    return VMA_LINES + TWO * vma
+
+
+@forceinline
+def lock_line(vma):
+    return VMA_LINES + TWO * vma + ONE
+
+
+@forceinline
+def bucket(value):
+    """Bucket of a histogram with 32 buckets an octave; below 64 each value has its own."""
+    octave = ZERO
+    for step in (U(16), U(8), U(4), U(2), U(1)):
+        if value >> (octave + step) >= U(32):
+            octave += step
+    return min(octave * U(32) + (value >> octave), U(BUCKETS - 1))
+
+
+@forceinline
+def is_vma_locked(m, vma):
+    """Whether a writer has marked a VMA: the two sequence numbers are equal."""
+    return m.vma[vma].vm_lock_seq == m.one[0].mm_seq
+
+
+@forceinline
+def goes_on(m, thread, pc, time):
+    m.task[thread].pc = pc
+    at(m, thread, time)
+
+
+@outline
+def waits(m, writes, begins):
+    """A thread begins or ceases to wait for mmap_lock, asleep or spinning.
+
+    What has passed is added to the areas under the numbers of those that wait, for Little's law.
+    """
+    one = m.one[0]
+    passed = one.now - one.waiting_since
+    one.reader_area += passed * one.readers_waiting
+    one.writer_area += passed * one.writers_waiting
+    one.waiting_since = one.now
+    if writes:
+        one.writers_waiting += ONE if begins else MINUS_ONE
+    else:
+        one.readers_waiting += ONE if begins else MINUS_ONE
+
+
+# operations
+
+
+@forceinline
+def _advance(m, thread):
+    m.task[thread].op += ONE
+    if m.task[thread].op == m.task[thread].end:
+        m.task[thread].op = m.task[thread].first
+        m.task[thread].left -= ONE
+
+
+@outline
+def start(m, thread):
+    """Begin the thread's next operation, unless it has none left or its slice is over."""
+    one = m.one[0]
+    now = one.now
+    if now >= one.stop or m.task[thread].left == ZERO:
+        m.task[thread].ended = now
+        never(m, thread)
+        sched.leave(m, thread)
+        return
+    if one.queued > ZERO and now - m.task[thread].ran >= one.slice:
+        sched.leave(m, thread)
+        sched.ready(m, thread, now)
+        return
+    op = m.program[m.task[thread].op]
+    kind = op.kind
+    if kind == SPAWN:
+        sched.ready(m, op.vma, now + op.body + one.start)
+        _advance(m, thread)
+        goes_on(m, thread, START, now + op.body)
+        return
+    if kind == EITHER:
+        kind = WRITE if draw(m, thread) >> U(32) < op.share else ZERO
+    vma = op.vma
+    if op.spread > ONE:
+        vma += draw(m, thread) % op.spread
+    m.task[thread].vma = vma
+    m.task[thread].writing = kind
+    m.task[thread].began = now
+    m.count[STARTED] += ONE
+    if kind == WRITE:
+        m.task[thread].marked = ZERO
+        goes_on(m, thread, W_DOWN, now)
+    elif one.policy == MMAP or one.policy == RANGE:
+        goes_on(m, thread, DOWN, now)
+    else:
+        pc = TRY if one.policy == VMA_RWSEM else EARLY
+        goes_on(m, thread, pc, read(m, TREE, m.task[thread].cpu, now + one.walk))
+
+
+@outline
+def finish(m, thread, time):
+    """End an operation at `time`: count it, and think before the next one."""
+    took = time - m.task[thread].began
+    if m.task[thread].writing != ZERO:
+        m.count[WRITES] += ONE
+        m.count[WRITE_TIME] += took
+        m.write_latency[bucket(took)] += ONE
+    else:
+        m.count[FAULTS] += ONE
+        m.count[FAULT_TIME] += took
+        m.fault_latency[bucket(took)] += ONE
+    m.count[LAST] = max(m.count[LAST], time)
+    mean = m.program[m.task[thread].op].think
+    thinks = (mean >> ONE) + draw(m, thread) % (mean + ONE)
+    m.count[THINK_TIME] += thinks
+    _advance(m, thread)
+    goes_on(m, thread, START, time + thinks)

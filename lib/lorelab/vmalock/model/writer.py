@@ -1,0 +1,197 @@
+"""What a writer does, one shared access after another, under each policy.
+
+        START  W_DOWN  (W_WAIT)  W_GOT  W_MARK (W_MARK_WAIT) ...  W_END  (W_TAIL)
+
+It follows `mmap_write_lock()`, `vma_start_write()` for each VMA, and `mmap_write_unlock()` or
+`mmap_write_downgrade()` of 6.12; what other policies do in their place is said in
+`lorelab.vmalock.params.Variant`.
+"""
+
+from lorelab.numbers import ONE, ZERO, U, forceinline, outline
+from lorelab.vmalock.model import rwsem, sched
+from lorelab.vmalock.model.events import never
+from lorelab.vmalock.model.lines import read, write
+from lorelab.vmalock.model.operation import (
+    HELD,
+    MARKS,
+    MMAP,
+    RANGE,
+    REFCOUNT,
+    SPF,
+    V6_12,
+    VMA_RWSEM,
+    VMA_SLEEP,
+    VMA_WAIT,
+    W_END,
+    W_GOT,
+    W_MARK,
+    W_MARK_WAIT,
+    W_TAIL,
+    W_WAIT,
+    WRITER_WAIT,
+    WRITER_WAITS,
+    finish,
+    goes_on,
+    is_vma_locked,
+    lock_line,
+    vma_line,
+    waits,
+)
+from lorelab.vmalock.model.state import MM_SEQ, MMAP_LOCK, NEVER, NONE, RANGES, TREE
+
+SEQUENCE = U(0xFFFFFFFF)
+"""Sequence numbers have 32 bits."""
+
+
+@forceinline
+def nth(m, thread, n):
+    """VMA that a writer marks n-th: its own ones in the order of their addresses."""
+    first, marks, vmas = m.task[thread].vma, m.program[m.task[thread].op].marks, m.one[0].vmas
+    around = first + marks - vmas if first + marks > vmas else ZERO
+    return n if n < around else first + n - around
+
+
+@outline
+def w_down(m, thread):
+    """mmap_write_lock()."""
+    m.task[thread].waited = m.one[0].now
+    if m.one[0].policy == RANGE:
+        goes_on(m, thread, W_GOT, write(m, RANGES, m.task[thread].cpu))
+        return
+    time = write(m, MMAP_LOCK, m.task[thread].cpu)
+    m.task[thread].pc = W_WAIT
+    if rwsem.down_write(m, MMAP_LOCK, thread):
+        goes_on(m, thread, W_GOT, time)
+    else:
+        waits(m, True, True)
+
+
+@outline
+def w_wait(m, thread):
+    if rwsem.goes_on_to_write(m, MMAP_LOCK, thread):
+        waits(m, True, False)
+        m.count[WRITER_WAITS] += ONE
+        m.count[WRITER_WAIT] += m.one[0].now - m.task[thread].waited
+        goes_on(m, thread, W_GOT, write(m, MMAP_LOCK, m.task[thread].cpu))
+
+
+@forceinline
+def _write_sequence(m, thread, time):
+    m.one[0].mm_seq = (m.one[0].mm_seq + ONE) & SEQUENCE
+    return time + write(m, MM_SEQ, m.task[thread].cpu) - m.one[0].now
+
+
+@outline
+def w_got(m, thread):
+    """mm_lock_seqcount_begin()."""
+    one = m.one[0]
+    m.task[thread].waited = one.now
+    time = one.now
+    if one.policy == V6_12 or one.policy == REFCOUNT or one.policy == SPF:
+        time = _write_sequence(m, thread, time)
+    _mark_next(m, thread, time)
+
+
+@forceinline
+def _marks(m):
+    return m.one[0].policy != MMAP and m.one[0].policy != SPF
+
+
+@forceinline
+def _mark_next(m, thread, time):
+    """Go on to the next VMA to mark, or with what the writer came for."""
+    op = m.program[m.task[thread].op]
+    if m.task[thread].marked < op.marks and _marks(m):
+        goes_on(m, thread, W_MARK, time)
+        return
+    if op.marks > ZERO:
+        # the maple tree changes
+        time += write(m, TREE, m.task[thread].cpu) - m.one[0].now
+    goes_on(m, thread, W_END, time + op.hold)
+
+
+@outline
+def w_mark(m, thread):
+    """vma_start_write() of the next VMA."""
+    one, cpu = m.one[0], m.task[thread].cpu
+    vma = nth(m, thread, m.task[thread].marked)
+    time = read(m, vma_line(vma), cpu, one.now)
+    sequences = one.policy != RANGE and one.policy != VMA_RWSEM
+    if sequences and is_vma_locked(m, vma):
+        m.task[thread].marked += ONE
+        _mark_next(m, thread, time)
+        return
+    time += write(m, lock_line(vma), cpu) - one.now
+    m.task[thread].pc = W_MARK_WAIT
+    m.task[thread].seq = one.now
+    if one.policy == REFCOUNT:
+        # __vma_enter_locked()
+        m.sem[vma + ONE].writer = thread
+        if m.sem[vma + ONE].readers != ZERO:
+            m.count[VMA_SLEEP] += ONE
+            m.task[thread].since = NEVER
+            never(m, thread)
+            sched.leave(m, thread)
+            rwsem.stop_spinning_on(m, thread)
+            return
+    elif not rwsem.down_write(m, vma + ONE, thread):
+        return
+    _marked(m, thread, vma, time)
+
+
+@outline
+def w_mark_wait(m, thread):
+    vma = nth(m, thread, m.task[thread].marked)
+    if m.one[0].policy == REFCOUNT or rwsem.goes_on_to_write(m, vma + ONE, thread):
+        m.count[VMA_WAIT] += m.one[0].now - m.task[thread].seq
+        _marked(m, thread, vma, write(m, lock_line(vma), m.task[thread].cpu))
+
+
+@forceinline
+def _marked(m, thread, vma, time):
+    """No reader is inside: note the sequence, and let go, unless the policy has no sequences."""
+    one = m.one[0]
+    m.count[MARKS] += ONE
+    m.task[thread].marked += ONE
+    if one.policy == REFCOUNT:
+        m.sem[vma + ONE].writer = NONE
+    if one.policy != RANGE and one.policy != VMA_RWSEM:
+        m.vma[vma].vm_lock_seq = one.mm_seq
+        write(m, vma_line(vma), m.task[thread].cpu)
+        if one.policy != REFCOUNT:
+            time = rwsem.up_write(m, vma + ONE, time)
+    _mark_next(m, thread, time + one.mark)
+
+
+@outline
+def w_end(m, thread):
+    """mmap_write_unlock(), or mmap_write_downgrade() where there is a tail."""
+    one, cpu = m.one[0], m.task[thread].cpu
+    op = m.program[m.task[thread].op]
+    time = one.now
+    if op.fresh != ZERO:
+        for n in range(op.marks):
+            m.vma[nth(m, thread, n)].anon_vma = ZERO
+    if one.policy == RANGE or one.policy == VMA_RWSEM:
+        for n in range(op.marks):
+            vma = nth(m, thread, n)
+            time += write(m, lock_line(vma), cpu) - one.now
+            time = rwsem.up_write(m, vma + ONE, time)
+    elif one.policy != MMAP:
+        time = _write_sequence(m, thread, time)
+    m.count[HELD] += one.now - m.task[thread].waited
+    if one.policy == RANGE:
+        time += write(m, RANGES, cpu) - one.now
+        finish(m, thread, time + op.tail)
+        return
+    time += write(m, MMAP_LOCK, cpu) - one.now
+    if op.tail != ZERO:
+        goes_on(m, thread, W_TAIL, rwsem.downgrade_write(m, MMAP_LOCK, time) + op.tail)
+    else:
+        finish(m, thread, rwsem.up_write(m, MMAP_LOCK, time))
+
+
+@outline
+def w_tail(m, thread):
+    time = write(m, MMAP_LOCK, m.task[thread].cpu)
+    finish(m, thread, rwsem.up_read(m, MMAP_LOCK, time))
