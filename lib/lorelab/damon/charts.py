@@ -56,6 +56,29 @@ def over_time(recording: Recording, title: str) -> alt.VConcatChart:
     )
 
 
+def spread(rows: pd.DataFrame, title: str) -> alt.FacetChart:
+    """A tick for each workload, by configuration, a panel a metric.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        `metric`, `configuration` and `overhead` (%), the metrics in the order of the panels.
+    """
+    order = ["rec", "thp", "ethp", "prcl"]
+    dots = (
+        alt.Chart(rows)
+        .mark_tick(thickness=2)
+        .encode(
+            x=alt.X("overhead", title="overhead over orig, %"),
+            y=alt.Y("configuration", title=None, sort=order),
+            color=alt.Color("configuration", legend=None, sort=order),
+        )
+        .properties(width=260, height=150)
+    )
+    panels = dots.facet(alt.Column("metric", title=None, sort=[rows["metric"].iloc[0]]))
+    return panels.properties(title=title).resolve_scale(x="independent")
+
+
 def _title(text: str, see: str) -> alt.TitleParams:
     return alt.TitleParams(text, subtitle=see.splitlines())
 

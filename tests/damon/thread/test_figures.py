@@ -110,3 +110,12 @@ def test_reachable_sums_hold_the_plain_one():
     found = figures.reachable_sums(values)
     assert figures.printed_sum(values) in found
     assert max(found) - min(found) <= 2 * figures.HALF * len(values) + 0.01 * len(values)
+
+
+def test_the_spread_has_every_workload_of_every_table():
+    table = figures.spread(("runtime", "memused.avg"))
+    assert len(table) == 2 * 4 * len(figures.workloads("runtime"))
+    one = table.set_index(["metric", "configuration", "workload"])["overhead"]
+    cells = figures.workloads("runtime").loc["parsec3/swaptions"]
+    exact = 100 * (cells["prcl"] / cells["orig"] - 1)
+    assert one["runtime", "prcl", "parsec3/swaptions"] == round(exact, 3)

@@ -1,6 +1,6 @@
 """The three tables of the evaluation, and the arithmetic that their author did on them."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,9 @@ METRICS = {"runtime": "s", "memused.avg": "KiB", "rss.avg": "KiB"}
 """Names of the tables as printed, and the unit of their cells."""
 HALF = 0.0005
 """Half a unit of the last digit printed: cells have three decimals."""
+
+figure = partial(threads.figure, "damon")
+"""Value of one printed figure, by its row in data/threads/damon.csv."""
 
 
 @cache
@@ -49,6 +52,24 @@ def workloads(metric: str) -> pd.DataFrame:
 def overhead(values: pd.DataFrame) -> pd.DataFrame:
     """Overhead over `orig` in per cent."""
     return 100 * (values.div(values["orig"], axis=0) - 1).drop(columns="orig")
+
+
+def spread(metrics: tuple[str, ...]) -> pd.DataFrame:
+    """Overhead of each workload in some tables.
+
+    Returns
+    -------
+    DataFrame
+        `workload`, `configuration`, `overhead` (%) and `metric`, a row for each.
+    """
+    return pd.concat(
+        overhead(workloads(metric))
+        .rename_axis("workload")
+        .reset_index()
+        .melt("workload", var_name="configuration", value_name="overhead")
+        .assign(metric=metric)
+        for metric in metrics
+    ).round(3)
 
 
 def unweighted(metric: str) -> pd.Series:
