@@ -6,14 +6,14 @@ import pandas as pd
 import pytest
 
 from lorelab import claims
-from lorelab.claims import Claim, Finding, Verdict
+from lorelab.claims import Claim, Verdict, Weighed
 from lorelab.cli import cli
 from lorelab.errors import BadInput
 
 
 def claim(verdict, **evidence):
     return Claim(
-        "swap", "id", "It is so.", "line 1", "by eye", lambda: Finding(verdict, "Why.", evidence)
+        "swap", "id", "It is so.", "line 1", "by eye", lambda: Weighed(verdict, "Why.", evidence)
     )
 
 

@@ -44,10 +44,10 @@ def simulate(params):
 """,
     "lib/lorelab/empty/thread/__init__.py": "",
     "lib/lorelab/empty/thread/claims.py": """\
-from lorelab.claims import Claim, Finding, Verdict
+from lorelab.claims import Claim, Weighed, Verdict
 
 CLAIMS = [
-    Claim("empty", "one", "It is so.", "line 1", "by eye", lambda: Finding(Verdict.HOLDS, "", {}))
+    Claim("empty", "one", "It is so.", "line 1", "by eye", lambda: Weighed(Verdict.HOLDS, "", {}))
 ]
 """,
     "lib/lorelab/empty/door.py": """\

@@ -1,7 +1,7 @@
 """The ledger: what a thread states, how each statement is checked, and what came of it.
 
 A verdict is never typed in. A claim names a function that weighs the evidence (the printed
-figures, the model's counters, a recorded kernel run) and returns a `Finding`; the ledger runs it.
+figures, the model's counters, a recorded kernel run) and returns a `Weighed`; the ledger runs it.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class Weighed:
     """A verdict, one sentence why, and the evidence as named figures."""
 
     verdict: Verdict
@@ -37,7 +37,7 @@ class Finding:
     evidence: dict[str, object]
 
 
-Weigh = Callable[[], Finding]
+Weigh = Callable[[], Weighed]
 """A check: weighs the evidence for one claim."""
 
 

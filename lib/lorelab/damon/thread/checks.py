@@ -5,9 +5,10 @@ from collections.abc import Callable
 import pandas as pd
 
 from lorelab import threads
-from lorelab.claims import Finding, Verdict, Weigh
+from lorelab.claims import Verdict, Weigh, Weighed
 from lorelab.damon.params import Overhead
 from lorelab.damon.thread import figures
+from lorelab.damon.thread.figures import figure
 from lorelab.experiments import experiment
 
 SAMPLES = 100 // 5
@@ -24,11 +25,6 @@ WRAPPED = [
 
 LIGHTER = "94.242.42"
 """The factor of line 52 as printed."""
-
-
-def figure(id: str) -> float:
-    """Value of one printed figure, by its row in data/threads/damon.csv."""
-    return float(threads.figures("damon").loc[id, "value"])
 
 
 def total(metric: str, configuration: str) -> float:
@@ -49,13 +45,13 @@ def rounds_to(exact: float, printed: float, digits: int) -> bool:
 def follows(id: str, recompute: Callable[[], float], digits: int = 2) -> Weigh:
     """Weigh a figure that the cells give: `recompute` says what, at `digits` decimals."""
 
-    def weigh() -> Finding:
+    def weigh() -> Weighed:
         exact = recompute()
         evidence = {"recomputed %": f"{exact:.{digits + 2}f}"}
         if not rounds_to(exact, figure(id), digits):
-            return Finding(Verdict.OTHER_NUMBER, "The raw cells give another number.", evidence)
+            return Weighed(Verdict.OTHER_NUMBER, "The raw cells give another number.", evidence)
         why = "It follows from the printed cells; the runs behind them cannot be repeated here."
-        return Finding(Verdict.ARITHMETIC, why, evidence)
+        return Weighed(Verdict.ARITHMETIC, why, evidence)
 
     return weigh
 
@@ -68,29 +64,29 @@ def total_follows(id: str, metric: str, configuration: str, sign: int, digits: i
 def extreme(id: str, metric: str, configuration: str, highest: bool) -> Weigh:
     """Weigh a best or a worst case: the figure, and that no other row goes further."""
 
-    def weigh() -> Finding:
+    def weigh() -> Weighed:
         rows = row(metric, configuration)
         found = rows.idxmax() if highest else rows.idxmin()
         named = threads.figures("damon").loc[id, "workload"]
         good = found == named and rounds_to(abs(rows[found]), abs(figure(id)), 2)
         why = "No other row of the table goes further." if good else "Another row goes further."
         evidence = {"row": found, "%": round(float(rows[found]), 4)}
-        return Finding(Verdict.ARITHMETIC if good else Verdict.CONTRADICTED, why, evidence)
+        return Weighed(Verdict.ARITHMETIC if good else Verdict.CONTRADICTED, why, evidence)
 
     return weigh
 
 
-def cells() -> Finding:
+def cells() -> Weighed:
     found = figures.percentages()
     off = list(found.index[~found["agrees"]])
-    return Finding(
+    return Weighed(
         Verdict.OTHER_NUMBER if off else Verdict.ARITHMETIC,
         "Each overhead follows from its two cells within their last digits, but for those named.",
         {"overheads": len(found), "off by one in the last digit": ", ".join(off) or "none"},
     )
 
 
-def totals() -> Finding:
+def totals() -> Weighed:
     found = figures.totals()
     gap = (found["printed"] - found["exact"]).abs()
     sums = int((gap <= found["slack"] + 0.0005).sum())
@@ -102,28 +98,28 @@ def totals() -> Finding:
         "farthest from the sum, KiB": float(gap[found["metric"] != "runtime"].max()),
     }
     if sums == len(found):
-        return Finding(Verdict.ARITHMETIC, "Every total is the sum of its rows.", evidence)
+        return Weighed(Verdict.ARITHMETIC, "Every total is the sum of its rows.", evidence)
     why = "They are sums that went through six digits of text at each step, as awk prints them."
     if not found["reachable"].all():
         why = "They are not the sums of their rows, nor sums through six digits of text."
-    return Finding(Verdict.OTHER_NUMBER, why, evidence)
+    return Weighed(Verdict.OTHER_NUMBER, why, evidence)
 
 
-def weighting() -> Finding:
+def weighting() -> Weighed:
     evidence, worst = {}, 0.0
     for metric in figures.METRICS:
         for name, mean in figures.unweighted(metric).items():
             weighted = total(metric, name)
             worst = max(worst, abs(mean - weighted))
             evidence[f"{metric} {name}"] = f"{weighted:+.2f} weighted, {mean:+.2f} geometric mean %"
-    return Finding(
+    return Weighed(
         Verdict.OTHER_NUMBER if worst > 1 else Verdict.ARITHMETIC,
         "A total weighs a workload by its length or its size; the mean of the ratios does not.",
         evidence,
     )
 
 
-def speedup() -> Finding:
+def speedup() -> Weighed:
     times = figures.table("runtime")
     evidence = {}
     for name, workload in (("thp", "total"), ("ethp", "total"), ("thp", "splash2x/ocean_ncp")):
@@ -131,25 +127,25 @@ def speedup() -> Finding:
         evidence[f"{name} {workload} %"] = round(100 * (line["orig"] / line[name] - 1), 2)
     printed = figure("thp-speedup-best")
     ratio = evidence["thp splash2x/ocean_ncp %"]
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if rounds_to(ratio, printed, 2) else Verdict.OTHER_NUMBER,
         "The figures are time saved; as speed gained they are larger.",
         evidence,
     )
 
 
-def counts() -> Finding:
+def counts() -> Weighed:
     suites = figures.workloads("runtime").index.str.split("/").str[0].value_counts()
     good = all(figure(f"{name}-workloads") == count for name, count in suites.items())
     why = "The rows of each suite." if good else "The tables have other rows."
     found = {name: int(count) for name, count in suites.items()}
-    return Finding(Verdict.ARITHMETIC if good else Verdict.CONTRADICTED, why, found)
+    return Weighed(Verdict.ARITHMETIC if good else Verdict.CONTRADICTED, why, found)
 
 
-def appendix() -> Finding:
+def appendix() -> Weighed:
     printed = threads.figures("damon")["quantity"]
     spread = int(printed.str.contains(r"stdev|\bmin\b|\bmax\b").sum())
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if spread else Verdict.CONTRADICTED,
         "The message ends without an appendix, so no row has an error bar."
         if not spread
@@ -158,11 +154,11 @@ def appendix() -> Finding:
     )
 
 
-def light() -> Finding:
+def light() -> Weighed:
     found = row("runtime", "rec")
     slower = int((found > 0).sum())
     follows = rounds_to(total("runtime", "rec"), figure("tldr-rec-runtime"), 2)
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC if follows else Verdict.OTHER_NUMBER,
         f"The figure follows; {slower} of {len(found)} rows are slower, too many for noise, though "
         "without its spread no row below 1 % says anything by itself.",
@@ -175,7 +171,7 @@ def light() -> Finding:
     )
 
 
-def saves_memory() -> Finding:
+def saves_memory() -> Weighed:
     """The saving is DAMON's own only if it does not hang on one row."""
     all_rows = total("memused.avg", "rec")
     rest = {w: figures.without("memused.avg", w)["rec"] for w in row("memused.avg", "rec").index}
@@ -183,7 +179,7 @@ def saves_memory() -> Finding:
     size = figures.workloads("memused.avg")
     change = (size["rec"] - size["orig"]) / 1024
     largest = change.abs().idxmax()
-    return Finding(
+    return Weighed(
         Verdict.CONTRADICTED if turns else Verdict.ARITHMETIC,
         f"Leave out {' or '.join(turns)} and the sum grows; most rows need more with DAMON."
         if turns
@@ -198,7 +194,7 @@ def saves_memory() -> Finding:
     )
 
 
-def wrapper() -> Finding:
+def wrapper() -> Weighed:
     """Fair to either reading of MB, and to `about`: half an MB on both sides."""
     size = figures.workloads("memused.avg")
     grown = (size["rec"] - size["orig"]) * 1024
@@ -214,40 +210,40 @@ def wrapper() -> Finding:
         "by MiB": f"{more.min():.1f} to {more.max():.1f}, median {mib.median():.1f} of all",
     }
     if either.all():
-        return Finding(Verdict.HOLDS, "All five grow by what the wrapper takes.", evidence)
+        return Weighed(Verdict.HOLDS, "All five grow by what the wrapper takes.", evidence)
     out = ", ".join(either.index[~either])
     why = f"A constant 10 to 15 MB does not account for all that {out} grow by."
-    return Finding(Verdict.CONTRADICTED, why, evidence)
+    return Weighed(Verdict.CONTRADICTED, why, evidence)
 
 
-def wrapper_percent() -> Finding:
+def wrapper_percent() -> Weighed:
     exact = row("memused.avg", "rec")[WRAPPED]
     printed = {name: figure(f"wrapper-{name.split('/')[1]}") for name in WRAPPED}
     cut = all(int(exact[name]) == value for name, value in printed.items())
     rounded = all(round(exact[name]) == value for name, value in printed.items())
     why = "The percentages of the table, " + ("rounded." if rounded else "cut, not rounded.")
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC if cut or rounded else Verdict.CONTRADICTED,
         why,
         {f"{name} %": round(value, 2) for name, value in exact.items()},
     )
 
 
-def footprints() -> Finding:
+def footprints() -> Weighed:
     kib = figures.workloads("memused.avg")["orig"]
     mib = {name: kib[name] / 1024 for name in WRAPPED}
     printed = {name: figure(f"footprint-{name.split('/')[1]}") for name in WRAPPED}
     right = all(int(mib[name]) == printed[name] for name in WRAPPED)
     thousand = all(int(kib[name] / 1000) == printed[name] for name in WRAPPED)
     why = "The KiB of the table divided by 1000, not by 1024." if thousand else "Another unit."
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC if right else Verdict.OTHER_NUMBER,
         "The table's own sizes." if right else why,
         {f"{name} MiB": round(value, 1) for name, value in mib.items()},
     )
 
 
-def bounded() -> Finding:
+def bounded() -> Weighed:
     slower = row("runtime", "rec")
     size = figures.workloads("memused.avg")["orig"]
     rank = slower.rank().corr(size.rank())
@@ -257,7 +253,7 @@ def bounded() -> Finding:
     small, large = (run.set_index("counter")["value"] for run in runs)
     growth = large["instructions_per_sample"] / small["instructions_per_sample"]
     same = abs(growth - 1) < 0.01 and large["nr_regions_max"] == small["nr_regions_max"]
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if same else Verdict.CONTRADICTED,
         "At most max_nr_regions checks a sample (1,001 of 1,000): a kernel does the same work for "
         "64 GiB as for 1 TiB. Over the rows of the table slowdown does not grow with memory.",
@@ -285,11 +281,11 @@ def removed(id: str, workload: str, digits: int = 2) -> Weigh:
     return follows(id, lambda: 100 - share("memused.avg", workload), digits)
 
 
-def waste() -> Finding:
+def waste() -> Weighed:
     worst = row("memused.avg", "thp").idxmax()
     rest = figures.without("memused.avg", worst)
     one_row = rest["thp"] <= 0 < total("memused.avg", "thp")
-    return Finding(
+    return Weighed(
         Verdict.CONTRADICTED if one_row else Verdict.ARITHMETIC,
         f"All of it is {worst}: the other workloads use less memory with thp than without."
         if one_row
@@ -311,12 +307,12 @@ def matched(frequency: tuple[float, float], age: tuple[float, float]) -> set[tup
     return {(n, a) for n in counts if low <= n <= high for a in ages if young <= a <= old}
 
 
-def overlap() -> Finding:
+def overlap() -> Weighed:
     forever = (0.0, float("inf"))
     hot = matched((figure("ethp-hot-frequency"), 100), forever)
     cold = matched((0, figure("ethp-cold-frequency")), (figure("ethp-cold-age"), float("inf")))
     both = sorted({count for count, _ in hot & cold})
-    return Finding(
+    return Weighed(
         Verdict.CONTRADICTED if both else Verdict.HOLDS,
         "Both ends of a range belong to it, and 5 % is exactly one hit: a region with one hit a "
         "window is one for both lines."
@@ -326,7 +322,7 @@ def overlap() -> Finding:
     )
 
 
-def best_case() -> Finding:
+def best_case() -> Weighed:
     best = threads.figures("damon").loc["prcl-rss-best", "workload"]
     evidence, first = {}, 0
     for metric in figures.METRICS:
@@ -337,17 +333,17 @@ def best_case() -> Finding:
             f"{ranked.iloc[0]:+.2f} %"
         )
     good = first == len(figures.METRICS)
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if good else Verdict.OTHER_NUMBER if first else Verdict.CONTRADICTED,
         "Best in every table." if good else "Best in one table only, that of the resident sets.",
         evidence,
     )
 
 
-def swapcache() -> Finding:
+def swapcache() -> Weighed:
     free, rss = (figures.table(m).loc["total"] for m in ("memused.avg", "rss.avg"))
     saved = [(line["orig"] - line["prcl"]) / 2**20 for line in (free, rss)]
-    return Finding(
+    return Weighed(
         Verdict.NOT_TESTABLE,
         "The gap is there; how much of it is swap cache, how much is zram's own pages, "
         "the tables do not say.",
@@ -355,20 +351,20 @@ def swapcache() -> Finding:
     )
 
 
-def lighter() -> Finding:
+def lighter() -> Weighed:
     try:
         read = float(LIGHTER)
     except ValueError:
         why = "The factor is garbled: no number has two decimal points."
-        return Finding(Verdict.NOT_TESTABLE, why, {"printed": f"{LIGHTER}x"})
+        return Weighed(Verdict.NOT_TESTABLE, why, {"printed": f"{LIGHTER}x"})
     why = "The message does not say how it was measured."
-    return Finding(Verdict.NOT_TESTABLE, why, {"factor": read})
+    return Weighed(Verdict.NOT_TESTABLE, why, {"factor": read})
 
 
-def cover_speedup() -> Finding:
+def cover_speedup() -> Weighed:
     times = figures.workloads("runtime")
     ratios = times["orig"] / times["ethp"]
-    return Finding(
+    return Weighed(
         Verdict.NOT_TESTABLE,
         "It is of another experiment; in these tables no DAMON-based run comes near it.",
         {"largest speedup with ethp": f"{ratios.max():.2f}x in {ratios.idxmax()}"},

@@ -1,6 +1,6 @@
 """What the claims of the fair-zone thread are weighed against: figures, and runs of the model.
 
-Each `weigh_` function takes nothing and returns a `Finding`; `claims` says which claim it weighs.
+Each `weigh_` function takes nothing and returns a `Weighed`; `claims` says which claim it weighs.
 The verdicts follow from the evidence: change a figure or the model, and they move.
 """
 
@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from lorelab.claims import Finding, Verdict, Weigh
+from lorelab.claims import Verdict, Weigh, Weighed
 from lorelab.fairzone.experiments import batches, boundary, tiobench
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.page_alloc import alloc_fast, reset_alloc_batches
@@ -41,15 +41,15 @@ def at_the_boundary(variant: Variant) -> dict[str, float]:
 def weigh_cell(operation: str, threads: int) -> Weigh:
     """Weigh a gain of the table: by its arithmetic, and reads by what the model finds cached."""
 
-    def weigh() -> Finding:
+    def weigh() -> Weighed:
         table = figures.tiobench().set_index(["operation", "threads"])
         row = table.loc[operation, threads]
         evidence = {"printed %": row["percent"], "from %": row["low"], "to %": row["high"]}
         if not row["low"] - figures.HALF <= row["percent"] <= row["high"] + figures.HALF:
-            return Finding(Verdict.CONTRADICTED, "The means give another gain.", evidence)
+            return Weighed(Verdict.CONTRADICTED, "The means give another gain.", evidence)
         if operation != "seqread":
             why = "The means leave this gain; the spread, without which it says little, is missing."
-            return Finding(Verdict.ARITHMETIC, why, evidence)
+            return Weighed(Verdict.ARITHMETIC, why, evidence)
         speeds = {
             "disk_mb_s": row["baseline"],
             "write_mb_s": table.loc[("seqwrite", threads), "baseline"],
@@ -58,27 +58,27 @@ def weigh_cell(operation: str, threads: int) -> Weigh:
         gain = figures.speedup(hits)
         evidence |= {"hits it needs": row["hits"], "hits in the model": hits, "then %": gain}
         if hits < NO_HITS:
-            return Finding(Verdict.NOT_TESTABLE, "The model finds nothing cached.", evidence)
+            return Weighed(Verdict.NOT_TESTABLE, "The model finds nothing cached.", evidence)
         why = (
             "The model reads this much back from the cache that the writes left; hits cost nothing."
         )
-        return Finding(Verdict.OTHER_NUMBER, why, evidence)
+        return Weighed(Verdict.OTHER_NUMBER, why, evidence)
 
     return weigh
 
 
-def weigh_noise() -> Finding:
+def weigh_noise() -> Weighed:
     means = figures.geometric_means().drop("seqread")
     evidence = {f"{name} %": value for name, value in means.items()}
     small = bool((means.abs() < 1).all())
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC if small else Verdict.CONTRADICTED,
         "Their mean gains are below 1 %; what the noise is, the message does not say.",
         evidence,
     )
 
 
-def weigh_streaming() -> Finding:
+def weigh_streaming() -> Weighed:
     """Whether a streaming reader gains, once it does not read what was just written."""
     warm = {v: ran(v).loc["read", "hits"] for v in (Variant.BASELINE, Variant.V1)}
     cold = {
@@ -88,25 +88,25 @@ def weigh_streaming() -> Finding:
     evidence = {f"hits, {v.name.lower()}": hits for v, hits in warm.items()}
     evidence |= {f"hits, {v.name.lower()}, caches dropped": hits for v, hits in cold.items()}
     same = cold[Variant.V1] == cold[Variant.BASELINE]
-    return Finding(
+    return Weighed(
         Verdict.CONTRADICTED if same else Verdict.HOLDS,
         "Both read every page from the disk when the cache is dropped between write and read.",
         evidence,
     )
 
 
-def weigh_reset_below_watermark() -> Finding:
+def weigh_reset_below_watermark() -> Weighed:
     found = at_the_boundary(Variant.BASELINE)
     evidence = {name: found[name] for name in ("slow", "resets", "passes")}
     each = found["resets"] == found["slow"] > 0
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if each else Verdict.CONTRADICTED,
         "With both zones below low and batch left in both, every allocation resets.",
         evidence,
     )
 
 
-def weigh_reset_before_remote() -> Finding:
+def weigh_reset_before_remote() -> Weighed:
     """A baseline with a free remote node: whether its fallback resets local batches."""
     node = zones.make([0, 5000, 9000], Variant.BASELINE, 2, 512, True, remote=[0, 0, 9000])
     local = node.zone["node"] == 0
@@ -115,14 +115,14 @@ def weigh_reset_before_remote() -> Finding:
     resets = int(node.count[COUNTS.index("resets")])
     remote = served != NONE and int(node.zone["node"][int(served)]) == 1
     evidence = {"resets": resets, "served by the remote node": bool(remote)}
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if resets and remote else Verdict.CONTRADICTED,
         "A fallback to another node is preceded by a reset of the local batches.",
         evidence,
     )
 
 
-def weigh_reset_to_zero() -> Finding:
+def weigh_reset_to_zero() -> Weighed:
     """Whether a reset leaves a counter that was high close to 0."""
     node = zones.make([0, 500_000, 900_000], Variant.BASELINE, 2, 67584, True)
     batch = node.zone["batch"].copy()
@@ -130,14 +130,14 @@ def weigh_reset_to_zero() -> Finding:
     reset_alloc_batches(node, U(0))
     after = node.zone["nr_alloc_batch"]
     evidence = {"before": int(batch[1] - 10), "after": int(after[1]), "batch": int(batch[1])}
-    return Finding(
+    return Weighed(
         Verdict.CONTRADICTED if np.array_equal(after, batch) else Verdict.HOLDS,
         "The reset adds what is missing, so every counter is the whole batch afterwards.",
         evidence,
     )
 
 
-def weigh_imbalance() -> Finding:
+def weigh_imbalance() -> Weighed:
     """Whether resets that come early leave the baseline's zones unequally used."""
     base, merged = ran(Variant.BASELINE), ran(Variant.MERGED)
     evidence = {
@@ -149,7 +149,7 @@ def weigh_imbalance() -> Finding:
     }
     even = abs(base.loc["read", "share"] - merged.loc["read", "share"]) < 0.005
     many = base["resets"].sum() > 1.5 * merged["resets"].sum()
-    return Finding(
+    return Weighed(
         Verdict.CONTRADICTED if even and many else Verdict.HOLDS,
         "The baseline resets more often than batches are used up, and its shares stay those of "
         "size.",
@@ -157,7 +157,7 @@ def weigh_imbalance() -> Finding:
     )
 
 
-def weigh_drift() -> Finding:
+def weigh_drift() -> Weighed:
     """Whether counters that drift change the shares, the resets or the failures."""
     found = {}
     for exact in (False, True):
@@ -175,14 +175,14 @@ def weigh_drift() -> Finding:
         "pages deferred": int(found[False]["deferred"]),
     }
     same = abs(share[False] - share[True]) < 0.005
-    return Finding(
+    return Weighed(
         Verdict.CONTRADICTED if same else Verdict.HOLDS,
         "With and without per-CPU parts the zones take the same shares, as folding loses nothing.",
         evidence,
     )
 
 
-def weigh_remote_blocks() -> Finding:
+def weigh_remote_blocks() -> Weighed:
     """v1 on two nodes, without a ZONE_DMA: whether the remote batch keeps local ones from reset."""
     resets, taken = {}, {}
     for variant in (Variant.V1, Variant.V1_LOCAL):
@@ -199,14 +199,14 @@ def weigh_remote_blocks() -> Finding:
         "its size": 5 / 14,
     }
     blocked = resets[Variant.V1] < resets[Variant.V1_LOCAL] / 10
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if blocked else Verdict.CONTRADICTED,
         "As long as the remote zone has batch left, no local one is reset.",
         evidence,
     )
 
 
-def weigh_local_repair() -> Finding:
+def weigh_local_repair() -> Weighed:
     """The intent, read as asking local zones only, on a machine with a ZONE_DMA."""
     local, reachable = ran(Variant.V1_LOCAL), ran(Variant.V1_REACHABLE)
     evidence = {
@@ -216,38 +216,38 @@ def weigh_local_repair() -> Finding:
         "resets, reachable only": int(reachable["resets"].sum()),
     }
     never = local["resets"].sum() == 0
-    return Finding(
+    return Weighed(
         Verdict.CONTRADICTED if never else Verdict.HOLDS,
         "ZONE_DMA always has batch left and can never serve, so nothing is ever reset.",
         evidence,
     )
 
 
-def weigh_trapped() -> Finding:
+def weigh_trapped() -> Weighed:
     """Whether what v1 reads from the cache comes from before the end of the file."""
     share = ran(Variant.V1).loc["write", "share"]
     size = ran(Variant.V1).loc["write", "size"]
     hits = ran(Variant.V1).loc["read", "hits"]
     evidence = {"DMA32's share of the writes": share, "its size": size, "hits": hits}
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if share < size and hits > NO_HITS else Verdict.CONTRADICTED,
         "DMA32 takes less than its part of the writes, and what it kept is read back.",
         evidence,
     )
 
 
-def weigh_cold() -> Finding:
+def weigh_cold() -> Weighed:
     hits = {
         v.name.lower(): ran(v, workload="drop-caches").loc["read", "hits"]
         for v in (Variant.OFF, Variant.BASELINE, Variant.V1, Variant.JUNE_18)
     }
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if not any(hits.values()) else Verdict.CONTRADICTED,
         "With a cold cache every variant reads every page from the disk.",
         {f"hits, {name}": value for name, value in hits.items()},
     )
 
 
-def weigh_diffstat() -> Finding:
+def weigh_diffstat() -> Weighed:
     plus, minus = figures.figure("diffstat-insertions"), figures.figure("diffstat-deletions")
-    return Finding(Verdict.ARITHMETIC, "Counted in the patch.", {"+": plus, "-": minus})
+    return Weighed(Verdict.ARITHMETIC, "Counted in the patch.", {"+": plus, "-": minus})

@@ -1,5 +1,7 @@
 """The printed figures of the fair-zone thread, and what follows from them by arithmetic alone."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
@@ -16,9 +18,8 @@ HALF = 0.005
 """Half a unit of the last digit: all means and percentages are printed with two decimals."""
 
 
-def figure(id: str) -> float:
-    """Value of one printed figure, by its row in data/threads/fairzone.csv."""
-    return float(threads.figures("fairzone").loc[id, "value"])
+figure = partial(threads.figure, "fairzone")
+"""Value of one printed figure, by its row in data/threads/fairzone.csv."""
 
 
 def tiobench() -> pd.DataFrame:

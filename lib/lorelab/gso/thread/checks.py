@@ -1,12 +1,12 @@
 """What the claims of the zero-copy GSO thread are weighed against.
 
-Each `weigh_` function takes nothing and returns a `Finding`; `lorelab.gso.thread.claims` says which
+Each `weigh_` function takes nothing and returns a `Weighed`; `lorelab.gso.thread.claims` says which
 claim it weighs. The verdicts follow from the evidence: change a figure or the model, and they move.
 """
 
 from functools import cache
 
-from lorelab.claims import Finding, Verdict, Weigh
+from lorelab.claims import Verdict, Weigh, Weighed
 from lorelab.gso.experiments import layout, lifetimes
 from lorelab.gso.model.layout import data_align, place
 from lorelab.gso.model.structs import AS_POSTED
@@ -41,7 +41,7 @@ def struct(pointer: str = "none") -> dict[str, int]:
 def weigh_rate(kernel: str) -> Weigh:
     """Weigh a bandwidth against the volume and the time printed beside it."""
 
-    def weigh() -> Finding:
+    def weigh() -> Weighed:
         volume, stated = volume_rate(kernel), printed_rate(kernel)
         fits = rate(kernel).low <= rate(kernel).high
         evidence = {
@@ -49,7 +49,7 @@ def weigh_rate(kernel: str) -> Weigh:
             "volume over time, lowest": volume.low,
             "highest": volume.high,
         }
-        return Finding(
+        return Weighed(
             Verdict.ARITHMETIC if fits else Verdict.CONTRADICTED,
             "Volume over time gives it, if GBytes are 2^30 bytes."
             if fits
@@ -60,13 +60,13 @@ def weigh_rate(kernel: str) -> Weigh:
     return weigh
 
 
-def weigh_gain() -> Finding:
+def weigh_gain() -> Weighed:
     stated, found = figure("improvement"), gain()
     evidence = {"printed %": stated, "lowest %": found.low, "highest %": found.high}
     if stated in found:
-        return Finding(Verdict.HOLDS, "All printed digits together allow it.", evidence)
+        return Weighed(Verdict.HOLDS, "All printed digits together allow it.", evidence)
     close = found.low - 1 < stated < found.high + 1
-    return Finding(
+    return Weighed(
         Verdict.OTHER_NUMBER if close else Verdict.CONTRADICTED,
         f"All printed digits together allow {found.low:.1f} to {found.high:.1f} %; it is one run "
         "of each kernel, with no spread given.",
@@ -74,8 +74,8 @@ def weigh_gain() -> Finding:
     )
 
 
-def weigh_more_guests() -> Finding:
-    return Finding(
+def weigh_more_guests() -> Weighed:
+    return Weighed(
         Verdict.NOT_TESTABLE,
         f"The message has one run with {figure('guests'):.0f} guests, and a second count of guests "
         "nowhere; throughput is not seen under emulation.",
@@ -89,20 +89,20 @@ def weigh_more_guests() -> Finding:
 def weigh_struct(name: str, id: str, pointer: str = "none") -> Weigh:
     """Weigh a size or offset against the declaration."""
 
-    def weigh() -> Finding:
+    def weigh() -> Weighed:
         found, stated = struct(pointer)[name], int(figure(id))
         evidence = {"printed": hex(stated), "computed": hex(found)}
         if found == stated:
-            return Finding(Verdict.HOLDS, "The declaration gives it.", evidence)
+            return Weighed(Verdict.HOLDS, "The declaration gives it.", evidence)
         if pointer == "none":
-            return Finding(Verdict.CONTRADICTED, "The declaration gives another.", evidence)
+            return Weighed(Verdict.CONTRADICTED, "The declaration gives another.", evidence)
         fitting = [
             row.before
             for row in layout.positions().itertuples()
             if row.before != "none" and struct(row.before)[name] == stated
         ]
         evidence["places that give it"] = ", ".join(fitting) or "none"
-        return Finding(
+        return Weighed(
             Verdict.OTHER_NUMBER if fitting else Verdict.CONTRADICTED,
             "The pointer as posted stands behind a 4-byte field and leaves two holes of 4 bytes; "
             "the printed figure needs another place."
@@ -114,12 +114,12 @@ def weigh_struct(name: str, id: str, pointer: str = "none") -> Weigh:
     return weigh
 
 
-def weigh_lines() -> Finding:
+def weigh_lines() -> Weighed:
     before, after = struct()["lines"], struct(AS_POSTED)["lines"]
     table = layout.positions().query("before != 'none'")
     cheaper = ", ".join(table.loc[table["lines"] == before, "before"])
     stated = figure("patched-lines")
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if (before, after) == (1, stated) else Verdict.CONTRADICTED,
         "The first fragment ends on the first line without the pointer and on the second with it; "
         "only behind the fragments it costs no line.",
@@ -127,7 +127,7 @@ def weigh_lines() -> Finding:
     )
 
 
-def weigh_all_truesizes() -> Finding:
+def weigh_all_truesizes() -> Weighed:
     sizes = layout.packets(range(1, 4097), struct()["size"], struct(AS_POSTED)["size"])
     kmalloc = float((sizes["before"] != sizes["after"]).mean())
     cut = float((sizes["frag_before"] != sizes["frag_after"]).mean())
@@ -139,8 +139,8 @@ def weigh_all_truesizes() -> Finding:
         ),
     }
     if kmalloc == cut == 1:
-        return Finding(Verdict.HOLDS, "Every packet's truesize grows.", evidence)
-    return Finding(
+        return Weighed(Verdict.HOLDS, "Every packet's truesize grows.", evidence)
+    return Weighed(
         Verdict.OTHER_NUMBER if cut == 1 else Verdict.CONTRADICTED,
         "A driver's receive buffers all grow. What __alloc_skb() makes, on the way out, has its "
         "shared info in the same kmalloc() bucket: few sizes jump, and those double.",
@@ -148,12 +148,12 @@ def weigh_all_truesizes() -> Finding:
     )
 
 
-def weigh_in_sk_buff() -> Finding:
+def weigh_in_sk_buff() -> Weighed:
     table = layout.positions(struct="sk-buff")
     before = int(table.loc[table["before"] == "none", "aligned"].iloc[0])
     grown = table.loc[table["before"] != "none", "aligned"]
     gets = steps_to_break(Variant.PARENT_SKB, 3)
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if (grown == before).all() else Verdict.CONTRADICTED,
         "With every option of 3.15 there is room in the slab, wherever it stands. It mends the "
         "memory alone: packets freed past kfree_skb() still leave the sender waiting.",
@@ -161,9 +161,9 @@ def weigh_in_sk_buff() -> Finding:
     )
 
 
-def weigh_any_line() -> Finding:
+def weigh_any_line() -> Weighed:
     one, two = struct()["lines"], struct(AS_POSTED)["lines"]
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if one + 1 == two else Verdict.CONTRADICTED,
         "sk_buff and data take their own lines either way; what is lost is one line a packet of "
         "one fragment, on top of those.",
@@ -171,10 +171,10 @@ def weigh_any_line() -> Finding:
     )
 
 
-def weigh_diffstat() -> Finding:
+def weigh_diffstat() -> Weighed:
     changed = figure("insertions") + figure("deletions")
     drawn = 1 + 18
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC if changed == drawn else Verdict.CONTRADICTED,
         "The two files' counts add up to them.",
         {"printed": changed, "1 | and 18 |": drawn},
@@ -187,13 +187,13 @@ def weigh_diffstat() -> Finding:
 def weigh_breaks(variant: Variant, numbers: dict[int, str], why: str, **scope: bool) -> Weigh:
     """A claim that a way is broken: it holds if the search breaks each of these invariants."""
 
-    def weigh() -> Finding:
+    def weigh() -> Weighed:
         found = {
             f"steps to {called}": steps_to_break(variant, number, **scope)
             for number, called in numbers.items()
         }
         broken = all(found.values())
-        return Finding(
+        return Weighed(
             Verdict.HOLDS if broken else Verdict.CONTRADICTED,
             why if broken else "The search finds no order that breaks it.",
             found,
@@ -207,26 +207,26 @@ def weigh_keeps(
 ) -> Weigh:
     """A claim that a way is safe: it holds if the search breaks none of these invariants."""
 
-    def weigh() -> Finding:
+    def weigh() -> Weighed:
         found = {f"I{n}": steps_to_break(variant, n, **scope) for n in numbers}
         broken = {name: steps for name, steps in found.items() if steps}
         if not broken:
             names = {"invariants kept": ", ".join(found)}
-            return Finding(Verdict.HOLDS, why, names)
-        return Finding(
+            return Weighed(Verdict.HOLDS, why, names)
+        return Weighed(
             Verdict.CONTRADICTED, but, {f"steps to break {k}": v for k, v in broken.items()}
         )
 
     return weigh
 
 
-def weigh_pages_only() -> Finding:
+def weigh_pages_only() -> Weighed:
     same = all(
         steps_to_break(Variant.PAGE_REFS, n) == steps_to_break(Variant.HEAD_ONLY, n)
         for n in range(1, 10)
     )
     stale = steps_to_break(Variant.PAGE_REFS, 1)
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if same and stale else Verdict.CONTRADICTED,
         "References keep a page from being freed, not from being written: the sender is told too "
         "early, as before 1fd819ec.",
@@ -234,10 +234,10 @@ def weigh_pages_only() -> Finding:
     )
 
 
-def weigh_only_zerocopy_pays() -> Finding:
+def weigh_only_zerocopy_pays() -> Weighed:
     traits = TRAITS[Variant.SHARED_COUNT]
     added = traits.shared_info_bytes + traits.sk_buff_bytes
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if added == 0 and traits.counts else Verdict.CONTRADICTED,
         "No struct of an ordinary packet grows, and only segments that have a ubuf_info take a "
         "reference of it.",
@@ -245,8 +245,8 @@ def weigh_only_zerocopy_pays() -> Finding:
     )
 
 
-def weigh_windows() -> Finding:
-    return Finding(
+def weigh_windows() -> Weighed:
+    return Weighed(
         Verdict.NOT_TESTABLE,
         "No Windows guest runs here. GRO is Linux's name for merging on receive in software; what "
         "made the host segment was that the guest took no large receive offload.",
@@ -254,11 +254,11 @@ def weigh_windows() -> Finding:
     )
 
 
-def weigh_other_loads() -> Finding:
+def weigh_other_loads() -> Weighed:
     table = layout.packets(range(64, 1729, 64), struct()["size"], struct(AS_POSTED)["size"])
     grown = table[table["before"] != table["after"]]
     fewer = 1 - grown["fit_after"] / grown["fit_before"]
-    return Finding(
+    return Weighed(
         Verdict.NOT_TESTABLE,
         "Cache misses and pressure are not seen under emulation; the memory is counted: sizes that "
         "jump a bucket halve what a receive buffer holds, all others stay.",

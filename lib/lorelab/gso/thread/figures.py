@@ -4,6 +4,7 @@ A printed figure stands for every number that rounds to it. Two of them that des
 (volume and bandwidth) have to fit together; what they allow together is narrower than either.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 from lorelab import threads
@@ -25,9 +26,8 @@ class Span(NamedTuple):
         return isinstance(value, (int, float)) and self.low <= value <= self.high
 
 
-def figure(id: str) -> float:
-    """Value of one printed figure, by its row in data/threads/gso.csv."""
-    return float(threads.figures("gso").loc[id, "value"])
+figure = partial(threads.figure, "gso")
+"""Value of one printed figure, by its row in data/threads/gso.csv."""
 
 
 def printed(id: str, digits: int) -> Span:

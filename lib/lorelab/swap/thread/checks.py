@@ -1,6 +1,6 @@
 """What the claims of the swap-out thread are weighed against: figures, counts, model runs.
 
-Each `weigh_` function takes nothing and returns a `Finding`; `lorelab.swap.thread.claims` says
+Each `weigh_` function takes nothing and returns a `Weighed`; `lorelab.swap.thread.claims` says
 which claim it weighs. The verdicts follow from the evidence: change a figure or the model, and they
 move.
 """
@@ -10,7 +10,7 @@ from functools import cache
 import pandas as pd
 
 from lorelab import threads
-from lorelab.claims import Finding, Verdict, Weigh
+from lorelab.claims import Verdict, Weigh, Weighed
 from lorelab.numbers import PAGE, U
 from lorelab.swap.experiments import allocator_test, usemem
 from lorelab.swap.model.state import SWAPFILE_CLUSTER as CLUSTER
@@ -44,9 +44,9 @@ def same_counts(order: int) -> bool:
     return all(old[name] == new[name] for name in UNITS if name != "scanned")
 
 
-def weigh_unit() -> Finding:
+def weigh_unit() -> Weighed:
     found = figure("v3-4k-base")
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC if found == 0 else Verdict.CONTRADICTED,
         "The 4K baseline is the unit that the other cells are relative to.",
         {"printed %": found},
@@ -56,7 +56,7 @@ def weigh_unit() -> Finding:
 def weigh_cell(id: str, order: int, series: bool) -> Weigh:
     """Weigh a cell of the table: its time needs the machine, its sign needs only the counts."""
 
-    def weigh() -> Finding:
+    def weigh() -> Weighed:
         found = figure(id)
         here = counted(Variant.V3 if series else Variant.V6_6, order)
         unit = counted(Variant.V6_6, 0)
@@ -69,50 +69,50 @@ def weigh_cell(id: str, order: int, series: bool) -> Weigh:
         sign = int(fewer) - int(more)
         if sign == 0:
             why = "The time needs the machine, and the counts take no side."
-            return Finding(Verdict.NOT_TESTABLE, why, evidence)
+            return Weighed(Verdict.NOT_TESTABLE, why, evidence)
         if sign * found < 0:
             why = "The counts ask for the other sign."
-            return Finding(Verdict.CONTRADICTED, why, evidence)
+            return Weighed(Verdict.CONTRADICTED, why, evidence)
         side = "fewer" if sign > 0 else "more"
         why = f"The time needs the machine; its sign is that of the counts: {side} events a page."
-        return Finding(Verdict.NOT_TESTABLE, why, evidence)
+        return Weighed(Verdict.NOT_TESTABLE, why, evidence)
 
     return weigh
 
 
-def weigh_4k_gain() -> Finding:
+def weigh_4k_gain() -> Weighed:
     gains = later("4k")
     printed, others = gains["v3"], [gains["v4"], gains["v5"]]
     evidence = {f"{k} gain": v for k, v in gains.items()} | {"counts alike": same_counts(0)}
     if not same_counts(0) or min(gains.values()) <= 1:
-        return Finding(Verdict.CONTRADICTED, "A later table shows a loss.", evidence)
+        return Weighed(Verdict.CONTRADICTED, "A later table shows a loss.", evidence)
     close = max(others) / printed > 0.99
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if close else Verdict.OTHER_NUMBER,
         "No event of the 4K path changes, and the later tables leave a gain of about 1 %.",
         evidence,
     )
 
 
-def weigh_2m_gain() -> Finding:
+def weigh_2m_gain() -> Weighed:
     gains = later("2m")
     evidence = {f"{k} gain": v for k, v in gains.items()}
     evidence |= {"counts alike": same_counts(9), "spread %": spread()}
     inside = all(abs(g - 1) * 100 < spread() for g in gains.values())
     if same_counts(9) and inside and min(gains.values()) < 1 < max(gains.values()):
         why = "No event of the 2M path changes, and the gain changes sign from table to table."
-        return Finding(Verdict.CONTRADICTED, why, evidence)
-    return Finding(Verdict.HOLDS, "Every table shows the gain.", evidence)
+        return Weighed(Verdict.CONTRADICTED, why, evidence)
+    return Weighed(Verdict.HOLDS, "Every table shows the gain.", evidence)
 
 
-def weigh_regression_gone() -> Finding:
+def weigh_regression_gone() -> Weighed:
     ids = ["v3-64k-series", "v2-64k-series", "v4-64k-series", "v5-64k-series"]
     printed = {id: figure(id) for id in ids}
     new, old = counted(Variant.V3, 4), counted(Variant.V6_6, 0)
     names = ("invalidations", "flushes", "slot_allocations", "bios", "splits")
     fewer = all(new[n] / new["swapped"] <= old[n] / old["swapped"] for n in names)
     good = fewer and min(printed.values()) > 0
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if good else Verdict.CONTRADICTED,
         "A whole 64 KiB swap-out has at most the events of 4K in every counter; "
         "four tables agree in sign, between 0.9 and 46.3 %.",
@@ -120,14 +120,14 @@ def weigh_regression_gone() -> Finding:
     )
 
 
-def weigh_reading() -> Finding:
+def weigh_reading() -> Weighed:
     worst = {
         reading: {table: 100 * cost.fit(table, reading).worst for table in cost.TABLES}
         for reading in cost.READINGS
     }
     exact = max(worst["throughput"].values()) < 0.1
     refused = max(worst["time"].values()) > spread()
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC,
         "Throughput: event costs then give every table back. As time they miss those of v4 and v5 "
         "by far more than the spread (v3's alone by less)."
@@ -138,13 +138,13 @@ def weigh_reading() -> Finding:
     )
 
 
-def weigh_tlbi() -> Finding:
+def weigh_tlbi() -> Weighed:
     split, whole = counted(Variant.V6_6, 4), counted(Variant.V6_6, 0)
     pages = split["swapped"] / whole["swapped"]
     doubled = split["invalidations"] / whole["invalidations"] / pages
     aged = (split["invalidations"] + split["aged"]) / (whole["invalidations"] + whole["aged"])
     aged /= pages
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if doubled > 1 else Verdict.CONTRADICTED,
         "A split invalidates each entry twice; with the round of aging that arm64 also "
         "invalidates for, it is three times for two.",
@@ -152,13 +152,13 @@ def weigh_tlbi() -> Finding:
     )
 
 
-def weigh_bottleneck() -> Finding:
+def weigh_bottleneck() -> Weighed:
     shares = {}
     for table in ("v3", "v4"):
         found = cost.ranges(table, "throughput").set_index("weight").loc["invalidation"]
         for end in ("lowest", "highest"):
             shares[f"share in {table}, {end}"] = round(float(found[f"{end}_share"]), 2)
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC,
         "Weighted events give invalidations about a third of the penalty at 70 cores and most of "
         "it at 8; the rest goes to the split itself. It is a fit, not a measurement.",
@@ -169,10 +169,10 @@ def weigh_bottleneck() -> Finding:
 # Capacity, and space tied up
 
 
-def weigh_capacity() -> Finding:
+def weigh_capacity() -> Weighed:
     asked = figure("processes") * figure("memory-each")
     swapped, device = asked - figure("memcg-limit"), figure("swap-device")
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC if 0 < swapped < device else Verdict.CONTRADICTED,
         "What does not fit in the cgroup fits on the device, written once and hardly ever freed: "
         "the benchmark cannot show fragmentation.",
@@ -180,13 +180,13 @@ def weigh_capacity() -> Finding:
     )
 
 
-def weigh_tied_up() -> Finding:
+def weigh_tied_up() -> Weighed:
     slots = left_over(Variant.V2, 1)
     both = left_over(Variant.V2, 2)
     mib = slots * PAGE / (1 << 20)
     printed = figure("v2-tied-up")
     close = abs(mib - printed) < 0.05 and both == 2 * slots
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if close else Verdict.OTHER_NUMBER,
         "It is the space of one CPU, after one allocation of each order from 2 to 8; the thread's "
         "machine has 70 of them.",
@@ -201,11 +201,11 @@ def tight(variant: Variant) -> dict[str, int]:
     return usemem.count(Usemem(**{**WHOLE, "swap_mib": 196}, variant=variant))
 
 
-def weigh_fallback() -> Finding:
+def weigh_fallback() -> Weighed:
     found = tight(Variant.V3)
     written = found["resident"] + found["swapped"] == found["faults"] * 16
     good = found["fallbacks"] > 0 and found["splits"] == found["fallbacks"] and written
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if good else Verdict.CONTRADICTED,
         "With the free clusters used up, folios are split and their pages still find slots.",
         {name: found[name] for name in ("fallbacks", "splits", "swapped")},
@@ -230,10 +230,10 @@ def tied_up(variants: tuple[Variant, ...], cpus: tuple[int, ...]) -> pd.DataFram
     return slots.to_frame().assign(MiB=(slots * PAGE / (1 << 20)).round(1))
 
 
-def weigh_stealing() -> Finding:
+def weigh_stealing() -> Weighed:
     left = {f"{v.name.lower()}, free slots left": left_over(v, 2) for v in (Variant.V2, Variant.V3)}
     good = left["v3, free slots left"] == 0 < left["v2, free slots left"]
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if good else Verdict.CONTRADICTED,
         "Two CPUs hold a cluster of each order when order 0 fills the device: v3 takes the last "
         "slot, v2 may not.",
@@ -260,11 +260,11 @@ def fragmented() -> tuple[int, int, bool]:
     return free, int(si.scanned.sum() - before), found
 
 
-def weigh_no_search() -> Finding:
+def weigh_no_search() -> Weighed:
     fresh = counted(Variant.V3, 4)
     _, scanned, _ = fragmented()
     reads = fresh["scanned"] / fresh["swapped"]
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if reads == 1 and scanned == 0 else Verdict.CONTRADICTED,
         "Above order 0 only the range that is taken is read, and nothing when there is no free "
         "cluster. Order 0 still falls back to the linear scan.",
@@ -272,7 +272,7 @@ def weigh_no_search() -> Finding:
     )
 
 
-def weigh_no_fragmentation() -> Finding:
+def weigh_no_fragmentation() -> Weighed:
     si = swapon(64 * SWAPFILE_CLUSTER, Variant.V3, slot_cache=False)
     for _ in range(4):
         for order in range(2, 10):
@@ -283,21 +283,21 @@ def weigh_no_fragmentation() -> Finding:
     free, _, found = fragmented()
     evidence = {"clusters with gaps": gaps, "free slots": free, "64 KiB found among them": found}
     if gaps:
-        return Finding(Verdict.CONTRADICTED, "Padding leaves gaps.", evidence)
+        return Weighed(Verdict.CONTRADICTED, "Padding leaves gaps.", evidence)
     why = (
         "Padding leaves no gap, which is all the sentence says: with every second slot freed, "
         "half the device is free and 64 KiB is refused."
     )
-    return Finding(Verdict.HOLDS, why, evidence)
+    return Weighed(Verdict.HOLDS, why, evidence)
 
 
-def weigh_interleaving() -> Finding:
+def weigh_interleaving() -> Weighed:
     merged = {
         f"{name} bios a request": counted(v, 4)["bios"] / counted(v, 4)["requests"]
         for name, v in (("v1", Variant.V1), ("v3", Variant.V3))
     }
     good = merged["v3 bios a request"] > merged["v1 bios a request"]
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if good else Verdict.CONTRADICTED,
         "One cluster a device hands neighbouring ranges to different reclaimers; one a CPU keeps "
         "a reclaim batch together. A ram disk has no request queue and merges nothing.",
@@ -305,33 +305,33 @@ def weigh_interleaving() -> Finding:
     )
 
 
-def weigh_diffstat() -> Finding:
+def weigh_diffstat() -> Weighed:
     rows = threads.figures("swap")
     parts = rows.loc[rows["quantity"] == "lines changed", "value"].sum()
     total = figure("insertions") + figure("deletions")
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC if parts == total else Verdict.CONTRADICTED,
         "The three files add up to the insertions and deletions.",
         {"lines in files": parts, "lines in total": total},
     )
 
 
-def weigh_no_swapin() -> Finding:
+def weigh_no_swapin() -> Weighed:
     rows = threads.figures("swap")
     touched = sorted(rows.loc[rows["quantity"] == "lines changed", "note"])
     good = "mm/memory.c" not in touched and len(touched) == figure("files-changed")
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if good else Verdict.CONTRADICTED,
         "do_swap_page() is in mm/memory.c, which the patch leaves alone.",
         {"files": ", ".join(touched)},
     )
 
 
-def weigh_nr_swap_order() -> Finding:
+def weigh_nr_swap_order() -> Weighed:
     proposed = [int(figure(f"nr-swap-order-{n}")) for n in (10, 7)]
     largest = {f"1 << ({n} - 1)": 1 << (n - 1) for n in proposed}
     bad = [n for n in proposed if not (1 << (n - 1)) < SWAPFILE_CLUSTER]
-    return Finding(
+    return Weighed(
         Verdict.CONTRADICTED if bad else Verdict.HOLDS,
         "With 10 the largest range is a whole cluster, so the condition has to be <=, "
         "as PMD order needs."
@@ -374,7 +374,7 @@ def run_totals() -> pd.DataFrame:
 def weigh_run(prefix: str, variant: Variant, options: str, **switches: bool) -> Weigh:
     """Weigh a published run: equal in each printed iteration, or not."""
 
-    def weigh() -> Finding:
+    def weigh() -> Weighed:
         printed = published(prefix)
         model = tested(variant, options, **switches).loc[printed.index, printed.columns]
         equal = int((model == printed).all(axis=1).sum())
@@ -387,7 +387,7 @@ def weigh_run(prefix: str, variant: Variant, options: str, **switches: bool) -> 
         else:
             verdict = Verdict.CONTRADICTED
             why = "The totals, which the tool alone decides, are those of other options."
-        return Finding(
+        return Weighed(
             verdict,
             why,
             {
@@ -400,23 +400,23 @@ def weigh_run(prefix: str, variant: Variant, options: str, **switches: bool) -> 
     return weigh
 
 
-def weigh_barry_last() -> Finding:
+def weigh_barry_last() -> Weighed:
     printed = int(figure("barry-none-last-swpout")), int(figure("barry-none-last-swpout-fallback"))
     model = tested(Variant.V6_12, "", large_swapin=False, batched_zap=False)
     whole, split = printed
     found = model.index[(model["swpout"] == whole) & (model["swpout_fallback"] == split)]
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if len(found) else Verdict.CONTRADICTED,
         "The run reaches it, but goes on falling: it is not where it settles.",
         {"iterations": ", ".join(map(str, found)), "iteration 100": pairs(model.tail(1))},
     )
 
 
-def weigh_first_tool() -> Finding:
+def weigh_first_tool() -> Weighed:
     total = published("tool1-chris")["swpout"].sum()
     clusters = (64 << 20) // (SWAPFILE_CLUSTER * PAGE) - 1
     room = clusters * SWAPFILE_CLUSTER // 16
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC if total == room else Verdict.CONTRADICTED,
         "64 KiB swap-outs stop when the free clusters are used up, and no earlier: the header "
         "takes one cluster of 32.",
@@ -424,7 +424,7 @@ def weigh_first_tool() -> Finding:
     )
 
 
-def weigh_kairui() -> Finding:
+def weigh_kairui() -> Weighed:
     ratio = figure("kairui-64k") / figure("kairui-4k")
     why = "A throughput of a machine with pmem; a model without time has nothing to say."
-    return Finding(Verdict.NOT_TESTABLE, why, {"64K over 4K": round(ratio, 3)})
+    return Weighed(Verdict.NOT_TESTABLE, why, {"64K over 4K": round(ratio, 3)})

@@ -3,6 +3,8 @@
 They stand in data/threads/swap.csv, each with its place in the thread.
 """
 
+from functools import partial
+
 import pandas as pd
 
 from lorelab import threads
@@ -10,9 +12,8 @@ from lorelab import threads
 DESIGN = "swap"
 
 
-def figure(id: str) -> float:
-    """Value of one printed figure, by its row in data/threads/swap.csv."""
-    return threads.figure(DESIGN, id)
+figure = partial(threads.figure, DESIGN)
+"""Value of one printed figure, by its row in data/threads/swap.csv."""
 
 
 def spread() -> float:

@@ -1,12 +1,12 @@
 """How each claim of the cover letter is weighed: by arithmetic, and on the performance model.
 
-Each `weigh_` function takes nothing and returns a `Finding`. Verdicts follow from the evidence:
+Each `weigh_` function takes nothing and returns a `Weighed`. Verdicts follow from the evidence:
 change a figure or the model, and they move.
 """
 
 from functools import cache
 
-from lorelab.claims import Finding, Verdict
+from lorelab.claims import Verdict, Weighed
 from lorelab.vmalock.experiments import contention
 from lorelab.vmalock.experiments.outcome import done, totals
 from lorelab.vmalock.model.state import COUNT
@@ -42,12 +42,12 @@ def rate(found: dict[str, int]) -> float:
 # figures
 
 
-def weigh_diffstat() -> Finding:
+def weigh_diffstat() -> Weighed:
     changed = starting("changed-")
     lines, files = int(changed["value"].sum()), len(changed)
     said = int(figure("insertions") + figure("deletions"))
     good = lines == said and files == figure("files")
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC if good else Verdict.CONTRADICTED,
         f"The {files} files of the list have {lines} changed lines; the last line adds up to "
         f"{said} in {figure('files'):g} files.",
@@ -55,23 +55,23 @@ def weigh_diffstat() -> Finding:
     )
 
 
-def weigh_authors() -> Finding:
+def weigh_authors() -> Weighed:
     total, said = starting("author-")["value"].sum(), figure("series")
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC if total == said else Verdict.CONTRADICTED,
         f"The authors of the shortlog have {total:g} patches between them.",
         {"patches": int(total), "printed": int(said)},
     )
 
 
-def weigh_parts() -> Finding:
+def weigh_parts() -> Weighed:
     ranges = parts()
     patches = [number for part in ranges.values() for number in part]
     twice = sorted({number for number in patches if patches.count(number) > 1})
     whole = set(patches) == set(range(1, int(figure("series")) + 1))
     if whole and not twice:
-        return Finding(Verdict.HOLDS, "Each patch is in one part.", {"patches": len(patches)})
-    return Finding(
+        return Weighed(Verdict.HOLDS, "Each patch is in one part.", {"patches": len(patches)})
+    return Weighed(
         Verdict.OTHER_NUMBER if whole else Verdict.CONTRADICTED,
         f"Patch {twice[0]} is in two parts: it frees VMAs without call_rcu in exit_mmap, an "
         f"optimisation, so that the main part ends at {twice[0] - 1}."
@@ -81,10 +81,10 @@ def weigh_parts() -> Finding:
     )
 
 
-def weigh_messages() -> Finding:
+def weigh_messages() -> Weighed:
     listed, copies = int(figure("messages")), 3
     of_series = int(figure("series")) + 1
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC if listed % copies == 0 else Verdict.CONTRADICTED,
         f"Each message is listed once for each of {copies} lists: {listed // copies} messages, of "
         f"which {of_series} are the series and its cover letter.",
@@ -92,10 +92,10 @@ def weigh_messages() -> Finding:
     )
 
 
-def weigh_again() -> Finding:
+def weigh_again() -> Weighed:
     pairs = {row: (figure(f"{row}-base"), figure(f"{row}-base-again")) for row in ("find", "mmap")}
     good = all(first == again for first, again in pairs.values())
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC if good else Verdict.CONTRADICTED,
         "What the shares are said to come down from is what they are said to be in the base case."
         if good
@@ -104,9 +104,9 @@ def weigh_again() -> Finding:
     )
 
 
-def weigh_find() -> Finding:
+def weigh_find() -> Weighed:
     row = shares().loc["find"]
-    return Finding(
+    return Weighed(
         Verdict.NOT_TESTABLE if row["saved"] > 0 else Verdict.CONTRADICTED,
         "Shares of cycles need the machine; the TCP patch that the series' figure needs is not in "
         "the series.",
@@ -114,10 +114,10 @@ def weigh_find() -> Finding:
     )
 
 
-def weigh_mmap() -> Finding:
+def weigh_mmap() -> Weighed:
     row = shares().loc["mmap"]
     after, before = after_and_before(Zerocopy())
-    return Finding(
+    return Weighed(
         Verdict.NOT_TESTABLE if after["mmap"] < before["mmap"] else Verdict.CONTRADICTED,
         "Shares of cycles need the machine; in the model, receives under mmap_lock are gone.",
         {
@@ -129,7 +129,7 @@ def weigh_mmap() -> Finding:
     )
 
 
-def weigh_saving() -> Finding:
+def weigh_saving() -> Weighed:
     said = figure("saving")
     allowed = saving()
     fits = [name for name, (low, high) in allowed.items() if low <= said <= high]
@@ -137,7 +137,7 @@ def weigh_saving() -> Finding:
     evidence = {name: f"{low} to {high} %" for name, (low, high) in allowed.items()}
     evidence |= {"printed": f"{said} %", "sum of the printed differences": f"{least:.1f} %"}
     if not fits and said < allowed["disjoint"][0]:
-        return Finding(
+        return Weighed(
             Verdict.OTHER_NUMBER,
             "It is too small for rows that add up, and too large for rows of which one is part of "
             "the other; a saving it is in either case."
@@ -145,7 +145,7 @@ def weigh_saving() -> Finding:
             else "It is too small for rows that add up.",
             evidence,
         )
-    return Finding(
+    return Weighed(
         Verdict.ARITHMETIC if fits else Verdict.CONTRADICTED,
         f"The printed shares allow it where the rows are {' or '.join(fits)}."
         if fits
@@ -157,7 +157,7 @@ def weigh_saving() -> Finding:
 # the mechanism
 
 
-def weigh_write_locked() -> Finding:
+def weigh_write_locked() -> Weighed:
     """The rule of `vma_start_read()`, on the model: which of the two locks equal numbers stand for.
 
     A run in which writers mark the VMA that others fault in: were equal numbers a reader's lock, a
@@ -165,7 +165,7 @@ def weigh_write_locked() -> Finding:
     """
     found = ran(Merge(policy=Variant.V2, merged=True, writer_share=0.2))
     refused = found["abort_early"] + found["abort_late"]
-    return Finding(
+    return Weighed(
         Verdict.CONTRADICTED if refused else Verdict.HOLDS,
         "Equal numbers are the writer's lock: a fault that finds them gives up. The letter says "
         '"read" for "write" in all four sentences.',
@@ -173,34 +173,34 @@ def weigh_write_locked() -> Finding:
     )
 
 
-def weigh_bulk() -> Finding:
+def weigh_bulk() -> Weighed:
     """One fork under the series, which marks every VMA: how many are marked when it is over."""
     machine = done(programs.fork(Fork(policy=Variant.V2, vmas=1000, forks=1)))
     marked = int(machine.count[COUNT["marks"]])
     counted_up = int(machine.one["mm_seq"][0])
     left = int((machine.vma["vm_lock_seq"] == machine.one["mm_seq"][0]).sum())
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if marked > counted_up == 1 and left == 0 else Verdict.CONTRADICTED,
         "A fork marks every VMA, and counting the mm's number up once leaves none marked.",
         {"marked": marked, "increments": counted_up, "marked afterwards": left},
     )
 
 
-def weigh_fallback() -> Finding:
+def weigh_fallback() -> Weighed:
     found = ran(Merge(policy=Variant.V2, merged=True, writer_share=0.2))
     refused = sum(found[name] for name in ("abort_early", "abort_trylock", "abort_late", "retry"))
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if refused == found["mmap"] > 0 else Verdict.CONTRADICTED,
         "Every fault that is refused its VMA's lock is handled under mmap_lock, and no other.",
         {"refused": refused, "under mmap_lock": found["mmap"], "under the VMA's": found["vma"]},
     )
 
 
-def weigh_still_contended() -> Finding:
+def weigh_still_contended() -> Weighed:
     after, before = after_and_before(Merge(merged=True))
     apart, _ = after_and_before(Merge(merged=False))
     gain = {name: rate(found) / rate(before) for name, found in (("one", after), ("own", apart))}
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if 1 < gain["one"] < gain["own"] else Verdict.CONTRADICTED,
         "With a VMA for all threads some of the gain is left, with a VMA each far more.",
         {f"faults against mmap_lock, {name} VMA": round(g, 2) for name, g in gain.items()},
@@ -210,7 +210,7 @@ def weigh_still_contended() -> Finding:
 # the benefits
 
 
-def weigh_launch() -> Finding:
+def weigh_launch() -> Weighed:
     threads = int(figure("launch-threads"))
     said = figure("launch-gain")
     gains = {}
@@ -220,7 +220,7 @@ def weigh_launch() -> Finding:
             gains[cpus, think] = 100 * (1 - after["last"] / before["last"])
     low, high = min(gains.values()), max(gains.values())
     inside = low <= said <= high
-    return Finding(
+    return Weighed(
         Verdict.NOT_TESTABLE if inside else Verdict.CONTRADICTED,
         f"No device, app or baseline is named. In the model {threads} threads start {low:.0f} to "
         f"{high:.0f} % faster, by CPUs and by what they do between two faults: {said:g} % is one "
@@ -229,13 +229,13 @@ def weigh_launch() -> Finding:
     )
 
 
-def weigh_launch_contention() -> Finding:
+def weigh_launch_contention() -> Weighed:
     after, before = after_and_before(Launch())
     readers = {name: found["reader_wait"] for name, found in (("a", after), ("b", before))}
     writers = {name: found["writer_wait"] for name, found in (("a", after), ("b", before))}
     gone = readers["a"] == 0
     less = readers["a"] < readers["b"]
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if gone else Verdict.OTHER_NUMBER if less else Verdict.CONTRADICTED,
         "Faults in other VMAs no longer wait for writers, but the first fault of each new area "
         "still goes to mmap_lock, for its anon_vma, and writers still wait for each other.",
@@ -247,7 +247,7 @@ def weigh_launch_contention() -> Finding:
     )
 
 
-def weigh_spf() -> Finding:
+def weigh_spf() -> Weighed:
     said = figure("spf-benefit")
     grid = contention.benefit()
     gains = grid[grid["faster"]]
@@ -255,7 +255,7 @@ def weigh_spf() -> Finding:
     quiet = gains[gains["writer_share"] == 0]
     near = quiet[(quiet["benefit"] - said).abs() <= 10]
     written = gains[gains["writer_share"] > 0]
-    return Finding(
+    return Weighed(
         Verdict.NOT_TESTABLE if low <= said <= high else Verdict.CONTRADICTED,
         f"Workload, threads and machine are not given. Where nobody writes, the model has "
         f"{said:g} % within 10 points at {len(near)} of {len(quiet)} settings: as the CPUs become "
@@ -270,26 +270,26 @@ def weigh_spf() -> Finding:
     )
 
 
-def weigh_all_block() -> Finding:
+def weigh_all_block() -> Weighed:
     """One call of madvise() that lasts longer than a round of each receiver."""
     params = Zerocopy(madvise_ns=200_000, interval_us=2000, policy=Variant.MMAP_LOCK)
     found = ran(params)
     blocked = found["sleep_reader"] / found["writes"]
     receivers = params.threads - 1
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if blocked >= receivers else Verdict.CONTRADICTED,
         "Under mmap_lock, all receivers sleep until a long call is done.",
         {"receivers": receivers, "asleep a call": round(blocked, 2)},
     )
 
 
-def weigh_madvise_waits() -> Finding:
+def weigh_madvise_waits() -> Weighed:
     after, before = after_and_before(Zerocopy())
     waits = {
         name: found["writer_wait"] / found["writes"]
         for name, found in (("before", before), ("series", after))
     }
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if waits["before"] > 0 and waits["series"] == 0 else Verdict.CONTRADICTED,
         "Under mmap_lock madvise() waits for receives; with the series, and another VMA, it does "
         "not.",
@@ -297,13 +297,13 @@ def weigh_madvise_waits() -> Finding:
     )
 
 
-def weigh_entirely() -> Finding:
+def weigh_entirely() -> Weighed:
     other, _ = after_and_before(Zerocopy(same=False))
     same, before = after_and_before(Zerocopy(same=True))
     left = same["sleep_reader"] / max(before["sleep_reader"], 1)
     if same["sleep_reader"] == 0 and other["sleep_reader"] == 0:
-        return Finding(Verdict.HOLDS, "No receiver sleeps any more.", {"asleep": 0})
-    return Finding(
+        return Weighed(Verdict.HOLDS, "No receiver sleeps any more.", {"asleep": 0})
+    return Weighed(
         Verdict.CONTRADICTED,
         "Removed where madvise() changes another VMA. Where it changes the one that they receive "
         "in, its receivers fail to lock it and sleep on mmap_lock as before.",
@@ -315,7 +315,7 @@ def weigh_entirely() -> Finding:
     )
 
 
-def weigh_bouncing() -> Finding:
+def weigh_bouncing() -> Weighed:
     after, before = after_and_before(Zerocopy())
     one, _ = after_and_before(Zerocopy(same=True, interval_us=1_000_000))
     lines = {
@@ -323,7 +323,7 @@ def weigh_bouncing() -> Finding:
         for name, found in (("mmap_lock", before), ("own VMA", after), ("one VMA", one))
     }
     fewer = lines["own VMA"] < lines["mmap_lock"]
-    return Finding(
+    return Weighed(
         Verdict.HOLDS if fewer else Verdict.CONTRADICTED,
         "Receivers with a VMA each fetch fewer cache lines; receivers of one VMA fetch its lock "
         "instead of mmap_lock.",
@@ -331,12 +331,12 @@ def weigh_bouncing() -> Finding:
     )
 
 
-def weigh_fibers() -> Finding:
+def weigh_fibers() -> Weighed:
     ratios = {}
     for pages in (4, 64):
         after, before = after_and_before(Launch(threads=200, pages=pages))
         ratios[pages] = 100 * after["last"] / before["last"]
-    return Finding(
+    return Weighed(
         Verdict.NOT_TESTABLE if min(ratios.values()) < 100 else Verdict.CONTRADICTED,
         "What else limits the creation of threads there is not said. In the model it gains where a "
         "thread touches many pages of an area; the first page of each goes to mmap_lock.",

@@ -4,6 +4,8 @@ The shares of cycles are printed to one digit, so each stands for an interval of
 the two rows of the table count some cycles twice is not said; `saving` works out either reading.
 """
 
+from functools import partial
+
 import pandas as pd
 
 from lorelab import threads
@@ -13,9 +15,8 @@ ROUNDING = 0.05
 """Half a unit of the last digit of a share that is printed to one digit [% of cycles]."""
 
 
-def figure(id: str) -> float:
-    """Value of one printed figure, by its row in data/threads/vmalock.csv."""
-    return float(threads.figures("vmalock").loc[id, "value"])
+figure = partial(threads.figure, "vmalock")
+"""Value of one printed figure, by its row in data/threads/vmalock.csv."""
 
 
 def starting(prefix: str) -> pd.DataFrame:
