@@ -57,7 +57,8 @@ def table(params: Params, layout: Layout, source: str) -> pd.DataFrame:
         found[f"offset_{field.name}"] = ("bytes", [field.offset])
     for number, lines in frag_lines(layout).items():
         found[f"lines_frag{number}"] = ("lines", [lines])
-    return counters.table("gso/layout", params.kernel, source, found, first=0)
+    variant = f"linux-{params.kernel}"
+    return counters.table("gso/layout", variant, source, found, first=0)
 
 
 def frag_lines(layout: Layout) -> dict[int, int]:
