@@ -1,4 +1,4 @@
-# env book test lab record bench lint, and for maintainers lock and outputs; see README.md.
+# env book talk test lab record bench lint, and for maintainers lock and outputs; see README.md.
 
 PYTHON ?= python3
 # Who makes .venv: the first of these that is there, unless told (make env INSTALLER=pip).
@@ -7,7 +7,7 @@ INSTALLER ?= $(firstword $(foreach tool,micromamba mamba conda uv,\
 run := .venv/bin/python -m
 comma := ,
 
-.PHONY: env book test lab record bench lint lock outputs clean
+.PHONY: env book talk test lab record bench lint lock outputs clean
 
 env: .venv/project
 
@@ -47,6 +47,10 @@ venv-pip:
 
 book: env
 	$(run) lorelab.book build
+
+# A deck of reveal.js and its PDF of each chapter, and one across all, in build/talk.
+talk: env
+	$(run) lorelab.book talk
 
 # The notebooks' stored outputs are compared with a fresh run, all of them, by nbval.
 test: lint book

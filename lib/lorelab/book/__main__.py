@@ -1,4 +1,4 @@
-"""`python -m lorelab.book build`, `store` and `prose`; the Makefile calls them."""
+"""`python -m lorelab.book build`, `store`, `talk` and `prose`; the Makefile calls them."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import click
 
 from lorelab.book import build as builder
 from lorelab.book import prose as prose_
+from lorelab.book import talk as talk_
 from lorelab.cli import main
 from lorelab.errors import RunFailed
 
@@ -27,6 +28,15 @@ def store(pages: tuple[str, ...]) -> None:
     """Run what changed, write the outputs into notebooks/: of all pages, or those named."""
     for name in builder.store(names=pages):
         print(name)
+
+
+@cli.command()
+@click.argument("decks", nargs=-1)
+def talk(decks: tuple[str, ...]) -> None:
+    """Run what changed, make build/talk: deck and PDF of each chapter, or of those named."""
+    made = talk_.talk(decks)
+    for file in (*made, *talk_.printed(made)):
+        print(file)
 
 
 @cli.command()

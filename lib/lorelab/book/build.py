@@ -161,7 +161,7 @@ def build(root: Path = ROOT) -> Path:
     made_of = book / "made-of"
     state = _digest(pages)
     if not made_of.exists() or made_of.read_text() != state:
-        shutil.copy(_vega(root), pages / "assets/vega.js")
+        shutil.copy(vega(root), pages / "assets/vega.js")
         rendered = _sphinx(pages, root / "build/sphinx")
         # Jupyter Book's own redirect says nothing of an icon, and a slow browser asks for one.
         (rendered / "index.html").write_text(FIRST.format(Path(chapters(root)[0]).stem))
@@ -181,7 +181,7 @@ def _digest(pages: Path) -> str:
     return total.hexdigest()
 
 
-def _vega(root: Path) -> Path:
+def vega(root: Path) -> Path:
     """Vega, Vega-Lite and Vega-Embed as one script, out of vl-convert; no network."""
     file = root / f"build/vega-{vl_convert.__version__}.js"
     if not file.exists():

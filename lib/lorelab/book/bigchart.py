@@ -1,0 +1,104 @@
+"""A chart as a slide shows it: as large as there is room, and no letter under 24 px."""
+
+import copy
+import json
+import re
+from typing import Any
+
+import vl_convert
+
+WIDTH = 1200
+"""Pixels that a slide has for a chart."""
+LETTER = 24.0
+"""The smallest letter, in pixels of a slide of 1280 x 720."""
+SPARE = 1.07
+"""The browser's letters may be a little wider than those measured here."""
+SLIDER = 50
+"""Pixels that a slider takes below its chart."""
+SIZES = ("fontSize", "labelFontSize", "titleFontSize", "subtitleFontSize")
+PAGE = """\
+<div class="chart" id="{id}" style="--width: {width}px">{svg}</div>
+<script type="application/json" class="spec" data-for="{id}">{spec}</script>"""
+
+
+def page(spec: dict[str, Any], name: str, room: int) -> str:
+    """`spec` as HTML, drawn, and with what makes it live.
+
+    Parameters
+    ----------
+    spec : dict
+        Vega-Lite.
+    name : str
+        Of the chart, its own in the deck.
+    room : int
+        Pixels of height that are left on the slide.
+    """
+    room -= SLIDER if _binds(spec) else 0
+    floor = LETTER / 2
+    for _ in range(8):
+        drawn = large(spec, floor)
+        svg = vl_convert.vegalite_to_svg(drawn)
+        width, height = (
+            float(side) for side in re.findall(r'(?:width|height)="([\d.]+)"', svg)[:2]
+        )
+        scale = min(WIDTH / width, room / height)
+        if floor * scale >= SPARE * LETTER:
+            break
+        floor = 1.01 * SPARE * LETTER / scale
+    for inner in sorted(set(re.findall(r'\bid="([^"]+)"', svg))):
+        svg = svg.replace(f'id="{inner}"', f'id="{name}-{inner}"')
+        svg = svg.replace(f"url(#{inner})", f"url(#{name}-{inner})")
+    text = json.dumps(drawn, sort_keys=True).replace("</", "<\\/")
+    return PAGE.format(id=name, width=round(width * scale), svg=svg, spec=text)
+
+
+def title(spec: dict[str, Any]) -> str:
+    """What stands above the chart."""
+    words = spec.get("title", "")
+    words = words.get("text", "") if isinstance(words, dict) else words
+    return " ".join(words) if isinstance(words, list) else words
+
+
+def large(spec: dict[str, Any], floor: float) -> dict[str, Any]:
+    """`spec` with no letter smaller than `floor`, and without its title, which the slide has.
+
+    Of a chart with a slider the title keeps the line that says which value is shown.
+    """
+    spec = copy.deepcopy(spec)
+    _raise(spec, floor)
+    config = spec.setdefault("config", {})
+    for part, names in {
+        "axis": ("labelFontSize", "titleFontSize"),
+        "legend": ("labelFontSize", "titleFontSize"),
+        "header": ("labelFontSize", "titleFontSize"),
+        "title": ("fontSize", "subtitleFontSize"),
+        "text": ("fontSize",),
+    }.items():
+        sizes = config.setdefault(part, {})
+        sizes |= {name: max(floor, sizes.get(name, 0)) for name in names}
+    config["legend"] |= {"labelLimit": 0, "titleLimit": 0}
+    config["axis"] |= {"labelLimit": 0}
+    config["title"] |= {"fontWeight": "normal", "anchor": "start"}
+    config["background"] = "transparent"
+    said = spec.pop("title", None)
+    if isinstance(said, dict) and isinstance(said.get("subtitle"), dict):
+        lines, _, moved = said["subtitle"]["expr"].strip("[]").rpartition(" + ")
+        last = json.loads(f"[{lines}]")[-1]
+        spec["title"] = {"text": {"expr": f"{json.dumps(last)} + {moved}"}}
+    return spec
+
+
+def _raise(part: Any, floor: float) -> None:
+    if isinstance(part, dict):
+        for name, value in part.items():
+            if name in SIZES and isinstance(value, int | float):
+                part[name] = max(value, floor)
+            elif name not in ("data", "datasets"):
+                _raise(value, floor)
+    elif isinstance(part, list):
+        for one in part:
+            _raise(one, floor)
+
+
+def _binds(spec: dict[str, Any]) -> bool:
+    return any("bind" in param for param in spec.get("params", []))

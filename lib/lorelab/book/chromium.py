@@ -1,0 +1,51 @@
+"""PDFs by Chromium, which is asked over its DevTools; no page gets anything from the network."""
+
+import shutil
+from pathlib import Path
+
+from lorelab.errors import RunFailed
+from lorelab.progress import track
+
+FLAGS = ("--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND")
+PATIENCE = 120_000
+"""Milliseconds for a page to be ready."""
+
+
+def print_(wanted: dict[Path, str], ready: str) -> list[Path]:
+    """Print pages to PDF files.
+
+    Parameters
+    ----------
+    wanted : dict
+        Address of a page (file:) by the file that is written, whole or not at all.
+    ready : str
+        JavaScript that is true once a page can be printed.
+
+    Raises
+    ------
+    RunFailed
+        There is no Chromium, or a page is not ready in time.
+    """
+    from playwright.sync_api import Error, sync_playwright
+
+    found = shutil.which("chromium")
+    if found is None:
+        raise RunFailed("no chromium, which makes the PDFs; as root: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        for file, address in track(list(wanted.items()), "printing"):
+            page = browser.new_page()
+            try:
+                page.goto(address)
+                page.wait_for_function(ready, timeout=PATIENCE)
+                part = file.with_name(file.name + ".part")
+                page.pdf(path=part, prefer_css_page_size=True, print_background=True)
+                part.replace(file)
+            except Error as error:
+                raise RunFailed(
+                    f"{address}: not printed: {error.message.splitlines()[0]}"
+                ) from None
+            finally:
+                page.close()
+        browser.close()
+    return list(wanted)

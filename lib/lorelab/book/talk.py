@@ -1,0 +1,150 @@
+"""Decks of reveal.js out of the notebooks: one a chapter, and one across all chapters.
+
+A deck is one HTML file that needs no network: reveal.js comes out of sphinx-revealjs, Vega out of
+vl-convert, MathJax, where a deck has formulas, out of sphinx-mathjax-offline.
+"""
+
+from collections.abc import Collection, Iterable
+from importlib import metadata
+from importlib.resources import files
+from pathlib import Path
+
+import jinja2
+import yaml
+from nbformat import NotebookNode
+
+from lorelab.book import build
+from lorelab.book.chromium import print_
+from lorelab.book.slides import Slide, markdown, slides
+from lorelab.cards import CARDS
+from lorelab.errors import BadInput, RunFailed
+
+OVERVIEW = "overview"
+"""The deck across all chapters."""
+
+
+def decks(root: Path = build.ROOT) -> dict[str, list[str]]:
+    """The decks that can be made, and the pages of each, in the order of the book."""
+    toc = yaml.safe_load((root / "book/_toc.yml").read_text())
+    made: dict[str, list[str]] = {}
+    for part in toc["parts"]:
+        for page in part["chapters"]:
+            design = Path(page["file"]).parent.name
+            if design:
+                made.setdefault(design, []).append(f"notebooks/{page['file']}.ipynb")
+    every = [page for pages in made.values() for page in pages]
+    return {OVERVIEW: every, **made}
+
+
+def talk(names: Collection[str] = (), root: Path = build.ROOT) -> list[Path]:
+    """Make decks, all or those of `names`; returns their files, in build/talk.
+
+    Raises
+    ------
+    BadInput
+        A name is no deck's.
+    RunFailed
+        A notebook failed.
+    """
+    known = decks(root)
+    for name in set(names) - set(known):
+        raise BadInput(f"{name}: takes decks, of {', '.join(known)}")
+    wanted = {name: pages for name, pages in known.items() if not names or name in names}
+    needed = [page for page in build.chapters(root) if any(page in of for of in wanted.values())]
+    notebooks = build.executed(needed, root)
+    folder = root / "build/talk"
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, pages in wanted.items():
+        file = folder / f"{name}.html"
+        part = file.with_suffix(".part")
+        part.write_text(deck(name, [notebooks[page] for page in pages], root))
+        part.replace(file)
+        written.append(file)
+    return written
+
+
+def printed(made: Iterable[Path]) -> list[Path]:
+    """The PDF of each deck, beside it."""
+    live = "document.body.dataset.live !== undefined && document.querySelector('.pdf-page')"
+    return print_({file.with_suffix(".pdf"): f"{file.as_uri()}?print-pdf" for file in made}, live)
+
+
+def deck(name: str, pages: Iterable[NotebookNode], root: Path = build.ROOT) -> str:
+    """One deck, as HTML.
+
+    Parameters
+    ----------
+    name : str
+        A design, or `OVERVIEW`, which takes the slides that ask for it.
+    pages : iterable of NotebookNode
+        With their outputs.
+    root : Path
+        The checkout.
+    """
+    found = [slide for page in pages for slide in slides(page)]
+    if name == OVERVIEW:
+        found = [slide for slide in found if slide.overview]
+    if not found:
+        raise RunFailed(f"{name}: no cell of its pages is tagged as a slide")
+    shown = "".join(part for slide in found for part in (slide.title, *slide.parts, *slide.notes))
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(root / "book/deck"), undefined=jinja2.StrictUndefined
+    )
+    return environment.get_template("deck.html").render(
+        title=_caption(name, root),
+        opening=markdown.render(_opening(name)),
+        stacks=_stacks(found),
+        formulas=r"\(" in shown or r"\[" in shown,
+        css=(root / "book/deck/deck.css").read_text(),
+        reveal_css=_reveal("dist/reveal.css"),
+        reveal_js=_inline(_reveal("dist/reveal.js")),
+        notes_js=_inline(_reveal("plugin/notes/notes.js")),
+        vega=_inline(build.vega(root).read_text()),
+        mathjax=_inline(_mathjax()),
+    )
+
+
+def _stacks(found: list[Slide]) -> list[list[Slide]]:
+    """Slides side by side, each with those below it."""
+    stacks: list[list[Slide]] = []
+    for slide in found:
+        if slide.below and stacks:
+            stacks[-1].append(slide)
+        else:
+            stacks.append([slide])
+    return stacks
+
+
+def _caption(name: str, root: Path) -> str:
+    toc = yaml.safe_load((root / "book/_toc.yml").read_text())
+    for part in toc["parts"]:
+        if any(Path(page["file"]).parent.name == name for page in part["chapters"]):
+            return part["caption"]
+    return "Five threads, rerun"
+
+
+def _opening(name: str) -> str:
+    """What stands below a deck's title: the thread, and its question."""
+    if name == OVERVIEW:
+        return "Linux kernel mailing-list threads as executable notebooks"
+    card = CARDS[name]
+    return f"{card.question}\n\n{card.named}, {card.who}"
+
+
+def _reveal(name: str) -> str:
+    return (files("sphinx_revealjs") / "_static/revealjs" / name).read_text()
+
+
+def _mathjax() -> str:
+    [file] = [
+        found
+        for found in metadata.files("sphinx-mathjax-offline") or ()
+        if found.match("mathjax/tex-svg.js")
+    ]
+    return file.locate().read_text()
+
+
+def _inline(script: str) -> str:
+    """A script that may stand between script tags."""
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")

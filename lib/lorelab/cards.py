@@ -1,0 +1,54 @@
+"""One card a design: its thread, its question, and the picture that shows its result."""
+
+from typing import NamedTuple
+
+
+class Card(NamedTuple):
+    """What the first page, and the first slide of a deck, say of a design."""
+
+    thread: str
+    link: str
+    """The message that began the thread."""
+    who: str
+    question: str
+
+    @property
+    def named(self) -> str:
+        """The thread as Markdown, with its link where the archive has one."""
+        return f"[{self.thread}]({self.link})" if self.link else self.thread
+
+
+CARDS = {
+    "swap": Card(
+        "Swap-out small-sized THP without splitting",
+        "https://lore.kernel.org/r/87pm0v8b32.fsf@yhuang6-desk2.ccr.corp.intel.com",
+        "Ryan Roberts and Huang Ying, October 2023",
+        "What does splitting a 64 KiB folio before swap-out cost, and does the allocator that "
+        "avoids it survive fragmentation?",
+    ),
+    "damon": Card(
+        "Introduce Data Access MONitor",
+        "https://lore.kernel.org/r/20200309102345.13427-1-sjpark@amazon.com",
+        "SeongJae Park, March 2020",
+        "How near can one sampled page a region come to knowing which memory is hot, at a cost "
+        "that does not grow with memory?",
+    ),
+    "vmalock": Card(
+        "Per-VMA locks",
+        "https://lore.kernel.org/r/20230127194110.533103-1-surenb@google.com",
+        "Suren Baghdasaryan, January 2023",
+        "Can a page fault do without `mmap_lock`, and what does a writer pay for it?",
+    ),
+    "gso": Card(
+        "Zero-copy GSO without orphaning the fragments",
+        "",
+        "Igor Royzis, Anton Nayshtut, Michael S. Tsirkin, Eric Dumazet, June 2014",
+        "When may the sender reuse its pages once a packet has been cut into segments?",
+    ),
+    "fairzone": Card(
+        "Reset fair zone allocation policy only when batch counts are expired",
+        "",
+        "Mel Gorman and Johannes Weiner, May 2014",
+        "When should the allocator reset the counters that spread allocations over zones?",
+    ),
+}

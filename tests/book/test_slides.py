@@ -1,0 +1,87 @@
+"""Slides are made of the cells that are tagged, and a text's rest is left to the speaker."""
+
+import json
+
+import nbformat
+import pytest
+
+from lorelab.book import bigchart
+from lorelab.book.slides import slides
+
+
+def notebook(*cells: tuple[str, str, str, dict]):
+    made = []
+    for kind, source, tag, asked in cells:
+        make = nbformat.v4.new_markdown_cell if kind == "text" else nbformat.v4.new_code_cell
+        metadata = {"slideshow": {"slide_type": tag}} if tag else {}
+        made.append(make(source, metadata=metadata | ({"slide": asked} if asked else {})))
+    return nbformat.v4.new_notebook(cells=made)
+
+
+def table(*names: str) -> dict:
+    head = "".join(f"<th>{name}</th>" for name in names)
+    row = "".join(f"<td>of {name}</td>" for name in names)
+    html = f"<table><thead><tr>{head}</tr></thead><tbody><tr>{row}</tr></tbody></table>"
+    return nbformat.v4.new_output("display_data", {"text/html": html})
+
+
+def test_tagged_cells_alone_are_slides_and_fragments_join_them():
+    page = notebook(
+        ("text", "# One\n\nFirst.", "slide", {}),
+        ("text", "Not told.", "", {}),
+        ("text", "Second.", "fragment", {}),
+        ("text", "## Two", "subslide", {}),
+    )
+    one, two = slides(page)
+    assert (one.title, one.below, two.title, two.below) == ("One", False, "Two", True)
+    assert "First." in one.parts[0] and "Second." in one.parts[0]
+    assert "Not told." not in str(one)
+
+
+def test_a_long_text_gives_its_first_sentences_and_the_rest_is_said():
+    long = " ".join(f"Sentence {n} says something of thirty letters." for n in range(40))
+    [slide] = slides(notebook(("text", f"## Long\n\n{long}", "slide", {})))
+    assert "Sentence 0 " in slide.parts[0] and "Sentence 39 " not in slide.parts[0]
+    assert "Sentence 39 " in slide.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("See [the model](model.ipynb).", "<p>See the model.</p>"),
+        ("A figure <!-- row: x --> of 3.", "<p>A figure of 3.</p>"),
+        ("    a --> b\n\n    c", "<pre><code>a --&gt; b\n\nc\n</code></pre>"),
+        ("```text\na\n\nb\n```", '<pre><code class="language-text">a\n\nb\n</code></pre>'),
+        ("$a_i$", r'<p><span class="math inline">\(a_i\)</span></p>'),
+        ("(label)=\n## Two\n\nText.", "<p>Text.</p>"),
+    ],
+)
+def test_how_a_text_is_shown(source, shown):
+    [slide] = slides(notebook(("text", f"# T\n\n{source}", "slide", {})))
+    assert slide.parts[0] == f'<div class="part">{shown}\n</div>'
+
+
+def test_metadata_says_title_text_columns_and_notes():
+    asked = {"title": "Said *so*", "text": ["- a", "- b"], "columns": ["x"], "notes": "Slowly."}
+    page = notebook(("code", "rows", "slide", asked))
+    page.cells[0].outputs = [table("w", "x")]
+    [slide] = slides(page)
+    assert slide.title == "Said <em>so</em>"
+    assert "<li>a</li>" in slide.parts[0]
+    assert "of x" in slide.parts[1] and "of w" not in slide.parts[1]
+    assert "Slowly." in slide.notes[0]
+
+
+def test_no_letter_of_a_large_chart_is_small():
+    small = {"type": "text", "fontSize": 8}
+    spec = {"layer": [{"mark": small}], "config": {"axis": {"labelFontSize": 12}}, "title": "T"}
+    large = bigchart.large(spec, 20)
+    assert large["layer"][0]["mark"]["fontSize"] == 20
+    assert large["config"]["axis"]["labelFontSize"] == 20
+    assert "title" not in large and spec["title"] == "T"
+
+
+def test_of_a_slider_the_line_stays_that_says_which_value_is_shown():
+    spec = {"title": {"text": "T", "subtitle": {"expr": '["see, so", "time [ms]: " + at]'}}}
+    said = bigchart.large(spec, 20)["title"]["text"]["expr"]
+    assert said == json.dumps("time [ms]: ") + " + at"
