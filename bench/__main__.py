@@ -11,6 +11,7 @@ import sys
 from rich.console import Console
 
 from bench.damon import tables as damon
+from bench.gso import tables as gso
 from bench.swap import tables as swap
 from bench.vmalock import events as vmalock_events
 from bench.vmalock import tables as vmalock
@@ -20,6 +21,7 @@ DESIGNS = {
     "swap": (swap.speed, swap.size),
     "damon": (damon.speed, damon.hour, damon.reading),
     "vmalock": (vmalock.speed, vmalock_events.speed, vmalock_events.simpy),
+    "gso": (gso.speed, gso.reach),
 }
 
 if __name__ == "__main__":
