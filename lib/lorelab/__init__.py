@@ -9,9 +9,10 @@ from lorelab.notebook import (  # noqa: E402  (may define kernels)
     check,
     measured,
     provenance,
+    road,
     show,
     wide,
 )
 
-__all__ = ["against_model", "check", "measured", "provenance", "show", "wide"]
+__all__ = ["against_model", "check", "measured", "provenance", "road", "show", "wide"]
 __version__ = "0.1.0"

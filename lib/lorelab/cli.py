@@ -174,10 +174,14 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
 @click.option(
     "-o", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write the notebook here."
 )
-def run(notebook: Path, pairs: tuple[str, ...], file: Path | None) -> None:
+@click.option("--help-parameters", "describe", is_flag=True, help="Only print what it takes.")
+def run(notebook: Path, pairs: tuple[str, ...], file: Path | None, describe: bool) -> None:
     """Rerun a notebook with other parameters; prints where notebook and HTML are."""
     from lorelab import rerun  # papermill and nbconvert: a second that the other doors don't need
 
+    if describe:
+        _print(rerun.described(notebook))
+        return
     for written in rerun.run(notebook, params.assignments(pairs), file):
         print(written)
 
@@ -280,6 +284,17 @@ for name in DESIGNS:
         cli.add_command(door.command)
         if hasattr(door, "lab_command"):
             lab.add_command(door.lab_command)
+
+
+def _print(rows: pd.DataFrame) -> None:
+    """A table in a terminal, CSV in a pipe."""
+    if not console.is_terminal:
+        rows.to_csv(sys.stdout, index=False)
+        return
+    table = Table(*rows.columns)
+    for row in rows.itertuples(index=False):
+        table.add_row(*map(str, row))
+    console.print(table)
 
 
 def _keep(measured: records.Record, given: params.Params) -> None:

@@ -46,6 +46,21 @@ def check(name: str, **given: Any) -> "Params":
     return parse(experiment(name).Params, given)
 
 
+def road(kernel: str) -> str:
+    """Check a kernel page's parameter `kernel`, beside `check`: `recorded` or `live`.
+
+    Raises
+    ------
+    BadInput
+        It is neither.
+    """
+    from lorelab.errors import BadInput
+
+    if kernel not in ROADS:
+        raise BadInput(f"kernel={kernel}: takes one of {', '.join(ROADS)}")
+    return kernel
+
+
 class Source:
     """The source of one or more functions, shown as code in a notebook and in the book."""
 
@@ -86,10 +101,8 @@ def measured(name: str, given: "Params", kernel: str) -> "Record":
     from lorelab.experiments import experiment
     from lorelab.params import words
 
-    if kernel not in ROADS:
-        raise BadInput(f"kernel={kernel}: takes one of {', '.join(ROADS)}")
     asked = experiment(name)
-    found = asked.measure([given])[0] if kernel == "live" else asked.recorded(given)
+    found = asked.measure([given])[0] if road(kernel) == "live" else asked.recorded(given)
     if found is None:
         raise BadInput(f"no recorded run of {name} with {words(given)}: rerun with -p kernel=live")
     return found

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import pandas as pd
 import papermill
 from nbconvert import HTMLExporter
 from nbformat import NotebookNode
@@ -18,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from lorelab import params
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiment
+from lorelab.notebook import ROADS, road
 
 ROOT = Path(__file__).parents[2]
 TYPES = {"bool": bool, "float": float, "int": int, "str": str}
@@ -83,9 +85,49 @@ def checked(notebook: Path, given: dict[str, str]) -> dict[str, Any]:
         raise BadInput(f"unknown parameter {unknown[0]}: {notebook} takes {takes}")
     values = {name: _typed(name, _found(text), declared[name]) for name, text in given.items()}
     defaults = {name: ast.literal_eval(found["default"]) for name, found in declared.items()}
-    for name, arguments in _checks(content, {**defaults, **values}):
-        params.parse(experiment(name).Params, arguments)
+    everything = {**defaults, **values}
+    for name, arguments in _checks(content):
+        given_to = {a: everything[v] for a, v in arguments.items() if v in everything}
+        params.parse(experiment(name).Params, given_to)
+    if (asked := _road(content)) in everything:
+        road(everything[asked])
     return values
+
+
+def described(notebook: Path) -> pd.DataFrame:
+    """What a notebook takes: columns parameter, type, default, unit, takes, meaning.
+
+    Unit and range are those of the experiment that the notebook checks the parameter against;
+    where the check is of the page's own, they are empty.
+
+    Raises
+    ------
+    BadInput
+        It is no notebook.
+    """
+    content = _load(notebook)
+    fields = {
+        variable: experiment(name).Params.model_fields[argument]
+        for name, arguments in _checks(content)
+        for argument, variable in arguments.items()
+    }
+    rows = []
+    for name, found in papermill.inspect_notebook(str(notebook)).items():
+        field = fields.get(name)
+        rows.append(
+            {
+                "parameter": name,
+                "type": found["inferred_type_name"],
+                "default": params.shown(ast.literal_eval(found["default"])),
+                "unit": field.json_schema_extra["unit"] if field else "",
+                "takes": params.takes(field) if field else "",
+                "meaning": found["help"].strip(),
+            }
+        )
+        if name == _road(content):
+            rows[-1]["takes"] = ", ".join(ROADS)
+    columns = ["parameter", "type", "default", "unit", "takes", "meaning"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def html(notebook: NotebookNode, title: str) -> str:
@@ -125,21 +167,47 @@ def _typed(name: str, text: str, declared: dict[str, str]) -> Any:
         raise BadInput(f"{name}={text}: takes {annotation} ({declared['help'].strip()})") from None
 
 
-def _checks(notebook: NotebookNode, values: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Calls of `lorelab.check`: the experiment, and the arguments that are parameters' names."""
-    for cell in notebook.cells:
-        for node in ast.walk(_parsed(cell)):
-            if (
-                isinstance(node, ast.Call)
-                and ast.unparse(node.func) in ("check", "lorelab.check")
-                and node.args
-                and isinstance(node.args[0], ast.Constant)
-            ):
-                names = {k.arg: k.value.id for k in node.keywords if isinstance(k.value, ast.Name)}
-                yield (
-                    node.args[0].value,
-                    {argument: values[name] for argument, name in names.items() if name in values},
-                )
+def _calls(notebook: NotebookNode, name: str) -> Iterator[tuple[ast.Module, ast.Call]]:
+    """Calls of a function of `lorelab`, each with the cell that it is in."""
+    for cell in map(_parsed, notebook.cells):
+        for node in ast.walk(cell):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in (name, f"lorelab.{name}"):
+                yield cell, node
+
+
+def _checks(notebook: NotebookNode) -> Iterator[tuple[str, dict[str, str]]]:
+    """Calls of `lorelab.check`: the experiment, and the arguments that are variables, with these.
+
+    Arguments are looked for in the call, and in a dictionary of the same cell that it is given.
+    """
+    for cell, call in _calls(notebook, "check"):
+        if not call.args or not isinstance(call.args[0], ast.Constant):
+            continue
+        arguments = {}
+        for keyword in call.keywords:
+            if keyword.arg is not None and isinstance(keyword.value, ast.Name):
+                arguments[keyword.arg] = keyword.value.id
+            elif keyword.arg is None:
+                arguments |= _entries(cell, ast.unparse(keyword.value))
+        yield call.args[0].value, arguments
+
+
+def _entries(cell: ast.Module, name: str) -> dict[str, str]:
+    """Entries of the dictionary `name` of a cell whose values are variables."""
+    found = {}
+    for node in ast.walk(cell):
+        if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)):
+            continue
+        if [ast.unparse(target) for target in node.targets] == [name]:
+            entries = zip(node.value.keys, node.value.values, strict=True)
+            found |= {key.value: value.id for key, value in entries if isinstance(value, ast.Name)}
+    return found
+
+
+def _road(notebook: NotebookNode) -> str | None:
+    """The parameter that says whether a page boots a kernel, if it has one."""
+    names = (call.args[0] for _, call in _calls(notebook, "road") if call.args)
+    return next((name.id for name in names if isinstance(name, ast.Name)), None)
 
 
 def _parsed(cell: NotebookNode) -> ast.Module:

@@ -1,0 +1,74 @@
+"""Every page that takes parameters says which, and refuses by itself what does not fit.
+
+Plain papermill only puts a cell with the new values after the one tagged `parameters`; the page's
+next cell has to refuse them, before any work. That cell and those before it are what runs here.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from lorelab import rerun
+from lorelab.errors import BadInput
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = {
+    str(file.relative_to(ROOT / "notebooks")): rerun.described(file)
+    for file in sorted((ROOT / "notebooks").rglob("*.ipynb"))
+    if ".ipynb_checkpoints" not in file.parts
+}
+UNFIT = {"bool": "perhaps", "float": "x", "int": 1.5, "str": "no-such-thing"}
+EACH = [
+    (page, row.parameter, UNFIT[row.type])
+    for page, found in PAGES.items()
+    for row in found.itertuples()
+]
+
+
+def test_there_are_pages_of_each_kind():
+    types = {row.type for found in PAGES.values() for row in found.itertuples()}
+    assert types == set(UNFIT) and len(EACH) > 30
+
+
+@pytest.mark.parametrize("page", [page for page, found in PAGES.items() if len(found)])
+def test_each_parameter_is_told_with_what_it_takes(page):
+    found = PAGES[page]
+    assert found["meaning"].str.len().gt(3).all()
+    told = found["takes"].ne("") | found["type"].isin(["str"]) | (page == "damon/recording.ipynb")
+    assert told.all(), found[~told]
+
+
+@pytest.mark.parametrize(("page", "name", "value"), EACH)
+def test_a_page_refuses_what_does_not_fit(page, name, value, monkeypatch):
+    file = ROOT / "notebooks" / page
+    monkeypatch.chdir(file.parent)
+    scope = {}
+    code = [c for c in nbformat.read(file, as_version=4).cells if c.cell_type == "code"]
+    tagged = next(n for n, c in enumerate(code) if "parameters" in c.metadata.get("tags", []))
+    for cell in code[: tagged + 1]:
+        exec(cell.source, scope)
+    assert name in scope
+    scope[name] = value
+    with pytest.raises(BadInput, match=str(value)):
+        exec(code[tagged + 1].source, scope)
+
+
+def test_plain_papermill_stops_at_the_check(tmp_path):
+    """papermill keeps the page up to the cell that refused, and says which it was."""
+    command = [sys.executable, "-m", "papermill", ROOT / "notebooks/gso/model.ipynb"]
+    out = tmp_path / "out.ipynb"
+    done = subprocess.run(
+        [*command, out, "-p", "segments", "99", "--log-output", "-k", "python3"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+    )
+    assert done.returncode != 0
+    assert "BadInput: segments=99: takes a value less than or equal to" in done.stderr
+    ran = [c.execution_count for c in nbformat.read(out, as_version=4).cells if "outputs" in c]
+    assert sum(count is not None for count in ran) <= 5
