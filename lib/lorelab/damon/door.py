@@ -63,10 +63,13 @@ def draw(recordings: list[Recording], folder: Path) -> None:
 
 def _target(one: Recording, folder: Path, name: str) -> None:
     from lorelab.damon import charts
-    from lorelab.damon.damo import report
+    from lorelab.damon.damo import access, report
 
     report.snapshots(one).to_csv(folder / f"{name}-snapshots.csv", index=False)
     report.windows(one).to_csv(folder / f"{name}-windows.csv", index=False)
+    for table in (access.percentiles, access.histograms):
+        if len(found := table(one)):
+            found.to_csv(folder / f"{name}-{table.__name__}.csv", index=False)
     charts.over_time(one, f"Target {one.target}").save(folder / f"{name}-windows.svg")
     map = report.heatmap(one)
     charts.heat(map, f"Target {one.target}").save(folder / f"{name}-heatmap.svg")

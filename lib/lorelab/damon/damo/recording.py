@@ -4,6 +4,7 @@ What is read is checked in full, so that a recording is either whole and consist
 """
 
 import json
+import math
 import re
 import zlib
 from itertools import accumulate
@@ -19,6 +20,8 @@ LARGEST = 2**31
 LATEST = 2**62
 """Nanoseconds; leaves room to reckon with the times of a hostile file."""
 UINT_MAX = 2**32 - 1
+NO_TARGET = -1
+"""Of regions that a scheme tried, whichever target they are of: snapshots since Linux 6.14."""
 NO_AGE = -1
 """Age of a region that the recording has none for: kernels before 5.16 do not trace it."""
 
@@ -73,6 +76,13 @@ class Recording(NamedTuple):
     """(m,) int64: samples of the window that found the region accessed."""
     age: np.ndarray
     """(m,) int64: windows for which the count has been about the same, or `NO_AGE`."""
+    percent: np.ndarray
+    """(m,) float64: share of the samples that found it accessed, as damo rounds it down; not a
+    number without `intervals`."""
+    age_us: np.ndarray
+    """(m,) float64: age in microseconds; not a number without `intervals`."""
+    passed: np.ndarray
+    """(m,) uint64: bytes that passed the filters of the scheme; none without a scheme."""
 
 
 def read(path: Path | str) -> list[Recording]:
@@ -156,10 +166,10 @@ def _record(number: int, kv: dict) -> Recording:
     where = f"record {number}"
     try:
         intervals = _intervals(kv.get("intervals"))
-        target = integer(kv["target_id"])
+        target = NO_TARGET if kv["target_id"] is None else integer(kv["target_id"])
         snapshots = kv["snapshots"]
         start, end, own, counts = [], [], [], []
-        low, high, nr_accesses, age = [], [], [], []
+        low, high, nr_accesses, percent, age, age_us, passed = [], [], [], [], [], [], []
         for index, snapshot in enumerate(snapshots):
             where = f"record {number}, snapshot {index}"
             start.append(nanoseconds(snapshot["start_time"]))
@@ -170,8 +180,13 @@ def _record(number: int, kv: dict) -> Recording:
             for region in regions:
                 low.append(integer(region["start"]))
                 high.append(integer(region["end"]))
-                nr_accesses.append(integer(region["nr_accesses"]["samples"]))
-                age.append(_age(region["age"], intervals))
+                samples, share = _accesses(region["nr_accesses"], intervals)
+                nr_accesses.append(samples)
+                percent.append(share)
+                windows, microseconds = _age(region["age"], intervals)
+                age.append(windows)
+                age_us.append(microseconds)
+                passed.append(integer(region.get("sz_filter_passed") or 0))
         recording = Recording(
             target,
             intervals,
@@ -183,6 +198,9 @@ def _record(number: int, kv: dict) -> Recording:
             np.array(high, np.uint64),
             np.array(nr_accesses, np.int64),
             np.array(age, np.int64),
+            np.array(percent, np.float64),
+            np.array(age_us, np.float64),
+            np.array(passed, np.uint64),
         )
         samples = [np.nan if one is None else nanoseconds(one, 1000) / 1000 for one in own]
         return recording._replace(aggr_us=_aggr_us(recording, np.array(samples, np.float64)))
@@ -206,13 +224,33 @@ def _intervals(kv: dict | None) -> Intervals | None:
     return Intervals(sample, aggr, integer(goal.get("aggrs", 0)) != 0)
 
 
-def _age(kv: dict, intervals: Intervals | None) -> int:
-    windows = kv["aggr_intervals"]
+def _accesses(kv: dict, intervals: Intervals | None) -> tuple[int, float]:
+    """Samples that found a region accessed, and their share in per cent (damo: add_unset_unit)."""
+    samples, percent = kv.get("samples"), kv.get("percent")
+    if percent is not None and type(percent) not in (int, float):
+        raise TypeError(percent)
+    if intervals is None:
+        return integer(samples), math.nan if percent is None else percent
+    most = intervals.aggr_us / intervals.sample_us
+    if samples is None and percent is not None:
+        return int(percent * most / 100), percent
+    samples = integer(samples)
+    return samples, int(samples * 100.0 / most) if percent is None else percent
+
+
+def _age(kv: dict, intervals: Intervals | None) -> tuple[int, float]:
+    """Age of a region in windows and in microseconds, as far as the file or `intervals` say."""
+    windows, usec = kv["aggr_intervals"], kv.get("usec")
+    if usec is not None:
+        usec = nanoseconds(usec, 1000) / 1000
     if windows is not None:
-        return integer(windows)
-    if kv.get("usec") is None or intervals is None:
-        return NO_AGE
-    return int(nanoseconds(kv["usec"], 1000) / 1000 / intervals.aggr_us)
+        windows = integer(windows)
+        if usec is None:
+            usec = math.nan if intervals is None else windows * intervals.aggr_us
+        return windows, usec
+    if usec is None or intervals is None:
+        return NO_AGE, math.nan
+    return int(usec / intervals.aggr_us), usec
 
 
 def _aggr_us(recording: Recording, samples: np.ndarray) -> np.ndarray:
@@ -329,7 +367,19 @@ def _trace(target: int, time, nr, low, high, accesses, age) -> Recording:
     kept = first[-1]
     none = np.full(len(end), np.nan)
     return Recording(
-        target, None, start, end, none, first, low[:kept], high[:kept], accesses[:kept], age[:kept]
+        target,
+        None,
+        start,
+        end,
+        none,
+        first,
+        low[:kept],
+        high[:kept],
+        accesses[:kept],
+        age[:kept],
+        np.full(kept, np.nan),
+        np.full(kept, np.nan),
+        np.zeros(kept, np.uint64),
     )
 
 
@@ -346,6 +396,9 @@ def _verify(one: Recording) -> None:
     same[one.first[:-1][one.first[:-1] < len(one.low)]] = False
     if (same[1:] & (one.low[1:] < one.high[:-1])).any():
         raise BadInput(f"{where}: regions of a snapshot overlap; record again")
+    # damo writes 4,095 MiB as "3.999 GiB", and so loses up to a thousandth either way.
+    if (one.passed > (one.high - one.low) * 1.001).any():
+        raise BadInput(f"{where}: more of a region passed the filters than there is; record again")
     counts = (one.nr_accesses < 0) | (one.nr_accesses > UINT_MAX)
     if (counts | (one.age < NO_AGE) | (one.age > UINT_MAX)).any():
         raise BadInput(f"{where}: a count or an age that is no unsigned int; record again")

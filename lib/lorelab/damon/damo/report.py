@@ -6,7 +6,8 @@ import numba
 import numpy as np
 import pandas as pd
 
-from lorelab.damon.damo.recording import Recording
+from lorelab.damon.damo import access
+from lorelab.damon.damo.recording import NO_TARGET, Recording
 from lorelab.errors import BadInput
 
 SKIPPED = 20
@@ -234,7 +235,8 @@ def summary(recordings: list[Recording]) -> pd.DataFrame:
     DataFrame
         Columns target, quantity, percentile (empty for a single figure), unit, value. The
         distributions leave out the first `SKIPPED` snapshots, as damo does, and are missing
-        where the recording is no longer than that.
+        where the recording is no longer than that. Of regions that a scheme tried, those of the
+        last snapshot are told as `damo report access` does.
     """
     rows = []
     for one in recordings:
@@ -244,6 +246,8 @@ def summary(recordings: list[Recording]) -> pd.DataFrame:
         for number, (low, high) in enumerate(contiguous(one)):
             rows.append((one.target, f"range {number} start", "", "address", low))
             rows.append((one.target, f"range {number} size", "", "bytes", high - low))
+        if one.target == NO_TARGET:
+            rows += _last(one)
         for name, unit, values in (
             ("working set", "bytes", working_set(one)[SKIPPED:]),
             ("regions", "regions", nr_regions(one)[SKIPPED:]),
@@ -253,3 +257,13 @@ def summary(recordings: list[Recording]) -> pd.DataFrame:
                 rows += [(one.target, name, at, unit, value) for at, value in taken]
     columns = ["target", "quantity", "percentile", "unit", "value"]
     return pd.DataFrame(rows, columns=columns, dtype=object)
+
+
+def _last(one: Recording) -> list[tuple]:
+    """Rows of `summary` for the last snapshot of tried regions."""
+    last = len(one.end) - 1
+    rows = [(one.target, "passed filters", "", "bytes", int(access.passed(one)[last]))]
+    for row in access.percentiles(one).query("snapshot == @last").itertuples():
+        name = f"{row.quantity}, {row.over} bytes"
+        rows.append((one.target, name, row.percentile, row.unit, row.value))
+    return rows
