@@ -87,27 +87,27 @@ def of_vma(states: np.ndarray, vma: int, field: tuple) -> np.ndarray:
 
 
 def asked(params: Protocol) -> tuple[Configuration, frozenset[str]]:
-    """The configuration and what is left out of it; a mutation brings its own configuration."""
-    without = frozenset(name.strip() for name in params.without.split(",") if name.strip())
-    chosen = configurations.configuration(params.configuration)
-    if params.mutation != "none":
-        without |= configurations.mutated(params.variant, params.mutation)
-        if params.configuration == "flags":
-            chosen = configurations.CONFIGURATIONS[MUTATIONS[params.mutation].configuration]
-    return chosen, without
-
-
-def searched(params: Protocol) -> Searched:
-    """What the search finds for these parameters.
+    """The configuration and what is left out of it; a mutation brings its own configuration.
 
     Raises
     ------
     BadInput
         A name is not known, or there are too many states.
     """
-    chosen, without = asked(params)
+    without = frozenset(name.strip() for name in params.without.split(",") if name.strip())
+    chosen = configurations.configuration(params.configuration)
+    if params.mutation != "none":
+        without |= configurations.mutated(params.variant, params.mutation)
+        if params.configuration == "flags":
+            chosen = configurations.CONFIGURATIONS[MUTATIONS[params.mutation].configuration]
     configurations.programs(params.variant, chosen, without)
     configurations.check_size(params.variant, chosen, params.sequence_bits)
+    return chosen, without
+
+
+def searched(params: Protocol) -> Searched:
+    """What the search finds for these parameters; raises BadInput as `asked`."""
+    chosen, without = asked(params)
     return search(params.variant, chosen, params.sequence_bits, without)
 
 
