@@ -2,6 +2,7 @@
 
 import ctypes
 import time
+from types import SimpleNamespace
 
 import numpy as np
 from rich.progress import track
@@ -83,22 +84,34 @@ def speed() -> Table:
 
 
 def _python():
-    """The model's functions as plain Python."""
+    """The model's functions as plain Python, on its own integers."""
     from lorelab.gso.model import netem
 
-    def unjit(function, **others):
-        plain = function.py_func
-        made = type(plain)(plain.__code__, {**plain.__globals__, **others}, plain.__name__)
-        return made
+    integers = {"U": int, "ZERO": 0, "ONE": 1, "PAGE_SIZE": 4096, "MASK": 0xFFFFFFFF}
 
-    draw = unjit(netem.prandom_u32_state, _tausworthe=netem._tausworthe.py_func)
-    return unjit(
+    def plain(compiled, **called):
+        function = compiled.py_func
+        return type(function)(function.__code__, {**function.__globals__, **integers, **called})
+
+    draw = plain(netem.prandom_u32_state, _tausworthe=plain(netem._tausworthe))
+    run = plain(
         traffic.run,
-        prandom_seed_state=netem.prandom_seed_state.py_func,
-        loss_event=unjit(netem.loss_event, prandom_u32_state=draw),
-        overtakes=unjit(netem.overtakes, prandom_u32_state=draw),
-        pages=traffic.pages.py_func,
+        prandom_seed_state=lambda seed: [int(word) for word in netem.prandom_seed_state(seed)],
+        loss_event=plain(netem.loss_event, prandom_u32_state=draw),
+        overtakes=plain(netem.overtakes, prandom_u32_state=draw),
+        pages=plain(traffic.pages),
     )
+
+    def on_arrays(setting, seed, counted):
+        given, found = (
+            SimpleNamespace(**{name: int(array[name][0]) for name in array.dtype.names})
+            for array in (setting, counted)
+        )
+        run([given], seed, [found])
+        for name in counted.dtype.names:
+            counted[name] = getattr(found, name)
+
+    return on_arrays
 
 
 def reach() -> Table:
@@ -106,6 +119,8 @@ def reach() -> Table:
     table = Table(title="gso/lifetimes: every order, one clone, receivers, __kfree_skb()")
     for column in ("segments", "CPUs", "states", "transitions", "seconds"):
         table.add_column(column, justify="right")
+    least = Lifetimes(segments=1)
+    explore(MODEL, first(least), setting(least))  # compiles
     for segments, cpus in track([(3, 1), (4, 1), (3, 2), (4, 2)], "reach", transient=True):
         params = Lifetimes(variant=Variant.SHARED_COUNT, segments=segments, cpus=cpus)
         began = time.process_time()
