@@ -227,6 +227,25 @@ def findings(title: str | None) -> None:
     console.print(table)
 
 
+@cli.command("figure")
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option(
+    "-o", "file", type=click.Path(dir_okay=False, path_type=Path), help="x.svg, x.png or x.pdf."
+)
+def figure_(name: str | None, file: Path | None) -> None:
+    """Draw a chart of a page for slides of your own; without NAME, list all."""
+    from lorelab import figure  # vl-convert: half a second that the other doors don't need
+
+    if name is None:
+        for known, spec in figure.figures().items():
+            print(f"{known}\t{figure.title(spec)}")
+        return
+    if file is None:
+        raise BadInput(f"{name}: give -o a name that ends in {', '.join(figure.KINDS)}")
+    figure.draw(name, file)
+    print(file)
+
+
 @lab.command("record")
 @click.argument("design", required=False)
 def record_all(design: str | None) -> None:

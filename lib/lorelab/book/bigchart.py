@@ -52,13 +52,6 @@ def page(spec: dict[str, Any], name: str, room: int) -> str:
     return PAGE.format(id=name, width=round(width * scale), svg=svg, spec=text)
 
 
-def title(spec: dict[str, Any]) -> str:
-    """What stands above the chart."""
-    words = spec.get("title", "")
-    words = words.get("text", "") if isinstance(words, dict) else words
-    return " ".join(words) if isinstance(words, list) else words
-
-
 def large(spec: dict[str, Any], floor: float) -> dict[str, Any]:
     """`spec` with no letter smaller than `floor`, and without its title, which the slide has.
 

@@ -24,6 +24,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from nbformat import NotebookNode
 
+from lorelab import figure
 from lorelab.book import bigchart
 
 LETTERS = 520
@@ -35,7 +36,6 @@ ROOM, LINE, GAP = 570, 46, 24
 WIDE, TITLE = 70, 50
 """Letters of a line of text, and of a title."""
 BEGINS = ("slide", "subslide")
-SPEC = re.compile(r"vegaEmbed\(chart, (\{.*?\}), \{actions: false", re.DOTALL)
 SENTENCE = re.compile(r"(?<=[.?!:])\s+(?=[A-Z0-9`\[*\"])")
 LINK_HERE = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
 MARK = re.compile(r"\s*<!--.*?-->", re.DOTALL)
@@ -113,7 +113,7 @@ def _title(cells: list[NotebookNode]) -> str:
             return found[1]
     for cell in cells:
         if cell.cell_type == "code" and (spec := _spec(cell)):
-            return bigchart.title(spec)
+            return figure.title(spec)
     return ""
 
 
@@ -199,7 +199,7 @@ def _output(cell: NotebookNode, room: int) -> str:
 def _spec(cell: NotebookNode) -> dict[str, Any] | None:
     """The Vega-Lite specification of the chart that the cell gave."""
     for output in cell.get("outputs", []):
-        if found := SPEC.search(output.get("data", {}).get("text/html", "")):
+        if found := figure.SPEC.search(output.get("data", {}).get("text/html", "")):
             return json.loads(found[1].replace("<\\!--", "<!--"))
     return None
 
