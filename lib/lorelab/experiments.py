@@ -19,6 +19,8 @@ from lorelab.errors import BadInput
 from lorelab.params import Params
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from lorelab.agreement import Agreement
     from lorelab.lab.records import Record
     from lorelab.lab.run import Lab
@@ -109,9 +111,16 @@ class Experiment:
         """Whether a run measured anew can be held against the recorded one."""
         return not self._has("agree") or self._judge("again") is not None
 
-    def recorded(self, params: Params) -> "Record | None":
-        """The newest recorded kernel run of exactly these parameters, if there is one."""
-        return import_module("lorelab.lab.records").load(self.name, params)
+    def recorded(self, params: Params, before: "datetime | None" = None) -> "Record | None":
+        """The newest recorded kernel run of exactly these parameters, if there is one.
+
+        Parameters
+        ----------
+        params : Params
+        before : datetime, optional
+            Leaves out the records made then and later.
+        """
+        return import_module("lorelab.lab.records").load(self.name, params, before=before)
 
     def _module(self, room: str) -> str:
         design, question = self.name.split("/")

@@ -185,7 +185,7 @@ def against_model(name: str) -> "pd.DataFrame":
         found = asked.agree(params, record)
         rows.append(
             {
-                "parameters": words(params).replace(",", " "),
+                "parameters": words(params, " "),
                 "patched": bool(record.provenance.kernel.patches),
                 "counters": len(found.table),
                 "agree": int(found.table["agrees"].sum()),

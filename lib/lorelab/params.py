@@ -133,10 +133,10 @@ def shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value) or '""'
 
 
-def words(params: Params) -> str:
+def words(params: Params, between: str = ",") -> str:
     """Print what differs from the defaults, as `-p` takes it: `name=value,name=value`."""
     values = params.model_dump(mode="json", exclude_defaults=True)
-    return ",".join(f"{name}={shown(value)}" for name, value in values.items()) or "default"
+    return between.join(f"{name}={shown(value)}" for name, value in values.items()) or "default"
 
 
 def takes(field: Any) -> str:

@@ -69,6 +69,16 @@ def test_round_trip(tmp_path):
     assert records.recorded(NAME, Some, tmp_path) == [params]
 
 
+def test_what_was_recorded_later_can_be_left_out(tmp_path):
+    for later in (0, 10, 20):
+        records.save(record(Some(), [later], later=later), Some(), tmp_path)
+    newest = records.load(NAME, Some(), tmp_path)
+    assert newest.counters["value"].tolist() == [20]
+    dates = [newest.provenance.date - timedelta(seconds=ago) for ago in (0, 10, 20)]
+    found = [records.load(NAME, Some(), tmp_path, before=date) for date in dates]
+    assert [each and each.counters["value"].tolist() for each in found] == [[10], [0], None]
+
+
 def test_never_overwritten(tmp_path):
     params = Some()
     first = records.save(record(params, [1]), params, tmp_path)

@@ -120,7 +120,11 @@ def sealed(provenance: Provenance, data: bytes) -> str:
 
 
 def load(
-    experiment: str, params: Params, folder: Path | None = None, release: str | None = None
+    experiment: str,
+    params: Params,
+    folder: Path | None = None,
+    release: str | None = None,
+    before: datetime | None = None,
 ) -> Record | None:
     """Read the newest record of an experiment with exactly these parameters.
 
@@ -132,6 +136,8 @@ def load(
         Other than data/kernel.
     release : str, optional
         That of a kernel that was not built here; otherwise the laboratory's own runs are read.
+    before : datetime, optional
+        Leaves out the records made then and later.
 
     Returns
     -------
@@ -143,7 +149,7 @@ def load(
     BadInput
         A record is truncated, was edited, or lacks one of its two files.
     """
-    found = _newest(_home(experiment, folder), params, release)
+    found = _newest(_home(experiment, folder), params, release, before)
     if found is None:
         return None
     file, sealed = found
@@ -194,11 +200,15 @@ def _own(kernel: KernelInfo) -> str | None:
     return kernel.release if kernel.digest is None else None
 
 
-def _newest(home: Path, params: Params, release: str | None = None) -> tuple[Path, _Sealed] | None:
+def _newest(
+    home: Path, params: Params, release: str | None = None, before: datetime | None = None
+) -> tuple[Path, _Sealed] | None:
     matching = [
         (file, sealed)
         for file, sealed in _all(home)
-        if _same(sealed.provenance.params, params) and _own(sealed.provenance.kernel) == release
+        if _same(sealed.provenance.params, params)
+        and _own(sealed.provenance.kernel) == release
+        and (before is None or sealed.provenance.date < before)
     ]
     return max(matching, key=lambda pair: pair[1].provenance.date, default=None)
 

@@ -17,6 +17,7 @@ from lorelab.damon.kernel import schemes_followed as schemes_log
 from lorelab.damon.params import Accuracy, FollowedSchemes, Masim, Overhead, Schemes
 from lorelab.experiments import experiment
 from lorelab.lab import records
+from lorelab.params import words
 
 ACCURACY, MASIM, OVERHEAD, SCHEMES = (
     experiment(f"damon/{name}") for name in ("accuracy", "masim", "overhead", "schemes")
@@ -38,11 +39,10 @@ def windows(params: Masim) -> dict[str, object]:
     """One recorded run, region for region, against the model."""
     record = agree_follow.recorded(params)
     both = agree_follow.followed(params, logs.unpack(record.counters, params))
-    changed = params.model_dump(mode="json", exclude_defaults=True)
     return {
         "boot": record.provenance.date,
         "place": record.provenance.run_in_boot,
-        "parameters": " ".join(f"{name}={value}" for name, value in changed.items()),
+        "parameters": words(params, " "),
         "windows": len(both.windows),
         "equal": int(both.windows["equal"].sum()),
         "regions": both.windows["nr_regions"].max(),

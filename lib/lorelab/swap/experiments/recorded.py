@@ -7,7 +7,8 @@ import pandas as pd
 from lorelab import agreement
 from lorelab.experiments import Experiment, experiment
 from lorelab.lab import records
-from lorelab.params import Params, label
+from lorelab.lab.records import Record
+from lorelab.params import Params, label, words
 from lorelab.swap.experiments import allocator_test, cpus, switches
 from lorelab.swap.params import AllocatorTest, AllocMode, Swapout, Switches, Variant
 
@@ -24,13 +25,10 @@ MODELS = {
 """The model as it is, with each of the two changes that 7.2 has alone, and with both."""
 
 
-def beside_the_model(name: str) -> dict[Params, pd.DataFrame]:
-    """Every recorded run of an experiment beside the model (`lorelab.agreement.compare`)."""
+def every(name: str) -> dict[Params, Record]:
+    """Every recorded run of an experiment."""
     found = experiment(name)
-    return {
-        params: agreement.compare(found.simulate(params), found.recorded(params).counters)
-        for params in _all(found)
-    }
+    return {params: found.recorded(params) for params in _all(found)}
 
 
 def runs() -> pd.DataFrame:
@@ -52,9 +50,7 @@ def _all(found: Experiment) -> list[Params]:
 def _against_the_model(params: AllocatorTest) -> dict[str, Any]:
     record = ALLOCATOR_TEST.recorded(params)
     both = agreement.compare(allocator_test.simulate(params), record.counters)
-    changed = params.model_dump(mode="json", exclude_defaults=True)
-    words = " ".join(f"{name}={value}" for name, value in changed.items()) or "defaults"
-    row = {"patched": bool(record.provenance.kernel.patches), "parameters": words}
+    row = {"patched": bool(record.provenance.kernel.patches), "parameters": words(params, " ")}
     row |= record.counters.groupby("counter")["value"].sum().to_dict()
     return row | {"iterations": both["step"].nunique(), "equal": _equal_steps(both)}
 
