@@ -9,20 +9,6 @@ from lorelab.damon.experiments import accuracy, truth
 from lorelab.damon.params import Accuracy, Variant
 from lorelab.damon.params import runs as each_run
 from lorelab.lab import records
-from lorelab.lab.records import Record
-
-SHORT = "a, 4000000\nb, 4000000\n\none\n400\na, 0, 4096, 1\n\ntwo\n400\nb, 0, 4096, 1\n"
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("masim") / "short"
-    path.write_text(SHORT)
-    return str(path)
-
-
-def as_kernel(counters):
-    return Record(counters.assign(source="kernel"), None)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +22,7 @@ def runs(file):
     return params, pd.concat([accuracy.accuracy_counters(found, params, "kernel"), counted])
 
 
-def test_the_model_agrees_with_itself(runs):
+def test_the_model_agrees_with_itself(runs, as_kernel):
     params, said = runs
     mine = agree_accuracy.compared(params, as_kernel(said)).set_index("counter")
     assert mine["agrees"].all() and set(accuracy.DISTRIBUTIONS) < set(mine.index)
@@ -44,7 +30,7 @@ def test_the_model_agrees_with_itself(runs):
     assert mine["distance"].notna().sum() == len(accuracy.DISTRIBUTIONS)
 
 
-def test_more_regions_show(runs):
+def test_more_regions_show(runs, as_kernel):
     params, said = runs
     more = said["value"].where(said["counter"] != "regions_mean", said["value"] * 2)
     found = agree_accuracy.compared(params, as_kernel(said.assign(value=more))).set_index("counter")
@@ -53,7 +39,7 @@ def test_more_regions_show(runs):
 
 
 @pytest.mark.parametrize("name", accuracy.DISTRIBUTIONS)
-def test_another_distribution_shows(runs, name):
+def test_another_distribution_shows(runs, name, as_kernel):
     params, said = runs
     mine = said["counter"] == name
     # All of them have one value, above what any has.
@@ -62,7 +48,7 @@ def test_another_distribution_shows(runs, name):
     assert not found.loc[name, "agrees"] and found.loc[name, "distance"] > 0.9
 
 
-def test_counters_of_before_have_no_distributions(runs):
+def test_counters_of_before_have_no_distributions(runs, as_kernel):
     params, said = runs
     before = said[~said["counter"].isin(accuracy.DISTRIBUTIONS)]
     assert not set(agree_accuracy.compared(params, as_kernel(before))["counter"]) & set(

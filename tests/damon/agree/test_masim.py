@@ -11,20 +11,6 @@ from lorelab.damon.experiments import masim as observed
 from lorelab.damon.experiments import truth
 from lorelab.damon.params import Masim, Speeds
 from lorelab.lab import records
-from lorelab.lab.records import Record
-
-SHORT = "a, 4000000\nb, 4000000\n\none\n400\na, 0, 4096, 1\n\ntwo\n400\nb, 0, 4096, 1\n"
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("masim") / "short"
-    path.write_text(SHORT)
-    return str(path)
-
-
-def as_kernel(counters):
-    return Record(counters.assign(source="kernel"), None)
 
 
 def test_totals_are_sums_over_the_windows_of_each_run():
@@ -41,7 +27,7 @@ def test_totals_are_sums_over_the_windows_of_each_run():
     }
 
 
-def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch):
+def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch, as_kernel):
     params = Masim(workload=file)
     asked = []
     seen = pd.DataFrame(np.ones((3, len(truth.Observed._fields))), columns=truth.Observed._fields)

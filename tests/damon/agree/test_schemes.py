@@ -8,23 +8,9 @@ from lorelab.damon.agree import schemes as agree_schemes
 from lorelab.damon.experiments import schemes
 from lorelab.damon.params import Schemes, Speeds
 from lorelab.errors import BadInput
-from lorelab.lab.records import Record
-
-SHORT = "a, 4000000\nb, 4000000\n\none\n400\na, 0, 4096, 1\n\ntwo\n400\nb, 0, 4096, 1\n"
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("masim") / "short"
-    path.write_text(SHORT)
-    return str(path)
-
-
-def as_kernel(counters):
-    return Record(counters.assign(source="kernel"), None)
-
-
-def test_totals_of_schemes_agree_within_five_per_cent_and_no_further(file):
+def test_totals_of_schemes_agree_within_five_per_cent_and_no_further(file, as_kernel):
     rules = "4K null null 0 200ms null pageout"
     params = Schemes(workload=file, schemes=rules, runs=2)
     machine = Speeds(access_ns=50, check_ns=9_000, cpus=1)

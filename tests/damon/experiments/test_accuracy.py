@@ -3,34 +3,14 @@
 from collections import Counter
 
 import pandas as pd
-import pytest
 
 from lorelab.damon.experiments import accuracy, truth
-from lorelab.damon.params import Masim, Speeds
-
-SHORT = (
-    "a, 4000000\nb, 2000000\n\nboth\n400\na, 0, 4096, 1\nb, 0, 4096, 1\n\nb\n400\nb, 0, 4096, 1\n"
-)
+from tests.damon.running import SPEEDS
 
 
-SPEEDS = Speeds(access_ns=25, check_ns=90_000, cpus=1, tick_us=1000)
-
-
-@pytest.fixture(scope="module")
-def params(tmp_path_factory):
-    path = tmp_path_factory.mktemp("masim") / "short"
-    path.write_text(SHORT)
-    return Masim(workload=str(path))
-
-
-@pytest.fixture(scope="module")
-def said(params):
-    return truth.simulated(params, SPEEDS)
-
-
-def test_distributions_count_every_region_of_every_window_looked_at(params, said):
+def test_distributions_count_every_region_of_every_window_looked_at(short, said):
     """By loops over plain numbers; sizes of one region each are in the bucket that holds them."""
-    found = accuracy.distributions(params, said)
+    found = accuracy.distributions(short, said)
     inside, before = [], -1
     checks = []
     for window in said.windows:
@@ -40,7 +20,7 @@ def test_distributions_count_every_region_of_every_window_looked_at(params, said
         before = window.end_ns
     assert not any(each % 20 for each in checks)
     assert found["windows_by_sampled"].to_dict() == Counter(each // 20 for each in checks)
-    assert len(inside) == len(truth.observed(params, said, SPEEDS))
+    assert len(inside) == len(truth.observed(short, said, SPEEDS))
     of = said.windows[0].regions.dtype.names
     regions = [dict(zip(of, row, strict=True)) for rows in inside for row in rows]
     assert found["windows_by_regions"].to_dict() == Counter(len(rows) for rows in inside)

@@ -2,34 +2,12 @@
 
 import pytest
 
-from lorelab import counters
 from lorelab.damon.experiments import masim
 from lorelab.damon.params import Masim, Speeds
-from lorelab.experiments import experiment
 from lorelab.params import parse
+from tests.damon.running import run, wide
 
 FREE = Speeds(check_ns=0)
-
-
-def run(name, **given):
-    """Counters of a whole run by name, or of every step by step and name."""
-    found = experiment(name)
-    return wide(found.simulate(parse(found.Params, given)))
-
-
-def wide(table):
-    assert list(table.columns) == counters.COLUMNS
-    return table.pivot_table(index="step", columns="counter", values="value")
-
-
-@pytest.fixture
-def small(tmp_path):
-    """A masim file of two seconds: one of two regions of 8 MiB touched, then the other."""
-    file = tmp_path / "small.cfg"
-    file.write_text(
-        "a, 8388608\nb, 8388608\n\none\n1000\na, 0, 4096, 1\n\nother\n1000\nb, 0, 4096, 1\n"
-    )
-    return str(file)
 
 
 def test_a_scan_of_all_pages_sees_the_truth(small):

@@ -2,20 +2,7 @@
 
 import pytest
 
-from lorelab import counters
-from lorelab.experiments import experiment
-from lorelab.params import parse
-
-
-def run(name, **given):
-    """Counters of a whole run by name, or of every step by step and name."""
-    found = experiment(name)
-    return wide(found.simulate(parse(found.Params, given)))
-
-
-def wide(table):
-    assert list(table.columns) == counters.COLUMNS
-    return table.pivot_table(index="step", columns="counter", values="value")
+from tests.damon.running import run
 
 
 def test_the_cost_of_damon_does_not_grow_with_memory():

@@ -3,38 +3,16 @@
 import numpy as np
 import pytest
 
-from lorelab import counters
 from lorelab.damon.experiments import schemes
 from lorelab.damon.params import ALONE, Schemes, Speeds
 from lorelab.errors import BadInput
-from lorelab.experiments import experiment
 from lorelab.params import parse
-
-
-def run(name, **given):
-    """Counters of a whole run by name, or of every step by step and name."""
-    found = experiment(name)
-    return wide(found.simulate(parse(found.Params, given)))
-
-
-def wide(table):
-    assert list(table.columns) == counters.COLUMNS
-    return table.pivot_table(index="step", columns="counter", values="value")
+from tests.damon.running import run, wide
 
 
 def windows(speeds=ALONE, **given):
     """The same of one run of damon/schemes, window by window."""
     return wide(schemes.history(parse(Schemes, given), speeds))
-
-
-@pytest.fixture
-def small(tmp_path):
-    """A masim file of two seconds: one of two regions of 8 MiB touched, then the other."""
-    file = tmp_path / "small.cfg"
-    file.write_text(
-        "a, 8388608\nb, 8388608\n\none\n1000\na, 0, 4096, 1\n\nother\n1000\nb, 0, 4096, 1\n"
-    )
-    return str(file)
 
 
 def test_the_threads_schemes_in_the_units_of_6_12():

@@ -10,13 +10,8 @@ from lorelab.damon.workload.setup import configuration, context, memory
 
 
 @pytest.fixture
-def two(tmp_path):
-    """A program of two regions of 8 MiB, one of them touched for a second, then the other."""
-    file = tmp_path / "two.cfg"
-    file.write_text(
-        "a, 8388608\nb, 8388608\n\none\n1000\na, 0, 4096, 1\n\nother\n1000\nb, 0, 4096, 1\n"
-    )
-    return Masim(workload=str(file))
+def two(small):
+    return Masim(workload=small)
 
 
 def test_regions_are_those_of_the_lists(two):
@@ -61,3 +56,20 @@ def test_what_was_reported_is_spread_over_addresses():
 def test_the_front_is_what_nothing_betters():
     rows = pd.DataFrame({"checks": [3.0, 1, 2, 2, 4], "error": [1.0, 5, 4, 3, 1]})
     assert views.front(rows)["front"].tolist() == [True, True, False, True, False]
+
+
+def test_placed_regions_touch_and_count():
+    made = views.placed([(3, 1, 2, 4), (5, 6, 7, 8)], 1)
+    rows = views.regions(made)
+    assert rows["pages"].tolist() == [3, 5] and rows["end"][0] == rows["start"][1]
+    assert rows[views.COUNTS].to_numpy().tolist() == [[1, 2, 4], [6, 7, 8]]
+
+
+def test_cold_and_old_regions_are_paged_out_first():
+    """damon_hot_score() of 6.12: frequency and age of equal weight, 0 to 99; pageout inverts it."""
+    table = views.pageout_scores(
+        views.placed([(1, 0, 0, 0)], 1), (0, 10, 20), {"new": 0, "old": 90}
+    )
+    assert table["new"].is_monotonic_decreasing and table["old"].is_monotonic_decreasing
+    assert table.loc[0, "old"] > table.loc[0, "new"] > table.loc[2, "old"]
+    assert table.min(axis=None) >= 0 and table.max(axis=None) <= 99

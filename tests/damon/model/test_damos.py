@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from lorelab.damon.model import state
 from lorelab.damon.model.damos import damos_matches, kdamond_wait_activation
@@ -18,28 +17,6 @@ from tests.damon.following import (
     regions_of,
     step,
 )
-
-
-@st.composite
-def schemes(draw):
-    """A scheme with any of quota, priorities, goals and filters."""
-    quota = draw(st.sampled_from(["none", "sz", "ms", "goal", "both"]))
-    bound = st.sampled_from([0, 1, 3, UINT_MAX])
-    low, high = draw(st.integers(0, 12000)) * PAGE, draw(st.integers(0, 12000)) * PAGE
-    where = [("addr", draw(st.booleans()), min(low, high) + 100, max(low, high) + 5000)]
-    return Scheme(
-        sz=(draw(st.sampled_from([0, PAGE, 64 * PAGE])), ULONG_MAX),
-        nr_accesses=(0, draw(bound)),
-        age=(draw(st.integers(0, 3)), UINT_MAX),
-        action=draw(st.sampled_from(["stat", "pageout", "hugepage"])),
-        apply_interval=draw(st.sampled_from([0, 10_000, 35_000])),
-        reset_ms=draw(st.sampled_from([0, 20, 500])),
-        quota_sz=draw(st.integers(1, 4000)) * 1500 if quota in ("sz", "both") else 0,
-        quota_ms=draw(st.integers(1, 3)) if quota == "ms" else 0,
-        weights=draw(st.tuples(st.integers(0, 100), st.integers(0, 100))),
-        goals=[(100, draw(st.integers(0, 250)))] if quota in ("goal", "both") else [],
-        filters=where * draw(st.integers(0, 1)),
-    )
 
 
 def test_what_a_filter_leaves_out_is_cut_into_pieces_of_the_quota():

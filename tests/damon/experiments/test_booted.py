@@ -1,0 +1,140 @@
+"""What the kernel page shows of recorded runs, by other arithmetic."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lorelab import counters
+from lorelab.damon.agree import follow as agree_follow
+from lorelab.damon.experiments import booted
+from lorelab.damon.kernel import follow as logs
+from lorelab.damon.params import Accuracy, FollowedSchemes, Masim, Overhead, Variant
+from lorelab.lab import records
+
+PROGRAM = "zigzag-30secs"
+
+
+@pytest.fixture(scope="module")
+def sides():
+    return {PROGRAM: booted.sides(PROGRAM)}
+
+
+@pytest.fixture(scope="module")
+def judged(sides):
+    return booted.agreed(sides)
+
+
+def test_a_row_is_its_record():
+    params = Masim(workload="random")
+    row = booted.windows(params)
+    record = agree_follow.recorded(params)
+    given = logs.unpack(record.counters, params)
+    assert row["parameters"] == "workload=random"
+    assert row["windows"] == row["equal"] == len(given.windows)
+    assert row["regions"] == max(map(len, given.windows))
+    assert row["checks"] > row["windows"] and row["merges"] > 0 < row["splits"]
+
+
+def test_rows_are_in_the_order_of_their_boots(monkeypatch):
+    when = {"a": (2, 1), "b": (1, 2), "c": (1, 1)}
+    monkeypatch.setattr(booted.records, "recorded", lambda *_: list(when))
+    monkeypatch.setattr(
+        booted, "windows", lambda name: dict(zip(("boot", "place"), when[name], strict=True))
+    )
+    assert booted.all_windows().to_numpy().tolist() == [[1, 1], [1, 2], [2, 1]]
+
+
+def test_a_mean_count_is_of_twenty_samples():
+    row = booted.mean_count(mib=1)
+    record = booted.MASIM.recorded(Masim(workload="whole", mib=1))
+    assert row["repeats"] == 3 and 19 < row["low"] <= row["high"] <= 20
+    wide = record.counters.pivot_table(index="step", columns="counter", values="value")
+    mean = 20 * wide["hot_seen"].sum() / wide["hot"].sum()
+    assert row["low"] - 1e-9 <= mean <= row["high"] + 1e-9
+
+
+def test_pages_seen_are_of_late_windows():
+    said = {"hot": ("bytes", [8 * 4096.0] * 8), "hot_seen": ("bytes", [0.0] * 5 + [4096.0] * 3)}
+    table = counters.table("damon/masim", "damon", "kernel", said, first=0)
+    assert booted.pages_seen(table) == (8, 1.0)
+
+
+def test_sides_are_judged_by_program(sides, judged):
+    assert set(judged.index.get_level_values(0)) == {PROGRAM}
+    assert judged["agrees"].all()
+    shown = booted.shown(judged, ["regions_mean", "wss_p50"])
+    assert list(shown.columns) == ["runs", "unit", "kernel", "model", "ratio", "least", "most"]
+    assert shown.loc[(PROGRAM, "wss_p50"), "unit"] == "MB"
+    megabytes = judged.loc[(PROGRAM, "wss_p50"), "mean"] / 1e6
+    assert shown.loc[(PROGRAM, "wss_p50"), "kernel"] == f"{megabytes:.4f}"
+    assert shown.loc[(PROGRAM, "regions_mean"), "kernel"] == (
+        f"{judged.loc[(PROGRAM, 'regions_mean'), 'mean']:.4f}"
+    )
+
+
+def test_another_model_lies_farther_away(sides, judged):
+    other = {PROGRAM: booted.sides(PROGRAM, variant=Variant.SPLIT_2)}
+    curves = booted.curves(sides, other, "in two")
+    assert set(curves["side"]) == {"kernel", "model", "in two"}
+    assert set(curves["program"]) == {PROGRAM}
+    far = booted.distances(judged, other, "in two", ["windows_by_sampled"])
+    assert far.loc[(PROGRAM, "model"), "windows_by_sampled"] <= 0.05
+    assert far.loc[(PROGRAM, "in two"), "windows_by_sampled"] > 0.2
+
+
+def test_runs_behind_a_tlb_are_the_records_means():
+    rows = booted.behind_tlb(PROGRAM, 0, [0])
+    assert list(rows) == [("kernel", "on"), ("model", "0 pages")]
+    said = booted.ACCURACY.recorded(Accuracy(workload=PROGRAM, runs=6)).counters
+    mean = said.loc[said["counter"] == "regions_mean", "value"].mean()
+    assert rows["kernel", "on"]["regions_mean"] == pytest.approx(mean)
+
+
+def test_without_the_flush_both_programs_are_there(monkeypatch):
+    def behind_tlb(of, tlb, holds):
+        row = pd.Series({"misplaced": 2e6, "wss_p50": 3e6, "hot_seen": 0.5})
+        return {("model", f"{pages:,} pages"): row for pages in holds} | {("kernel", str(tlb)): row}
+
+    monkeypatch.setattr(booted, "behind_tlb", behind_tlb)
+    table = booted.without_flush(["a", "b"], ["hot_seen", "misplaced", "wss_p50"])
+    assert len(table) == 2 * (2 + 4)
+    assert list(table.columns) == ["hot_seen", "misplaced, MB", "wss_p50, MB"]
+    assert table.drop_duplicates().to_numpy().tolist() == [[0.5, 2, 3]]
+
+
+def test_a_cost_is_the_records():
+    params = booted.three_seconds(100, 264)
+    assert params == Overhead(seconds=3, tlb=264, min_regions=100, max_regions=100)
+    said = booted.OVERHEAD.recorded(params).counters
+    assert booted.cost(100, 264).to_dict() == dict(zip(said["counter"], said["value"], strict=True))
+    turns = booted.turns(100, 264)
+    assert turns["cpu", "kernel"] == booted.cost(100, 264)["cpu"]
+    assert turns["cpu", "model"] == pytest.approx(turns["cpu", "kernel"], rel=0.005)
+
+
+def test_runs_with_schemes_are_free_or_driven():
+    free, driven = booted.schemes_followed()
+    every = records.recorded(booted.schemes_log.NAME, FollowedSchemes)
+    assert len(free) + len(driven) == len(every) and len(driven) == 3
+    assert all(params.wmark_high or params.goal_percent for params in driven)
+    row = booted.tried(next(params for params in free if params.schemes == "prcl"))
+    assert row["windows"] == row["equal"] > 0 and row["applied"] <= row["tried"]
+    rests = [booted.rested(params) for params in driven]
+    assert all(one["equal"] == one["windows"] for one in rests)
+    marked = [one for one in rests if one["marks, below"]]
+    assert all(0 <= one["at rest"] <= one["looks"] for one in marked) and len(marked) == 2
+
+
+def test_totals_that_are_not_zero_in_their_units():
+    index = pd.MultiIndex.from_product([["ethp"], ["resident_mean", "paged_out", "memory"]])
+    row = {"repeats": 6, "low": 2.0**20, "high": 2.0**21, "model": 2.0**20, "agrees": True}
+    found = pd.DataFrame([row, row | {"low": 0, "high": 0, "model": 0}, row], index)
+    table = booted.in_units(found)
+    assert list(table.index) == [("ethp", "resident_mean")]
+    assert table[["low", "high", "model"]].to_numpy().tolist() == [[1, 2, 1]]
+    assert np.array_equal(table["agrees"], [True])
+
+
+def test_totals_are_of_the_recorded_runs():
+    found = booted.totals({"ethp": {"workload": "sparse", "schemes": "ethp"}})
+    assert set(found.index.get_level_values(0)) == {"ethp"} and found["agrees"].all()

@@ -1,0 +1,142 @@
+"""Recorded runs beside the model: a row says what its record has, by other arithmetic."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lorelab import counters
+from lorelab.damon.experiments import recorded, studies
+from lorelab.damon.params import Accuracy, FollowedSchemes, Hotspot, Masim, Overhead, Schemes
+from lorelab.experiments import experiment
+from lorelab.lab import records
+
+
+def waits(*found, regions=10.0, thirds=0.5):
+    said = {
+        "wait": ("windows", list(found)),
+        "nr_regions": ("regions", [regions]),
+        "in_three": ("share", [thirds]),
+    }
+    return counters.table("damon/hotspot", "damon", "kernel", said)
+
+
+def test_a_run_that_the_model_has_not_is_refused(monkeypatch):
+    params = Masim(workload="random")
+    assert recorded.followed(params).provenance.params["workload"] == "random"
+    off = pd.DataFrame({"agrees": [True, False]})
+    monkeypatch.setattr(recorded.agree_follow, "compared", lambda *_: off)
+    with pytest.raises(AssertionError):
+        recorded.followed(params)
+
+
+def test_pairs_of_neighbours_are_those_that_were_one_region():
+    """By a loop over the windows of the run with a fixed number of regions."""
+    found = recorded.merging(26)
+    params = Masim(workload="even", mib=26, max_regions=40)
+    still = recorded.even(params.model_copy(update={"min_regions": 40}))
+    apart, counted, every = 0, 0, []
+    for _, rows in still.groupby("window"):
+        counts = rows["nr_accesses"].tolist()
+        every += counts
+        for n in range(1, len(counts) - 1, 2):
+            counted += 1
+            apart += abs(counts[n + 1] - counts[n]) > 2
+    assert found["pairs"] == counted > 1000
+    assert found["fail to merge"] == pytest.approx(apart / counted)
+    assert found["rate"] == pytest.approx(np.mean(every) / 20)
+    assert found["binomial"] == studies.apart(20, found["rate"], 2)
+    assert found["regions"] > 1
+
+
+def test_a_half_in_turn_has_both_sides_and_the_formula():
+    speeds = recorded.machine()
+    assert speeds.cpus == 1 and speeds.access_ns > 0 and speeds.check_ns > 0
+    found = recorded.halves(400, speeds, 1)
+    for side in ("kernel", "model"):
+        assert found[side, 0.1] <= found[side, 0.5] <= found[side, 0.9]
+        assert 100 <= found[side, "s"] < 130  # intervals of 100 ms, and what a sample takes
+    t, s = found["kernel", "T"], found["kernel", "s"]
+    assert t == pytest.approx(400, abs=20)
+    assert found["formula", ""] == pytest.approx(20 * min(1, (t + s) / (2 * t)))
+
+
+def test_bounds_of_a_recorded_run():
+    found = recorded.bounded(10)
+    assert 0 < found["largest region"] <= 0.1
+    assert found["regions_p50"] <= found["regions_max"] <= 1000
+    assert 0 < found["rate_error"] < 1
+
+
+def test_sides_have_the_records_runs_and_twice_as_many():
+    params = Hotspot(hot_kib=256, own=True, runs=12, windows=150)
+    kernel, model = recorded.sides(params)
+    assert (kernel["counter"] == "wait").sum() == 12
+    assert (model["counter"] == "wait").sum() == 24
+
+
+def test_waits_are_compared_by_name_and_side():
+    fast, slow = waits(*range(10, 30)), waits(*range(40, 80, 2))
+    found = {("1 GiB", "off"): (slow, fast), ("1 GiB", "on"): (fast, fast)}
+    table = recorded.compared(found, ["1 GiB"])
+    kernel, model = table.loc[("1 GiB", "kernel")], table.loc[("1 GiB", "model")]
+    assert kernel["off"] == "50 59 68" and kernel["on"] == "15 20 24"
+    low, estimate, high = recorded.slower(slow, fast)
+    assert kernel["low"] == low > 1 and f"{estimate:.1f}" in kernel["off / on"]
+    assert model["low"] <= 1 <= model["high"] and high > low
+
+
+def test_draws_are_summed_over_runs():
+    said = {"wide": ("draws", [10, 30]), "out_of_reach": ("draws", [0, 10])}
+    table = counters.table("damon/hotspot", "damon", "kernel", said)
+    found = recorded.drawn({("1 GiB", "on"): table})
+    assert found.loc[("1 GiB", "on")].to_dict() == {"wide": 40, "out_of_reach": 10, "share": 0.25}
+
+
+def test_kdamonds_have_a_row_a_side():
+    pair = {1: (waits(1, 2, 3), waits(4, 5, 6)), 2: (waits(7, 8, 9, regions=3.14159), waits(1, 1))}
+    table = recorded.kdamonds(pair)
+    assert list(table.index) == [
+        *("1 kdamond, kernel", "1 kdamond, model"),
+        *("2 kdamonds, kernel", "2 kdamonds, model"),
+    ]
+    assert table.loc["2 kdamonds, kernel"].tolist() == [3.14, 0.5, "8 8 8"]
+
+
+def test_pages_listed_are_the_median_over_windows():
+    said = {"hot_seen": ("bytes", [4096.0, 8192.0, 40_960.0]), "hot": ("bytes", [1.0])}
+    assert recorded.listed(counters.table("damon/masim", "damon", "model", said)) == 2
+    table = recorded.waiting()
+    assert list(table.index) == ["on the lists", "fresh"] and (table > 0).all(axis=None)
+
+
+def test_a_count_is_of_twenty_samples_after_five_windows():
+    params = Masim(workload="whole", mib=16)
+    run = experiment("damon/masim").recorded(params).counters
+    late = run[run["step"] >= 5 + run["step"].min()]
+    seen, hot = (late.loc[late["counter"] == name, "value"] for name in ("hot_seen", "hot"))
+    assert recorded.count(mib=16) == pytest.approx(20 * seen.sum() / hot.sum())
+
+
+def test_cost_and_accuracy_are_what_agree_compared():
+    table = recorded.against(("zigzag-30secs",))
+    full = Overhead(min_regions=1000, seconds=3)
+    cpu = experiment("damon/overhead").recorded(full).counters.set_index("counter")["value"]["cpu"]
+    assert table.loc["1000 regions, cpu", "kernel"] == pytest.approx(cpu)
+    whole = recorded.ACCURACY.recorded(Accuracy(workload="zigzag-30secs", runs=24)).counters
+    assert table.loc["zigzag-30secs, wss_p50", "kernel"] < 1000 < whole["value"].max()
+    assert (table["kernel"] / table["model"] - 1).abs().max() < 0.1
+
+
+def test_outcomes_are_of_free_runs():
+    table = recorded.outcomes()
+    runs = records.recorded(recorded.schemes_log.NAME, FollowedSchemes)
+    free = [params for params in runs if not params.wmark_high and not params.goal_percent]
+    assert sorted(table["program"]) == sorted(params.workload for params in free)
+    prcl = table[(table["schemes"] == "prcl") & (table["quota"] == "")]
+    assert (prcl["MiB out"] > 0).all() and (prcl["huge pages made"] == 0).all()
+
+
+def test_totals_are_those_asked_for_and_agree():
+    table = recorded.totals(Schemes(workload="sparse", schemes="ethp"), ["memory", "collapses"])
+    assert list(table.index) == ["memory", "collapses"]
+    assert (table["low"] <= table["high"]).all()
