@@ -119,3 +119,23 @@ def test_the_spread_has_every_workload_of_every_table():
     cells = figures.workloads("runtime").loc["parsec3/swaptions"]
     exact = 100 * (cells["prcl"] / cells["orig"] - 1)
     assert one["runtime", "prcl", "parsec3/swaptions"] == round(exact, 3)
+
+
+def test_the_unweighted_mean_is_the_root_of_the_product():
+    rows = figures.workloads("runtime")
+    product = math.prod(Fraction(v) / Fraction(o) for v, o in rows[["prcl", "orig"]].to_numpy())
+    root = float(product) ** (1 / len(rows))
+    assert figures.unweighted("runtime")["prcl"] == pytest.approx(100 * (root - 1))
+    assert "orig" not in figures.unweighted("runtime")
+
+
+def test_percentages_are_those_of_the_cells():
+    found = figures.percentages()
+    assert len(found) == (figures.cells()["configuration"] != "orig").sum()
+    for id, row in found.iloc[::40].iterrows():
+        cell = ROWS.loc[id]
+        same = (ROWS["quantity"] == cell["quantity"]) & (ROWS["workload"] == cell["workload"])
+        orig = ROWS[same & (ROWS["configuration"] == "orig")]["value"].iloc[0]
+        exact = 100 * (Fraction(cell["value"]) / Fraction(orig) - 1)
+        assert row["recomputed"] == pytest.approx(float(exact))
+        assert row["agrees"] == (abs(row["printed"] - float(exact)) <= 0.005 + row["slack"] + 1e-9)
