@@ -6,11 +6,15 @@ above all pyarrow's, which opens Parquet files in C++; it can't tell who opened.
 
 import ctypes
 import os
+import select
 import struct
+import threading
 from pathlib import Path
 
 IN_OPEN, IN_ISDIR, IN_Q_OVERFLOW = 0x20, 0x40000000, 0x4000
 EVENT = struct.Struct("iIII")
+SECONDS = 0.1
+"""Between looks at whether it is over."""
 
 
 class Opened:
@@ -29,16 +33,27 @@ class Opened:
             if watch < 0:
                 raise OSError(ctypes.get_errno(), f"cannot watch {folder} (inotify)")
             self._watched[watch] = Path(folder)
+        # Read as they come: the queue holds 16,384, and a page of many records opens more.
+        self._over = threading.Event()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        try:
-            while True:
-                self._note(os.read(self._queue, 1 << 16))
-        except BlockingIOError:
-            pass
-        finally:
-            os.close(self._queue)
+        self._over.set()
+        self._reader.join()
+        os.close(self._queue)
+
+    def _read(self) -> None:
+        last = False
+        while not last:
+            last = self._over.is_set()
+            select.select([self._queue], [], [], 0 if last else SECONDS)
+            try:
+                while True:
+                    self._note(os.read(self._queue, 1 << 16))
+            except BlockingIOError:
+                pass
 
     def _note(self, events: bytes) -> None:
         at = 0
