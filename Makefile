@@ -1,4 +1,4 @@
-# env book talk test lab record bench lint, and for maintainers lock and outputs; see README.md.
+# env book talk test lab lab-ui record bench lint, and for maintainers lock and outputs; see README.md.
 
 PYTHON ?= python3
 # Who makes .venv: the first of these that is there, unless told (make env INSTALLER=pip).
@@ -7,7 +7,7 @@ INSTALLER ?= $(firstword $(foreach tool,micromamba mamba conda uv,\
 run := .venv/bin/python -m
 comma := ,
 
-.PHONY: env book talk test lab record bench lint lock outputs clean
+.PHONY: env book talk test lab lab-ui record bench lint lock outputs clean
 
 env: .venv/project
 
@@ -63,6 +63,11 @@ lint: env
 
 lab: env
 	.venv/bin/lorelab lab build
+
+# The notebooks in JupyterLab, charts live; it asks nothing of the network. LAB="--no-browser" etc.
+lab-ui: env
+	.venv/bin/jupyter lab --LabApp.news_url=None --LabApp.extension_manager=readonly \
+		--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate $(LAB) notebooks
 
 record: env
 	.venv/bin/lorelab lab record
