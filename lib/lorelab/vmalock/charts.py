@@ -3,7 +3,7 @@
 import altair as alt
 import pandas as pd
 
-from lorelab.charts import OKABE_ITO, title
+from lorelab.charts import OKABE_ITO, Moved, slider, title
 from lorelab.vmalock.perf.report import histogram
 
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY = OKABE_ITO
@@ -132,4 +132,100 @@ def times(table: pd.DataFrame, column: str) -> alt.Chart:
             color=alt.Color("kind:N", title=None, scale=kinds),
         )
         .properties(title=title(what, "A bar is an octave."))
+    )
+
+
+DOING = {
+    "own work": "#dddddd",
+    "handles a fault": BLUE,
+    "changes VMAs": ORANGE,
+    "waits for mmap_lock": VERMILLION,
+    "waits for readers": PURPLE,
+}
+
+
+def unfolding(table: pd.DataFrame, at: int) -> Moved:
+    """Draw what each thread does when, as far as time has come; the slider moves it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `lorelab.vmalock.experiments.performance.unfolding`.
+    at : int
+        The moment shown first [us].
+    """
+    last = float(table["at"].max())
+    doing = alt.Scale(domain=list(DOING), range=list(DOING.values()))
+    drawn = (
+        alt.Chart(table)
+        .mark_bar(height=13)
+        .encode(
+            x=alt.X("since:Q", title="us", scale=alt.Scale(domain=[0, last], nice=False)),
+            x2="till:Q",
+            y=alt.Y("thread:O", title="thread"),
+            color=alt.Color("doing:N", title=None, scale=doing),
+        )
+        .properties(width=560, height=150)
+        .facet(alt.Row("variant:N", sort=["mmap-lock", "v6.12"], title=None))
+        .properties(title=title("Who waits for whom", "Model, eight threads on eight CPUs."))
+    )
+    return slider(drawn, "at", at, "time [us]")
+
+
+def region(table: pd.DataFrame) -> alt.Chart:
+    """Draw where the thread's 75 % holds (`lorelab.vmalock.experiments.performance.region`)."""
+    shown = ["SPF gains nothing", "less", *sorted(h for h in set(table["holds"]) if "%" in h)]
+    scale = alt.Scale(domain=[*shown, "more"], range=["#dddddd", ORANGE, BLUE, SKY])
+    return (
+        alt.Chart(table)
+        .transform_calculate(writes="datum.writer_share * 1000 + ' of 1,000 operations write'")
+        .mark_rect(stroke="white")
+        .encode(
+            x=alt.X("cpus:O", title="CPUs and threads", axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("sharing:O", title="threads a VMA", sort="descending"),
+            color=alt.Color("holds:N", title="the series keeps", scale=scale),
+        )
+        .properties(width=200, height=110)
+        .facet(alt.Facet("writes:N", title=None), columns=2)
+        .properties(title=title("Where 75 % of SPF's benefit holds", "Model; a cell is a setting."))
+    )
+
+
+def rates(table: pd.DataFrame, column: str, text: str) -> alt.Chart:
+    """Draw a rate over threads, a panel for each value of a column.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `lorelab.vmalock.experiments.performance.receiving` or `merged`.
+    column : str
+        `madvise` or `vmas`.
+    text : str
+        What the chart shows.
+    """
+    return (
+        alt.Chart(table.assign(rate=table["rate"] / 1e6))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("threads:Q", title="threads and CPUs", scale=alt.Scale(type="log", base=2)),
+            y=alt.Y("rate:Q", title="million / s"),
+            color=_policy(table),
+        )
+        .properties(width=230, height=180)
+        .facet(alt.Column(f"{column}:N", title=None))
+        .properties(title=title(text, "Model."))
+    )
+
+
+def forked(table: pd.DataFrame) -> alt.Chart:
+    """Draw how much longer a fork takes (`lorelab.vmalock.experiments.performance.forked`)."""
+    return (
+        alt.Chart(table)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("vmas:Q", title="VMAs of the parent", scale=alt.Scale(type="log")),
+            y=alt.Y("longer:Q", title="longer than under mmap_lock alone [%]"),
+            color=_policy(table),
+        )
+        .properties(title=title("What marking every VMA costs a fork", "Model, pages left out."))
     )

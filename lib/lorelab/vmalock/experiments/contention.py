@@ -28,7 +28,12 @@ def time_of_a_fault(params: Contention) -> float:
 
 
 @cache
-def benefit(policy: Variant = Variant.V2, ms: int = 5) -> pd.DataFrame:
+def benefit(
+    policy: Variant = Variant.V2,
+    ms: int = 5,
+    writers: tuple[float, ...] = WRITERS,
+    remote_ns: int = 60,
+) -> pd.DataFrame:
     """What a policy keeps of the benefit of speculative faults, over threads, VMAs and writers.
 
     Returns
@@ -39,9 +44,15 @@ def benefit(policy: Variant = Variant.V2, ms: int = 5) -> pd.DataFrame:
         of the base) and `benefit` = (base - series) / (base - spf) [%].
     """
     rows = []
-    for cpus, sharing, share in product(CPUS, SHARING, WRITERS):
+    for cpus, sharing, share in product(CPUS, SHARING, writers):
         params = Contention(
-            cpus=cpus, threads=cpus, vmas=cpus // sharing, writer_share=share, think_ns=500, ms=ms
+            cpus=cpus,
+            threads=cpus,
+            vmas=cpus // sharing,
+            writer_share=share,
+            think_ns=500,
+            ms=ms,
+            remote_ns=remote_ns,
         )
         base, spf, series = (
             time_of_a_fault(params.model_copy(update={"policy": each}))
