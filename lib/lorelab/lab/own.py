@@ -6,6 +6,7 @@ directly: an initramfs with its modules, the guest's root and the job as read-on
 """
 
 import lzma
+import re
 from pathlib import Path
 
 from virtme import mkinitramfs, modfinder
@@ -66,8 +67,21 @@ def find(path: Path) -> Kernel:
         # The laboratory's own, of another config.
         return Kernel(image, KernelInfo.model_validate_json(built.read_text()))
     release = banner.split(" ")[0]
-    info = KernelInfo(release=release, banner=banner, image_sha256=cache.file_digest(image))
+    package, version = debian_package(banner)
+    info = KernelInfo(
+        release=release,
+        banner=banner,
+        package=package,
+        package_version=version,
+        image_sha256=cache.file_digest(image),
+    )
     return Kernel(image, info, _modules(image, release))
+
+
+def debian_package(banner: str) -> tuple[str, str] | tuple[None, None]:
+    """Name and version of the Debian package that an image came from, if its banner says so."""
+    found = re.match(r"(\S+) .* Debian (\S+) \(", banner)
+    return (f"linux-image-{found[1]}", found[2]) if found else (None, None)
 
 
 def command(
