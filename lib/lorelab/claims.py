@@ -30,11 +30,16 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Weighed:
-    """A verdict, one sentence why, and the evidence as named figures."""
+    """A verdict, one sentence why, and the evidence as named figures.
+
+    `judgement` marks a verdict that nothing here computes, so that no evidence could turn it; the
+    evidence then has the figures that it rests on.
+    """
 
     verdict: Verdict
     why: str
     evidence: dict[str, object]
+    judgement: bool = False
 
 
 Weigh = Callable[[], Weighed]
@@ -83,7 +88,8 @@ def ledger(chosen: list[Claim]) -> pd.DataFrame:
     for claim in track(chosen, "weighing the claims"):
         found = claim.weigh()
         evidence = "; ".join(f"{name} {_shown(value)}" for name, value in found.evidence.items())
-        weighed = (str(found.verdict), found.why, evidence)
+        why = f"A judgement: {found.why}" if found.judgement else found.why
+        weighed = (str(found.verdict), why, evidence)
         stated = (claim.design, claim.id, claim.statement, claim.place, claim.check)
         rows.append((*stated, *weighed))
     return pd.DataFrame(rows, columns=COLUMNS)

@@ -5,7 +5,7 @@ import pytest
 
 from lorelab import threads
 from lorelab.claims import Verdict
-from lorelab.damon.thread import checks, figures
+from lorelab.damon.thread import checks, figures, observed
 from lorelab.damon.thread.claims import CLAIMS
 
 VERDICTS = {
@@ -15,12 +15,15 @@ VERDICTS = {
     "speedup": "holds with another number",
     "workloads": "arithmetic only",
     "appendix": "contradicted",
+    "accurate": "holds with another number",
     "light": "arithmetic only",
     "rec-runtime-worst": "arithmetic only",
     "overhead-rec-memused": "arithmetic only",
     "saves-memory": "contradicted",
     "wrapper": "contradicted",
     "wrapper-percent": "arithmetic only",
+    "wrapper-ethp": "holds with another number",
+    "wrapper-prcl": "holds with another number",
     "footprints": "holds with another number",
     "bounded": "holds",
     "thp-speedup": "arithmetic only",
@@ -35,6 +38,7 @@ VERDICTS = {
     "ethp-waste-ocean_ncp": "arithmetic only",
     "ethp-kept-ocean_ncp": "holds with another number",
     "ethp-rules": "contradicted",
+    "prcl-rules": "contradicted",
     "prcl-runtime": "arithmetic only",
     "prcl-memused": "arithmetic only",
     "prcl-rss": "arithmetic only",
@@ -114,6 +118,7 @@ def test_figures_printed_twice_are_the_same():
         ("saves-memory", {"memused-total-rec": 40200000.0}, Verdict.CONTRADICTED),
         ("thp-waste", {"memused-parsec3-vips-thp": 3.9e6}, Verdict.ARITHMETIC),
         ("ethp-rules", {"ethp-cold-frequency": 4.0}, Verdict.HOLDS),
+        ("prcl-rules", {"prcl-age": 4.0}, Verdict.CONTRADICTED),
         ("ethp-rules", {"ethp-hot-frequency": 10.0}, Verdict.HOLDS),
         ("prcl-best", {"rss-splash2x-barnes-prcl": 1.0}, Verdict.CONTRADICTED),
         ("workloads", {"parsec3-workloads": 12}, Verdict.CONTRADICTED),
@@ -158,8 +163,36 @@ def test_a_cell_that_is_off_is_named(edited):
 
 
 def test_matching_is_inclusive_at_both_ends():
-    found = checks.matched((5, 10), (0.1, 0.2))
-    assert found == {(1, 1), (1, 2), (2, 1), (2, 2)}
+    line = "4K 8K 5 10 100ms 200ms pageout"
+    inside = {
+        (pages, count, age)
+        for pages in range(1, 4)
+        for count in range(4)
+        for age in range(4)
+        if observed.taken(line, pages, count, age)
+    }
+    assert inside == {(p, c, a) for p in (1, 2) for c in (1, 2) for a in (1, 2)}
+
+
+def test_bounds_that_are_left_out_would_hold(monkeypatch):
+    monkeypatch.setattr(
+        observed,
+        "taken",
+        lambda line, pages, count, age: pages > 1 and count < 1 and age > 5 * observed.SECOND,
+    )
+    assert weighed("prcl-rules").verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.05, Verdict.HOLDS), (0.5, Verdict.CONTRADICTED)])
+def test_accuracy_is_what_the_records_say(monkeypatch, share, verdict):
+    found = {"misplaced": share, "true_wss_p50": 1.0, "rate_error": 0.0}
+    monkeypatch.setattr(observed, "accuracy", lambda workload, **changes: found)
+    assert weighed("accurate").verdict is verdict
+
+
+def test_a_wrapper_that_stops_contradicts(edited):
+    edited({"memused-parsec3-swaptions-ethp": REAL.loc["memused-parsec3-swaptions-orig", "value"]})
+    assert weighed("wrapper-ethp").verdict is Verdict.CONTRADICTED
 
 
 def test_both_ethp_lines_take_one_hit_and_only_one():

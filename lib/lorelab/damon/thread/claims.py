@@ -1,7 +1,7 @@
 """What the evaluation of 9 March 2020 claims, each claim with how it is weighed."""
 
 from lorelab.claims import Claim, Weigh
-from lorelab.damon.thread import checks
+from lorelab.damon.thread import checks, observed
 
 
 def _claim(id: str, statement: str, place: str, weigh: Weigh, check: str = "") -> Claim:
@@ -14,7 +14,7 @@ def _total(
     return _claim(id, statement, id, checks.total_follows(id, metric, configuration, sign, digits))
 
 
-RULES = "the ranges of the two lines, compared as 6.12 compares them"
+RULES = "the printed bounds, as the model of 6.12 compares them"
 
 CLAIMS = [
     _claim("cells", "234 overheads, in per cent of orig.", "lines 176 to 306", checks.cells),
@@ -35,6 +35,13 @@ CLAIMS = [
         "lines 117 to 119",
         checks.appendix,
         "rows of data/threads/damon.csv",
+    ),
+    _claim(
+        "accurate",
+        "DAMON is accurate enough for the management of DRAM.",
+        "lines 48 to 49, 90",
+        observed.accurate,
+        "damon/accuracy on a kernel: bytes taken for hot or cold that are not",
     ),
     _claim(
         "light",
@@ -71,6 +78,15 @@ CLAIMS = [
         "19, 90, 31, 10 and 32 % in these five.",
         "wrapper-*",
         checks.wrapper_percent,
+    ),
+    *(
+        _claim(
+            f"wrapper-{name}",
+            f"The wrapper's memory is in {name}, too.",
+            "lines 245 to 247",
+            observed.continues(name),
+        )
+        for name in ("ethp", "prcl")
     ),
     _claim(
         "footprints",
@@ -130,7 +146,14 @@ CLAIMS = [
         "ethp-rules",
         "Huge pages above 5 %, regular pages below 5 %.",
         "lines 142 to 145",
-        checks.overlap,
+        observed.ethp_rules,
+        RULES,
+    ),
+    _claim(
+        "prcl-rules",
+        "prcl pages out what is above 4 KB, below 5 % and older than 5 s.",
+        "lines 147 to 148",
+        observed.prcl_rules,
         RULES,
     ),
     _total("prcl-runtime", "prcl is 4.84 % slower.", "runtime", "prcl"),

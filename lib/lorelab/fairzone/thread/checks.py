@@ -250,4 +250,9 @@ def weigh_cold() -> Weighed:
 
 def weigh_diffstat() -> Weighed:
     plus, minus = figures.figure("diffstat-insertions"), figures.figure("diffstat-deletions")
-    return Weighed(Verdict.ARITHMETIC, "Counted in the patch.", {"+": plus, "-": minus})
+    lines = figures.figure("diffstat-lines")
+    return Weighed(
+        Verdict.ARITHMETIC if plus + minus == lines else Verdict.CONTRADICTED,
+        "They add up to the lines of the one file that changes.",
+        {"+": plus, "-": minus, "lines": lines},
+    )

@@ -80,6 +80,7 @@ def weigh_more_guests() -> Weighed:
         f"The message has one run with {figure('guests'):.0f} guests, and a second count of guests "
         "nowhere; throughput is not seen under emulation.",
         {"guests": int(figure("guests"))},
+        judgement=True,
     )
 
 
@@ -251,6 +252,7 @@ def weigh_windows() -> Weighed:
         "No Windows guest runs here. GRO is Linux's name for merging on receive in software; what "
         "made the host segment was that the guest took no large receive offload.",
         {"guests": int(figure("guests"))},
+        judgement=True,
     )
 
 
@@ -263,4 +265,5 @@ def weigh_other_loads() -> Weighed:
         "Cache misses and pressure are not seen under emulation; the memory is counted: sizes that "
         "jump a bucket halve what a receive buffer holds, all others stay.",
         {"most packets fewer in a socket's buffer": float(fewer.max())},
+        judgement=True,
     )

@@ -2,10 +2,8 @@
 
 from lorelab.claims import Claim, Weigh
 from lorelab.swap.params import Variant
-from lorelab.swap.thread import cost
+from lorelab.swap.thread import cost, remarks
 from lorelab.swap.thread.checks import (
-    weigh_2m_gain,
-    weigh_4k_gain,
     weigh_barry_last,
     weigh_bottleneck,
     weigh_capacity,
@@ -79,15 +77,22 @@ CLAIMS = [
         "4k-improves",
         "With the series 4K improves slightly too.",
         "line 81",
-        f"{COUNTS}; the later tables",
-        weigh_4k_gain,
+        f"{COUNTS}; three tables against one spread",
+        remarks.weigh_gain("4k"),
     ),
     _claim(
         "2m-improves",
         "With the series 2M improves slightly too.",
         "line 81",
-        f"{COUNTS}; the later tables",
-        weigh_2m_gain,
+        f"{COUNTS}; three tables against one spread",
+        remarks.weigh_gain("2m"),
+    ),
+    _claim(
+        "repeats",
+        "Each cell is the mean of 5 runs.",
+        "row repeats",
+        "what the spread that is given later leaves open",
+        remarks.weigh_repeats,
     ),
     _claim("tlbi", "Splitting adds TLB invalidations.", "lines 28 to 29", COUNTS, weigh_tlbi),
     _claim(
@@ -103,6 +108,20 @@ CLAIMS = [
         "lines 38 to 39",
         "files that the patch touches",
         weigh_no_swapin,
+    ),
+    _claim(
+        "no-disk",
+        "It applies only with CONFIG_THP_SWAP and a device that does not rotate.",
+        "lines 32 to 36",
+        "the tool's loop on a rotational device: model, and recorded run",
+        remarks.weigh_no_disk,
+    ),
+    _claim(
+        "any-order",
+        "Any power of two of entries, from 1 to 1 << PMD_ORDER, can be allocated.",
+        "row smallest-range",
+        "one range of each order from a fresh device",
+        remarks.weigh_any_order,
     ),
     _claim(
         "fallback",
@@ -124,6 +143,13 @@ CLAIMS = [
         "lines 60 to 63",
         "usemem on a tight device, v2 against v3",
         weigh_stealing,
+    ),
+    _claim(
+        "in-the-way",
+        "A slot that the scanner took makes an order give its current cluster up.",
+        "lines 250 to 259",
+        "one slot of a current cluster taken on v3, and the next range asked for",
+        remarks.weigh_in_the_way,
     ),
     _claim(
         "no-search",
@@ -160,6 +186,34 @@ CLAIMS = [
         "lines 131 to 135",
         ARITHMETIC,
         weigh_nr_swap_order,
+    ),
+    _claim(
+        "align",
+        "ALIGN(tmp + 1) equals what stands there.",
+        "line 271",
+        "both, for every slot of four clusters",
+        remarks.weigh_align,
+    ),
+    _claim(
+        "no-order-on-a-disk",
+        "A rotating device can't take orders above 0.",
+        "line 323",
+        "the tool's loop on a rotational device: model, and recorded run",
+        remarks.weigh_no_disk,
+    ),
+    _claim(
+        "gate",
+        "The only gate that orders above 0 need is si->cluster_info.",
+        "lines 325 to 326",
+        "orders 0 and 4 on v6.10 with cluster_info and without",
+        remarks.weigh_gate,
+    ),
+    _claim(
+        "no-page",
+        "Of all the scanning logic only one goto has to leave for orders above 0.",
+        "lines 332 to 334",
+        "order 4, then order 0, on v6.10 with no free cluster",
+        remarks.weigh_no_page,
     ),
     _run("chris-without-a", "6.10, -a: 32/192, 0/231, 0/227.", Variant.V6_10, "-a", **OLD),
     _run("chris-without-as", "6.10, -a -s: 0/224, 0/218, 0/222.", Variant.V6_10, "-a -s", **OLD),
