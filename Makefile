@@ -60,6 +60,7 @@ test: lint book
 lint: env
 	$(run) ruff check
 	$(run) ruff format --check
+	$(run) lorelab.book prose notebooks/*.ipynb notebooks/*/*.ipynb
 
 lab: env
 	.venv/bin/lorelab lab build
