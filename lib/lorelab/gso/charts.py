@@ -11,6 +11,7 @@ from lorelab.gso.params import Layout
 
 STATES = {
     "waits": "#999999",
+    "a count": "#f4f4f4",
     "told": OKABE_ITO[2],
     "writes again": OKABE_ITO[4],
     "in the head": "#cccccc",
@@ -34,11 +35,19 @@ def _kind(name: str) -> str:
     return "fragment" if name.startswith("frags") else "field"
 
 
-def struct() -> Moved:
-    """The 2014 shared info on its first two cache lines; the slider moves the pointer."""
+def struct(kernel: str = "2014", at: int = 9) -> Moved:
+    """The shared info on its first two cache lines; the slider moves the pointer.
+
+    Parameters
+    ----------
+    kernel : str
+        Whose declaration, as `Layout` has it.
+    at : int
+        The place shown first: 0 is nowhere, then in front of each field in order, then the end.
+    """
     frames = []
-    for number, row in enumerate(layout.positions().itertuples()):
-        cells = layout.cells(place(layout.fields(Layout(pointer=row.before))))
+    for number, row in enumerate(layout.positions(kernel).itertuples()):
+        cells = layout.cells(place(layout.fields(Layout(kernel=kernel, pointer=row.before))))
         cells = cells[cells["line"] < 2].assign(
             place=number,
             kind=lambda found: found["field"].map(_kind),
@@ -62,14 +71,17 @@ def struct() -> Moved:
         ),
     )
     words = base.mark_text(fontSize=10).encode(x="middle:Q", text="short:N")
+    last = len(frames) - 1
     see = (
         "Without the pointer (0) the first fragment ends the first cache line.\n"
-        "1 to 11: in front of each field, in order; 12: behind all. As posted it is 9."
+        f"1 to {last - 1}: in front of each field, in order; {last}: behind all."
     )
-    chart = (boxes + words).properties(
-        width=560, height=110, title=title("skb_shared_info of 3.15, where the pointer stands", see)
-    )
-    return slider(chart, "place", 9, "place of the pointer")
+    if kernel == "2014":
+        see += " As posted it is 9."
+    release = {"2014": "3.15"}.get(kernel, kernel)
+    named = f"skb_shared_info of {release}, where the pointer stands"
+    chart = (boxes + words).properties(width=560, height=110, title=title(named, see))
+    return slider(chart, "place", at, "place of the pointer")
 
 
 def truesizes(before: int = 320, after: int = 336) -> alt.Chart:
@@ -92,8 +104,8 @@ def truesizes(before: int = 320, after: int = 336) -> alt.Chart:
 
 
 def life(frames: pd.DataFrame) -> Moved:
-    """`lifetimes.watch`: segments and sender by variant, moved step by step."""
-    things = ["sender", "segment 1", "segment 2", "segment 3"]
+    """`lifetimes.watch`: sender, counts and segments by variant, moved step by step."""
+    things = list(frames["thing"].unique())
     base = alt.Chart(frames).encode(
         x=alt.X("thing:N", title=None, sort=things, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("variant:N", title=None, sort=list(frames["variant"].unique())),
@@ -105,13 +117,13 @@ def life(frames: pd.DataFrame) -> Moved:
             legend=None,
         )
     )
-    words = base.mark_text(fontSize=12).encode(text="state:N")
+    words = base.mark_text(fontSize=11).encode(text="words:N")
     see = (
-        "The last segment overtakes. Where the sender writes again while a segment\n"
-        "still refers to its pages, that segment carries the wrong bytes."
+        "Columns ubuf_info and head: who holds them. The last segment overtakes. Where the sender\n"
+        "writes again while a segment has its pages, that segment carries the wrong bytes."
     )
     chart = (boxes + words).properties(
-        width=560, height=210, title=title("One packet of three segments", see)
+        width=560, height=290, title=title("One packet of three segments", see)
     )
     return slider(chart, "step", 4, "step")
 

@@ -83,7 +83,9 @@ VariantParam = by_label(Variant)
 class Layout(Params):
     """`gso/layout`: one struct of the network's packets, with or without a pointer more."""
 
-    kernel: Literal["2014", "6.12"] = param("2014", "declarations: Linux 3.15's, or 6.12's")
+    kernel: Literal["2014", "6.12", "7.3"] = param(
+        "2014", "declarations: Linux 3.15's, 6.12's or 7.3's"
+    )
     struct: Literal["shared-info", "sk-buff"] = param("shared-info", "skb_shared_info or sk_buff")
     pointer: str = param(
         "none", "field that 8 bytes more stand in front of; end: behind all; none: nowhere"

@@ -66,7 +66,11 @@ def test_the_chapter_s_kernel_has_the_declared_shared_info():
 
 @pytest.mark.parametrize(
     ("given", "said"),
-    [({}, "no kernel of then"), ({"kernel": "6.12", "pointer": "end"}, "has what it has")],
+    [
+        ({}, "no kernel of then"),
+        ({"kernel": "7.3"}, "takes --kernel"),
+        ({"kernel": "6.12", "pointer": "end"}, "has what it has"),
+    ],
 )
 def test_bad_input(given, said):
     with pytest.raises(BadInput, match=said):

@@ -159,7 +159,8 @@ def watch(variants: list[Variant], schedule: tuple[str, ...] = SCHEDULE) -> pd.D
     Returns
     -------
     DataFrame
-        One row a `step` (from 0), `variant` and `thing` (the sender, the segments): its `state`.
+        One row a `step` (from 0), `variant` and `thing` (the sender, the counts of the ubuf_info
+        and of the head, the segments): its `state`, and the `words` for it, of counts the number.
     """
     rows = []
     for variant in variants:
@@ -172,7 +173,7 @@ def watch(variants: list[Variant], schedule: tuple[str, ...] = SCHEDULE) -> pd.D
             rows += _things(params, state, number)
             # It writes at once, and the picture of the next step shows it.
             state = _taken(state, chosen, model.STEPS.index("rewrite") * 8 + 6)
-    return pd.DataFrame(rows, columns=["step", "variant", "thing", "state"])
+    return pd.DataFrame(rows, columns=["step", "variant", "thing", "state", "words"])
 
 
 def _taken(state: np.ndarray, chosen: np.ndarray, number: int) -> np.ndarray:
@@ -184,13 +185,20 @@ def _taken(state: np.ndarray, chosen: np.ndarray, number: int) -> np.ndarray:
     return following[at[0]].copy() if len(at) else state
 
 
-def _things(params: Lifetimes, state: np.ndarray, step: int) -> list[tuple[int, str, str, str]]:
+def _things(params: Lifetimes, state: np.ndarray, step: int) -> list[tuple[int, str, ...]]:
     counts, segments, _ = (int(word) for word in state)
     name = label(params.variant)
     written = bool(counts >> 8 & 1)
     told = bool(counts >> 4 & 3)
     sender = "writes again" if written else "told" if told else "waits"
-    rows = [(step, name, "sender", sender)]
+    holders, users = (
+        str(counts >> int(shift) & int(model.NIBBLE)) for shift in (model.REF, model.USERS)
+    )
+    rows = [
+        (step, name, "sender", sender, sender),
+        (step, name, "ubuf_info", "a count", holders),
+        (step, name, "head", "a count", users),
+    ]
     for i in range(params.segments):
         packet = segments >> 8 * i & 0xFF
         if not counts >> 9 & 1:
@@ -201,5 +209,5 @@ def _things(params: Lifetimes, state: np.ndarray, step: int) -> list[tuple[int, 
             state_of = "a copy"
         else:
             state_of = "wrong bytes" if written else "sender's pages"
-        rows.append((step, name, f"segment {i + 1}", state_of))
+        rows.append((step, name, f"segment {i + 1}", state_of, state_of))
     return rows

@@ -30,8 +30,10 @@ def measure(wanted: list[Layout], lab: Lab | None = None) -> list[Record]:
     """
     lab = lab or Lab()
     for params in wanted:
-        if params.kernel != "6.12":
-            raise BadInput(f"kernel={params.kernel}: no kernel of then runs here; takes 6.12")
+        if params.kernel == "2014":
+            raise BadInput("kernel=2014: no kernel of then runs here; takes 6.12")
+        if params.kernel != "6.12" and lab.image is None:
+            raise BadInput(f"kernel={params.kernel}: takes --kernel, an image of that release")
         if params.pointer != "none":
             raise BadInput(f"pointer={params.pointer}: a kernel has what it has; takes none")
     image = lab.image or build.built(build.recipe("gso", patched=False)).image

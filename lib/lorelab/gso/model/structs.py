@@ -60,6 +60,14 @@ SHARED_INFO_6_12 = [
 ]
 """struct skb_shared_info of 6.12; hwtstamps is the union with xsk_meta."""
 
+SHARED_INFO_7_3 = [
+    *SHARED_INFO_6_12[:11],
+    Field("xdp_frags_size", 8, 8),
+    *_frags("frags[16]"),
+]
+"""struct skb_shared_info of 7.3: destructor_arg is in one union with xdp_frags_size and
+xdp_frags_truesize, eight bytes, and called after its first member as in BTF."""
+
 SK_BUFF_2014 = [
     Field("next", 8, 8),
     Field("prev", 8, 8),
@@ -115,4 +123,5 @@ DECLARED = {
     ("2014", "shared-info"): SHARED_INFO_2014,
     ("2014", "sk-buff"): SK_BUFF_2014,
     ("6.12", "shared-info"): SHARED_INFO_6_12,
+    ("7.3", "shared-info"): SHARED_INFO_7_3,
 }
