@@ -137,3 +137,18 @@ def test_a_kernel_with_modules_boots_off_disks(laboratory, tmp_path):
     assert str(tmp_path) not in " ".join(outcome.command)
     assert "KERNEL" in outcome.command
     assert sorted(path.name for path in modules.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("banner", "package"),
+    [
+        (
+            "7.2.12+deb13-cloud-amd64 (debian-kernel@lists.debian.org) #1 SMP PREEMPT_DYNAMIC "
+            "Debian 7.2.12-1~bpo13+1 (2026-11-04)",
+            ("linux-image-7.2.12+deb13-cloud-amd64", "7.2.12-1~bpo13+1"),
+        ),
+        ("6.9.1-mine (me@here) #7 SMP", (None, None)),
+    ],
+)
+def test_a_debian_kernel_names_its_package(banner, package):
+    assert own.debian_package(banner) == package
