@@ -1,6 +1,10 @@
-"""One card a design: its thread, its question, and the picture that shows its result."""
+"""What the first page and the decks say of each design: its thread, its question, its records."""
 
 from typing import NamedTuple
+
+import pandas as pd
+
+from lorelab.lab import records
 
 
 class Card(NamedTuple):
@@ -52,3 +56,20 @@ CARDS = {
         "When should the allocator reset the counters that spread allocations over zones?",
     ),
 }
+
+
+def totals() -> pd.DataFrame:
+    """Recorded kernel runs by design: experiments, runs, counters in them; the last row is all."""
+    rows = [
+        {"design": file.parent.parent.name, "experiment": file.parent.name, "counters": len(table)}
+        for file in sorted(records.FOLDER.glob("*/*/*.csv"))
+        for table in [pd.read_csv(file)]
+    ]
+    found = pd.DataFrame(rows).groupby("design")
+    counted = found.agg(
+        experiments=("experiment", "nunique"),
+        runs=("counters", "size"),
+        counters=("counters", "sum"),
+    )
+    counted.loc["all"] = counted.sum()
+    return counted
