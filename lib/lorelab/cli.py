@@ -17,7 +17,7 @@ from rich.table import Table
 
 from lorelab import claims as ledger
 from lorelab import findings as found_
-from lorelab import params
+from lorelab import params, whole
 from lorelab.agreement import Verdict
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import DESIGNS, Experiment, experiment, experiments
@@ -370,15 +370,14 @@ def _write(counters: pd.DataFrame, file: Path | None) -> None:
     if file is None:
         counters.to_csv(sys.stdout, index=False)
         return
-    part = file.with_name(file.name + ".part")
     try:
-        if file.suffix == ".parquet":
-            counters.to_parquet(part, index=False)
-        else:
-            counters.to_csv(part, index=False)
-        part.replace(file)
+        with whole.folder(file.parent) as part:
+            if file.suffix == ".parquet":
+                counters.to_parquet(part / file.name, index=False)
+            else:
+                counters.to_csv(part / file.name, index=False)
+            (part / file.name).replace(file)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise RunFailed(
             f"cannot write {file}: {error.strerror or error}; give -o another place"
         ) from None

@@ -2,7 +2,6 @@
 
 import ast
 import re
-import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +15,7 @@ from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
 from pydantic import TypeAdapter, ValidationError
 
-from lorelab import params
+from lorelab import params, whole
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiment
 from lorelab.notebook import ROADS, road
@@ -67,9 +66,9 @@ def run(notebook: Path, given: dict[str, str], out: Path | None = None) -> tuple
     out = out or ROOT / "build/runs" / _named(notebook, given)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=out.parent, prefix=".run-") as folder:
-            done = _execute(notebook, values, Path(folder, out.name))
-            page = Path(folder, out.with_suffix(".html").name)
+        with whole.folder(out.parent) as folder:
+            done = _execute(notebook, values, folder / out.name)
+            page = folder / out.with_suffix(".html").name
             page.write_text(html(nbformat.read(done, as_version=4), notebook.stem))
             return done.replace(out), page.replace(out.with_suffix(".html"))
     except OSError as error:

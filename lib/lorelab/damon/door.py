@@ -1,11 +1,11 @@
 """The doors `lorelab damon FILE` and `lorelab lab recordings`: recordings read, and made."""
 
 import sys
-import tempfile
 from pathlib import Path
 
 import click
 
+from lorelab import whole
 from lorelab.damon.damo.recording import Recording, read
 from lorelab.errors import BadInput, RunFailed
 
@@ -50,12 +50,12 @@ def draw(recordings: list[Recording], folder: Path) -> None:
     if folder.exists():
         raise BadInput(f"{folder} is there already; give -o another name")
     try:
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=folder.name) as part:
-            whole = Path(part) / "whole"
-            whole.mkdir()
+        with whole.folder(folder.parent) as part:
+            made = part / folder.name
+            made.mkdir()
             for number, one in enumerate(recordings):
-                _target(one, whole, f"{number}-target-{one.target}")
-            whole.rename(folder)
+                _target(one, made, f"{number}-target-{one.target}")
+            made.rename(folder)
     except OSError as error:
         reason = f"{error.strerror}; give -o another place"
         raise RunFailed(f"cannot write {folder}: {reason}") from None

@@ -1,0 +1,63 @@
+"""Files that are there whole or not at all, whatever happens to who writes them."""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+MARK = ".lorelab-"
+"""Begin of the name of a folder in which something is written, to be moved to its place."""
+
+
+@contextmanager
+def folder(beside: Path) -> Iterator[Path]:
+    """A folder in `beside` to write in, for one process; it goes with what was not moved out of it.
+
+    What processes that were killed left there goes first. Two at once do not see each other: each
+    holds a lock on its own folder, which the kernel drops when its process ends, however it ends.
+
+    Parameters
+    ----------
+    beside : Path
+        Where the result goes: on the same file system, so that moving is one step.
+
+    Raises
+    ------
+    OSError
+        `beside` is not there or can't be written.
+    """
+    _clear(beside)
+    while True:
+        made = Path(tempfile.mkdtemp(dir=beside, prefix=MARK))
+        if (lock := _held(made)) is not None:
+            break  # not taken for a leftover between these two lines
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        os.close(lock)
+
+
+def _clear(beside: Path) -> None:
+    """Remove the folders that nobody holds any more."""
+    for left in beside.glob(f"{MARK}*"):
+        if (lock := _held(left)) is not None:
+            shutil.rmtree(left, ignore_errors=True)
+            os.close(lock)
+
+
+def _held(made: Path) -> int | None:
+    """Lock a folder; None where another holds it or has removed it."""
+    try:
+        lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return None
+    with suppress(OSError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if made.exists():
+            return lock
+    os.close(lock)
+    return None

@@ -1,0 +1,66 @@
+"""Folders that are written in: gone when their process is, and never another's."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from lorelab import whole
+
+HOLD = """\
+import sys, time
+from pathlib import Path
+from lorelab import whole
+with whole.folder(Path(sys.argv[1])) as made:
+    (made / "half").write_text("half")
+    print(made, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """A process that is at work in a folder of its own."""
+    command = [sys.executable, "-c", HOLD, tmp_path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        yield process
+        process.kill()
+
+
+def test_what_is_not_moved_out_goes(tmp_path):
+    with whole.folder(tmp_path) as made:
+        (made / "a").write_text("whole")
+        (made / "b").write_text("half")
+        (made / "a").replace(tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_so_does_what_an_error_leaves(tmp_path):
+    with pytest.raises(ValueError), whole.folder(tmp_path) as made:
+        (made / "a").write_text("half")
+        raise ValueError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_at_work_is_left_alone(tmp_path, holder):
+    [theirs] = tmp_path.iterdir()
+    with whole.folder(tmp_path) as ours:
+        assert ours != theirs and (theirs / "half").exists()
+    assert list(tmp_path.iterdir()) == [theirs]
+
+
+def test_what_a_killed_one_left_goes_with_the_next(tmp_path, holder):
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.wait()
+    assert len(list(tmp_path.iterdir())) == 1
+    with whole.folder(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError), whole.folder(tmp_path / "absent"):
+        pass
