@@ -2,6 +2,8 @@
 
 from lorelab.experiments import Experiment
 from lorelab.vmalock.params import (
+    Broken,
+    Collision,
     Contention,
     Followed,
     Fork,
@@ -11,7 +13,9 @@ from lorelab.vmalock.params import (
     Merge,
     Omissions,
     Protocol,
+    Taken,
     Threads,
+    Workloads,
     Wrap,
     Zerocopy,
 )
@@ -71,6 +75,26 @@ EXPERIMENTS = [
         name="vmalock/threads",
         question="What becomes of faults on two CPUs, and how often is a lock waited for?",
         Params=Threads,
+    ),
+    Experiment(
+        name="vmalock/workloads",
+        question="What becomes of faults when threads start, fork, and receive without copying?",
+        Params=Workloads,
+    ),
+    Experiment(
+        name="vmalock/taken",
+        question="How often do faults, and all else, still take mmap_lock?",
+        Params=Taken,
+    ),
+    Experiment(
+        name="vmalock/collision",
+        question="What do faults and writers do once the sequence has come around?",
+        Params=Collision,
+    ),
+    Experiment(
+        name="vmalock/broken",
+        question="What does a process see when the kernel leaves out a step of the lock?",
+        Params=Broken,
     ),
     Experiment(
         name="vmalock/instructions",

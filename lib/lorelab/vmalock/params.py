@@ -160,8 +160,8 @@ class Litmus(Params):
     test: Literal["all", "L1", "L2", "L3", "L4", "L5"] = param("all", "which of them")
 
 
-class Threads(Params):
-    """Parameters of `vmalock/threads`, and of `vmalock/followed`."""
+class Faulters(Params):
+    """Threads that fault, and threads that change the address space meanwhile."""
 
     mode: Literal["private", "shared", "merging"] = param(
         "private", "whether the faulters' areas are their own, shared, or merge with mappers' ones"
@@ -172,6 +172,11 @@ class Threads(Params):
     pages: int = param(16, "pages that a faulter touches in a round", "pages", ge=1, le=10**5)
     cpus: int = param(2, "CPUs of the guest", "CPUs", ge=1, le=8)
     path: Literal["vma", "mmap"] = param("vma", "what a fault tries first")
+
+
+class Threads(Faulters):
+    """Parameters of `vmalock/threads`, and of `vmalock/followed`."""
+
     delay_us: int = param(0, "how long a writer dawdles after a mark", "us", ge=0, le=10_000)
 
 
@@ -179,6 +184,44 @@ class Followed(Threads):
     """Parameters of `vmalock/followed`."""
 
     rounds: int = param(30, "rounds of each thread", ge=1, le=10_000)
+
+
+class Taken(Faulters):
+    """Parameters of `vmalock/taken`."""
+
+    rounds: int = param(500, "rounds of each thread", ge=1, le=10**6)
+
+
+class Workloads(Params):
+    """Parameters of `vmalock/workloads`."""
+
+    workload: Literal["launch", "fork", "receive"] = param("launch", "what runs")
+    path: Literal["vma", "mmap"] = param("vma", "what faults and receives try first")
+    threads: int = param(
+        100, "threads that start, or receivers; a fork has two", "threads", ge=1, le=1000
+    )
+    size: int = param(
+        64, "pages of a thread, mappings of a fork, or calls of madvise()", ge=1, le=20_000
+    )
+    same: bool = param(False, "madvise() changes the VMA that all receive in")
+    cpus: int = param(2, "CPUs of the guest", "CPUs", ge=1, le=8)
+
+
+class Broken(Params):
+    """Parameters of `vmalock/broken`: a kernel with a step left out, for a guest thrown away."""
+
+    workload: Literal["fork", "remap"] = param("fork", "what runs; each has the step that it is of")
+    without: bool = param(True, "leave the step out: fork's mark, or the check of detached")
+    rounds: int = param(300, "forks, or maps of one file over another", ge=1, le=10**6)
+    size: int = param(2000, "mappings of the forker, or places looked at", ge=1, le=20_000)
+    config: Literal["lab", "debug", "kcsan"] = param("lab", "the kernel's config: KASAN, or KCSAN")
+
+
+class Collision(Params):
+    """Parameters of `vmalock/collision`."""
+
+    n: int = param(5, "writers until the sequence has come around", "writers", ge=1, le=40)
+    delay_us: int = param(10_000, "how long each dawdles in its section", "us", ge=1000, le=10_000)
 
 
 class Instructions(Params):

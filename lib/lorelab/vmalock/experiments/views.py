@@ -7,7 +7,15 @@ from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.params import Params, words
 from lorelab.vmalock.agree.followed import agree
-from lorelab.vmalock.params import Followed, Instructions, Threads
+from lorelab.vmalock.params import (
+    Broken,
+    Collision,
+    Followed,
+    Instructions,
+    Taken,
+    Threads,
+    Workloads,
+)
 
 SETTINGS = ("mode", "faulters", "delay_us")
 """Parameters of `vmalock/followed` by which its recorded runs are told apart."""
@@ -61,6 +69,65 @@ def instructions(locks: tuple[str, ...] = ("off", "on")) -> pd.DataFrame:
         for lock in locks
     }
     return pd.DataFrame(found)
+
+
+def workloads(workload: str) -> pd.DataFrame:
+    """Every recorded run of one workload of `vmalock/workloads`, a column a run."""
+    shown = {}
+    for params in records.recorded("vmalock/workloads", Workloads):
+        if params.workload == workload:
+            counters = _record("vmalock/workloads", params).counters
+            vma = {True: "same VMA", False: "another"}[params.same]
+            name = (params.path, vma) if workload == "receive" else params.path
+            shown[name] = counters.set_index("counter")["value"]
+    found = pd.DataFrame(shown)
+    return found[sorted(found.columns)]
+
+
+def taken() -> pd.DataFrame:
+    """How often mmap_lock was taken in every recorded run of `vmalock/taken`.
+
+    Returns
+    -------
+    DataFrame
+        Index `mode`, `release` and `path`; columns the counters.
+    """
+    name, rows = "vmalock/taken", {}
+    for params in records.recorded(name, Taken):
+        record = _record(name, params)
+        rows[params.mode, record.provenance.kernel.release, params.path] = record.counters
+    for release, params in records.others(name, Taken):
+        rows[params.mode, release, params.path] = records.load(
+            name, params, release=release
+        ).counters
+    found = {key: counters.set_index("counter")["value"] for key, counters in rows.items()}
+    return pd.DataFrame(found).T.rename_axis(["mode", "release", "path"]).sort_index()
+
+
+def collision(params: Collision | None = None) -> pd.DataFrame:
+    """The recorded run of `vmalock/collision`: a row a writer, a column a counter."""
+    counters = _record("vmalock/collision", params or Collision()).counters
+    return counters.pivot_table("value", "step", "counter").astype(int).rename_axis("writer")
+
+
+def broken() -> pd.DataFrame:
+    """Every recorded run of `vmalock/broken`: what the process saw, what the kernel said.
+
+    Returns
+    -------
+    DataFrame
+        A row a run: `workload`, `config`, `without`, `rounds`, `wrong` (writes lost, or places that
+        showed the other file), and the kernel's `complaints`.
+    """
+    rows = []
+    for params in records.recorded("vmalock/broken", Broken):
+        found = _record("vmalock/broken", params).counters.set_index("counter")["value"]
+        said = [name.removeprefix("kernel: ") for name in found.index if name.startswith("kernel")]
+        wrong = found.get("lost" if params.workload == "fork" else "stale")
+        shown = params.model_dump(include={"workload", "config", "without", "rounds"})
+        rows.append(shown | {"wrong": wrong, "complaints": "; ".join(said)})
+    columns = ["workload", "config", "without", "rounds", "wrong", "complaints"]
+    return pd.DataFrame(rows)[columns].sort_values(columns[:3], ignore_index=True)
 
 
 def _record(name: str, params: Params) -> records.Record:

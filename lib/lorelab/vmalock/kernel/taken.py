@@ -1,0 +1,45 @@
+"""`vmalock/taken` on a real kernel, ours or not: how often mmap_lock is taken, by tracepoints."""
+
+from lorelab.counters import table
+from lorelab.lab.boot import Job, Machine
+from lorelab.lab.records import Record
+from lorelab.lab.run import Lab, by_boot
+from lorelab.lab.run import measure as run
+from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN
+from lorelab.vmalock.params import Taken
+
+NAME = "vmalock/taken"
+UNITS = {"faults": "faults", "reads": "times", "writes": "times", "failed": "times"}
+
+
+def measure(wanted: list[Taken], lab: Lab) -> list[Record]:
+    """Run faulters.c under the tracepoints; runs of as many CPUs share a boot.
+
+    A kernel without the chapter's patches answers `path=vma` only, which needs no switch.
+
+    Returns
+    -------
+    list of Record
+        As asked, of the threads of faulters.c alone, all of step 0: `faults` in user mode, and how
+        often mmap_lock was taken by `reads` and `writes`, or a trylock of it `failed`.
+    """
+    return by_boot(wanted, lambda params: params.cpus, lambda runs: _measure(runs, lab))
+
+
+def _measure(wanted: list[Taken], lab: Lab) -> list[Record]:
+    runs = [
+        params.model_dump(include={"mode", "faulters", "mappers", "rounds", "pages"})
+        | {"switches": {} if params.path == "vma" else {"vmalock/fault_path": params.path}}
+        for params in wanted
+    ]
+    machine = Machine(cpus=wanted[0].cpus, memory_mib=1024)
+    job = Job(DESIGN, "taken", {"runs": runs}, SECONDS_A_RUN * len(runs), len(runs))
+    measured = run(machine, job, lab, patched=True)
+    variant = ".".join(measured.source["kernel"].release.split(".")[:2])
+    found = []
+    for number, params in enumerate(wanted):
+        [row] = (row for row in measured.rows if row["run"] == number)
+        counters = {name: (unit, [row[name]]) for name, unit in UNITS.items()}
+        laid = table(NAME, f"v{variant}", "kernel", counters, first=0)
+        found.append(measured.record(NAME, params, laid, number + 1))
+    return found
