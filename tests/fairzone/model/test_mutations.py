@@ -1,0 +1,168 @@
+"""Mutations of the model that the comparison with the oracle must catch.
+
+The model's modules are loaded a second time with a line changed and numba taken out, so that each
+mutation runs at once as plain Python. The unchanged source has to agree with the oracle the same
+way, or a difference would prove nothing.
+"""
+
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from lorelab import numbers
+from lorelab.fairzone import model, workload
+from lorelab.fairzone.params import Variant
+from lorelab.numbers import U
+from tests.fairzone.model.test_oracle import differences
+from tests.fairzone.oracle import Machine
+
+MODULES = ("zones", "vmstat", "page_alloc", "lru", "vmscan", "filemap")
+
+MUTATIONS = {
+    # Batches: when they are used up, folded, and started anew.
+    "a reset adds the whole batch": (
+        "page_alloc",
+        "zone.batch - zone.nr_alloc_batch)",
+        "zone.batch)",
+    ),
+    "an allocation is not counted": ("page_alloc", "cpu, -pages)", "cpu, 0)"),
+    "folded one page late": (
+        "vmstat",
+        "x > zone.threshold or x < -zone.threshold",
+        "abs(x) > zone.threshold + 1",
+    ),
+    "what is folded stays": ("vmstat", "        x -= x\n", ""),
+    "flag set too late": (
+        "page_alloc",
+        "rule == FLAG_BELOW and zone.nr_alloc_batch <= 0",
+        "rule == FLAG_BELOW and zone.nr_alloc_batch < 0",
+    ),
+    "a reset keeps the flag": ("page_alloc", "        zone.depleted = 0\n", ""),
+    # Who resets, and what follows.
+    "always resets": ("page_alloc", "    return not left\n", "    return True\n"),
+    "merged resets without a skip": (
+        "page_alloc",
+        "        return skipped != ZERO\n",
+        "        return True\n",
+    ),
+    "merged rescans anyway": (
+        "page_alloc",
+        "if not (info.rescans_anyway or",
+        "if not (True or",
+    ),
+    # Watermarks and reserves.
+    "low is enough": ("page_alloc", "free > mark + node.", "free >= mark + node."),
+    "no reserve": (
+        "page_alloc",
+        "free > mark + node.lowmem_reserve[z, classzone]",
+        "free > mark",
+    ),
+    "no dirty limit": (
+        "page_alloc",
+        "if writes and mark_low and not zone_dirty_ok(node, z)",
+        "if False",
+    ),
+    # Reclaim and lists.
+    "reclaims from the head": (
+        "vmscan",
+        "        frame = U(frames.prev[head])\n        lru_del(frames, frame, lru, INACTIVE)",
+        "        frame = U(frames.next[head])\n        lru_del(frames, frame, lru, INACTIVE)",
+    ),
+    "no balance gap": (
+        "vmscan",
+        "if zone_balanced(mm, z, gap, classzone):",
+        "if zone_balanced(mm, z, 0, classzone):",
+    ),
+    "kswapd never naps": ("vmscan", "NAPPING if kswapd.nap else ASLEEP", "ASLEEP"),
+    "a second use does not activate": (
+        "filemap",
+        "    elif flags & PG_ACTIVE == 0:\n",
+        "    elif False:\n",
+    ),
+}  # fmt: skip
+
+
+class Record:
+    """One row of a structured array whose fields are attributes, as numba has it."""
+
+    def __init__(self, row):
+        object.__setattr__(self, "row", row)
+
+    def __getattr__(self, name):
+        return self.row[name]
+
+    def __setattr__(self, name, value):
+        self.row[name] = value
+
+
+class Records(np.ndarray):
+    def __getitem__(self, key):
+        found = super().__getitem__(key)
+        return Record(found) if isinstance(found, np.void) else found
+
+
+def load(module=None, old="", new=""):
+    """The model as plain Python, with `old` in `module` turned into `new`."""
+    sys.modules["mutant"] = ModuleType("mutant")
+    plain = sys.modules["mutant.numbers"] = ModuleType("mutant.numbers")
+    vars(plain).update(vars(numbers))
+    plain.forceinline = plain.outline = plain.njit = lambda function: function
+    folders = dict.fromkeys(MODULES, model.__path__[0]) | {"files": workload.__path__[0]}
+    for name, folder in folders.items():
+        text = (Path(folder) / f"{name}.py").read_text()
+        if name == module:
+            assert text.count(old) == 1, f"{name}.py has {old!r} {text.count(old)} times"
+            text = text.replace(old, new)
+        text = text.replace("from lorelab.numbers import", "from mutant.numbers import")
+        text = text.replace("from lorelab.fairzone.model", "from mutant")
+        mutant = sys.modules[f"mutant.{name}"] = ModuleType(f"mutant.{name}")
+        setattr(sys.modules["mutant"], name, mutant)
+        exec(compile(text, f"mutant of {name}.py", "exec"), mutant.__dict__)
+    return sys.modules["mutant"]
+
+
+def agrees(mutant, variant, cpus=2, local=(20, 260, 400), rate=30_000):
+    """Write, fsync and read, by mutant and oracle."""
+    node = mutant.zones.make(list(local), variant, cpus, 128)
+    pages = sum(local) * 3 // 2
+    node = node._replace(zone=node.zone.view(Records), info=node.info.view(Records))
+    mm = mutant.filemap.make(node, pages, 40)
+    mm = mm._replace(kswapd=mm.kswapd.view(Records), scan=mm.scan.view(Records))
+    told = Machine(variant, list(local), [], cpus, False, 128, 40)
+    for writes in (True, False):
+        numbers = (0, pages, 0, pages, 1, 32, 8)
+        mutant.files.sequential(mm, *(U(n) for n in numbers), rate, writes)
+        told.sequential(pages, 1, 32, 8, rate, writes)
+        if writes:
+            mutant.filemap.writeback(mm, mm.ring[1])
+            told.writeback(len(told.dirtied))
+    plain = node._replace(zone=node.zone.view(np.ndarray))
+    return differences(mm._replace(node=plain), told) == {}
+
+
+def agrees_everywhere(mutant):
+    return (
+        agrees(mutant, Variant.BASELINE)
+        and agrees(mutant, Variant.V1_REACHABLE, rate=2000)
+        and agrees(mutant, Variant.FIXED, cpus=1)
+        and agrees(mutant, Variant.MERGED, rate=1100)
+    )
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+def test_the_model_itself_agrees():
+    assert agrees_everywhere(load())
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.parametrize("mutation", MUTATIONS)
+def test_mutation_is_caught(mutation):
+    mutant = load(*MUTATIONS[mutation])
+    try:
+        caught = not agrees_everywhere(mutant)
+    except (AssertionError, IndexError):
+        caught = True
+    assert caught
