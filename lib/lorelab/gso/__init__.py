@@ -1,7 +1,7 @@
 """Zero-copy segmentation: who may reuse a page, and when."""
 
 from lorelab.experiments import Experiment
-from lorelab.gso.params import Flag, LastSegment, Layout, Lifetimes, Traffic, Vhost
+from lorelab.gso.params import Breakeven, Flag, LastSegment, Layout, Lifetimes, Traffic, Vhost
 
 EXPERIMENTS = [
     Experiment(
@@ -23,6 +23,11 @@ EXPERIMENTS = [
         name="gso/lastsegment",
         question="How often is the last segment not the last to go?",
         Params=LastSegment,
+    ),
+    Experiment(
+        name="gso/breakeven",
+        question="From which size on does zero copy take fewer instructions than a copy?",
+        Params=Breakeven,
     ),
     Experiment(
         name="gso/flag",

@@ -161,6 +161,34 @@ def costs(table: pd.DataFrame) -> alt.Chart:
     )
 
 
+def instructions(table: pd.DataFrame) -> alt.Chart:
+    """`views.instructions` of four ways, a byte.
+
+    Parameters
+    ----------
+    table : DataFrame
+        By `length` [bytes]: instructions of a send, a column a way.
+    """
+    shown = ["copy", "orphan", "parent", "shared-count"]
+    a_byte = table[shown].div(table.index, axis=0).reset_index()
+    return (
+        alt.Chart(a_byte.melt("length", shown, "way", "instructions"))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("length:Q", title="payload of a send [bytes]", scale=alt.Scale(type="log")),
+            y=alt.Y("instructions:Q", title="instructions a byte", scale=alt.Scale(type="log")),
+            color=alt.Color("way:N", title=None, sort=shown),
+        )
+        .properties(
+            height=240,
+            title=title(
+                "Instructions of a send over a device that does not segment",
+                "Emulated: each byte that is copied counts as one instruction.",
+            ),
+        )
+    )
+
+
 def wrong(table: pd.DataFrame) -> alt.Chart:
     """Segments sent with the wrong bytes, model and kernel side by side.
 

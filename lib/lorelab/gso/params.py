@@ -199,3 +199,16 @@ class Flag(Params):
     sent: int = param(1, "CPUs whose segment was sent", "CPUs", ge=0, le=4)
     copied: int = param(1, "CPUs whose segment was copied", "CPUs", ge=0, le=4)
     mended: bool = param(False, "store 0 without success, and nothing with it")
+
+
+class Breakeven(Params):
+    """`gso/breakeven`: instructions of a send, with zero copy and without."""
+
+    variant: VariantParam = param(Variant.SHARED_COUNT, "what the completion is tied to")
+    length: int = param(
+        56_000, "payload of a send; whole words", "bytes", ge=64, le=65_000, multiple_of=8
+    )
+    segment: int = param(
+        1400, "payload of a segment (UDP_SEGMENT)", "bytes", ge=64, le=1472, multiple_of=8
+    )
+    zerocopy: bool = param(True, "with MSG_ZEROCOPY; otherwise send() copies")

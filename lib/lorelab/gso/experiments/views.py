@@ -80,6 +80,27 @@ def wrong(loss: float, reorder: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["variant", "source", "wrong"])
 
 
+def instructions() -> pd.DataFrame:
+    """Instructions of a send, of the recorded runs of `gso/breakeven`.
+
+    Returns
+    -------
+    DataFrame
+        By `length` [bytes], a column a way: the median of the repeats; `copy` is a send without
+        MSG_ZEROCOPY.
+    """
+    asked = experiment("gso/breakeven")
+    found: dict[str, dict[int, float]] = {}
+    for params in records.recorded("gso/breakeven", asked.Params):
+        counted = asked.recorded(params).counters.pivot_table(
+            index="step", columns="counter", values="value"
+        )
+        way = label(params.variant) if params.zerocopy else "copy"
+        middle = (counted["instructions"] / counted["sends"]).median()
+        found.setdefault(way, {})[params.length] = middle
+    return pd.DataFrame(found).rename_axis("length").sort_index()
+
+
 DEFECTS = {
     "a clone releases the head once too often": (9, {"direct": False}),
     "a packet freed by __kfree_skb() never releases it": (3, {"clone": False}),

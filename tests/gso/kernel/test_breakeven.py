@@ -1,0 +1,32 @@
+"""Instructions of a send: what is refused, and what the recorded runs have to be."""
+
+import pytest
+
+from lorelab.agreement import Verdict
+from lorelab.errors import BadInput
+from lorelab.experiments import experiment
+from lorelab.gso.agree.breakeven import again
+from lorelab.gso.experiments import views
+from lorelab.gso.kernel import breakeven
+from lorelab.gso.params import Breakeven
+
+
+def test_a_variant_that_no_kernel_has():
+    with pytest.raises(BadInput, match="the kernel has one of"):
+        breakeven.measure([Breakeven(variant="no-zerocopy")])
+
+
+def test_a_record_agrees_with_itself_and_not_with_a_tenth_more():
+    record = experiment("gso/breakeven").recorded(Breakeven(length=64_400))
+    assert again(record, record).verdict == Verdict.PASSED
+    more = record.counters.astype({"value": float})
+    more.loc[more["counter"] == "instructions", "value"] *= 1.1
+    assert again(record, record._replace(counters=more)).verdict == Verdict.FAILED
+
+
+def test_a_copied_byte_is_an_instruction_and_a_lent_one_is_none():
+    table = views.instructions()
+    assert table.notna().all(axis=None)
+    one_packet = table.loc[[64, 256, 1024]]
+    assert list(one_packet["copy"].diff().iloc[1:]) == [192, 768]
+    assert one_packet["shared-count"].nunique() == 1
