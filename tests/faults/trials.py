@@ -1,0 +1,310 @@
+"""Faults put on the doors on purpose: what was lost, what was left, and does it work again?
+
+    python -m tests.faults.trials [--number N] [--door DOOR] [--fault FAULT] [-o FOLDER]
+
+Each trial starts a door in a process of its own, disturbs it, looks at what it said and left, and
+runs the same command again undisturbed. Its result must then be that of a run never disturbed.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+import pandas as pd
+
+from lorelab import cli
+
+SECONDS = 300
+HERE = Path(__file__).resolve().parents[2]
+CELLS = [
+    "seed: int = 1  # of the events",
+    "import lorelab\n\ngiven = lorelab.check('swap/allocator-test', seed=seed)\nprint(given.seed)",
+]
+
+
+class Door(NamedTuple):
+    """A command that writes to `{out}/a...`, and how its result is read."""
+
+    words: tuple[str, ...]
+    result: str
+    read: Callable[[Path], object]
+
+
+class Ended(NamedTuple):
+    """How a door ended; status -9 where it was killed."""
+
+    status: int
+    said: str
+    seconds: float
+
+
+class Place(NamedTuple):
+    """What the trials share: inputs, a cluster, and where the doors write."""
+
+    inputs: Path
+    scheduler: str
+    out: Path
+
+
+def _printed(file: Path) -> str:
+    [_, _, cell] = nbformat.read(file, as_version=4).cells
+    return cell.outputs[0]["text"]
+
+
+def _windows(folder: Path) -> list[bytes]:
+    return [file.read_bytes() for file in sorted(folder.iterdir()) if file.suffix == ".csv"]
+
+
+ALLOCATOR = "swap/allocator-test"
+DOORS = {
+    "model": Door(
+        ("model", ALLOCATOR, "-p", "iterations=60", "-o", "{out}/a.csv"), "a.csv", Path.read_bytes
+    ),
+    "damon": Door(("damon", "{inputs}/damon.data", "-o", "{out}/a"), "a", _windows),
+    "sweep": Door(
+        (
+            *("sweep", ALLOCATOR, "-p", "seed=1:40", "-p", "iterations=5"),
+            *("-o", "{out}/a", "--scheduler", "{scheduler}"),
+        ),
+        "a/table.parquet",
+        lambda file: pd.read_parquet(file).to_csv(),
+    ),
+    "run": Door(
+        ("run", "{inputs}/page.ipynb", "-p", "seed=7", "-o", "{out}/a.ipynb"), "a.ipynb", _printed
+    ),
+}
+ALLOWED = {"model": 1, "damon": 1, "sweep": 1, "run": 2}
+"""What a door leaves in its folder when it is done."""
+
+
+class Started:
+    """A door in a process of its own, forked from this one, which has the library loaded."""
+
+    def __init__(self, words: list[str]) -> None:
+        self.began = time.monotonic()
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115  (closed as it is read)
+        self.pid = os.fork()
+        if self.pid == 0:
+            _child(words, self.log.fileno())
+
+    def wait(self) -> Ended:
+        _, ended = os.waitpid(self.pid, 0)
+        self.log.seek(0)
+        said = self.log.read().decode()
+        self.log.close()
+        return Ended(os.waitstatus_to_exitcode(ended), said, time.monotonic() - self.began)
+
+
+def _child(words: list[str], log: int) -> None:
+    os.setsid()
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    sys.argv = ["lorelab", *words]
+    status = 0
+    try:
+        cli.main()
+    except SystemExit as stop:
+        status = stop.code or 0
+    except BaseException as error:
+        print(f"Traceback: {error!r}", file=sys.stderr)
+        status = 99
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def started(door: Door, place: Place) -> Started:
+    return Started([word.format(**place._asdict()) for word in door.words])
+
+
+def found(door: Door, place: Place) -> object | None:
+    """The result as it is there, or None; `half` where it can't be read."""
+    file = place.out / door.result
+    if not file.exists():
+        return None
+    try:
+        return door.read(file)
+    except Exception:
+        return "half"
+
+
+def killed(door: Door, place: Place, chance: random.Random, seconds: float) -> Ended:
+    """Kill -9 at a moment within the time that it takes."""
+    one = started(door, place)
+    time.sleep(chance.uniform(0, seconds))
+    os.kill(one.pid, signal.SIGKILL)
+    return one.wait()
+
+
+def full(door: Door, place: Place, chance: random.Random, seconds: float) -> Ended:
+    """A disk of a few KiB, which is larger when the command is given again."""
+    _remount(place.out, f"size={4 * chance.randrange(1, 4)}k")
+    ended = started(door, place).wait()
+    _remount(place.out, "size=64m")
+    return ended
+
+
+def read_only(door: Door, place: Place, chance: random.Random, seconds: float) -> Ended:
+    """A file system that is mounted read-only, and writable the second time."""
+    _remount(place.out, "ro")
+    ended = started(door, place).wait()
+    _remount(place.out, "rw")
+    return ended
+
+
+def twice(door: Door, place: Place, chance: random.Random, seconds: float) -> Ended:
+    """Two of the same command, the second a moment later; tells how the second ended."""
+    first = started(door, place)
+    time.sleep(chance.uniform(0, seconds / 2))
+    second = started(door, place)
+    ended = second.wait()
+    alone = first.wait()
+    return ended if alone.status == 0 else alone
+
+
+FAULTS = {"kill -9": killed, "full disk": full, "read-only": read_only, "two at once": twice}
+
+
+def trial(name: str, fault: str, place: Place, seconds: float, wanted: object, seed: int) -> dict:
+    """One trial, from an empty folder to the same command undisturbed."""
+    door = DOORS[name]
+    with _disk(place.out):
+        ended = FAULTS[fault](door, place, random.Random(f"{name} {fault} {seed}"), seconds)
+        lines = [line for line in ended.said.splitlines() if line.startswith("lorelab: ")]
+        before = found(door, place)
+        if fault != "two at once" or ended.status:
+            time.sleep(0.2)  # children of a killed door go by themselves
+        if name == "damon" and before is not None:
+            again = Ended(0, "", 0)  # refuses to write over what is whole
+        else:
+            again = started(door, place).wait()
+        left = [path.name for path in place.out.iterdir() if path.name != "lost+found"]
+        return {
+            "door": name,
+            "fault": fault,
+            "trials": 1,
+            "disturbed": int(ended.status != 0),
+            "unclear": int(
+                ended.status not in (0, -9) and (len(lines) != 1 or "Traceback" in ended.said)
+            ),
+            "half_written": int(before is not None and before != wanted),
+            "left_over": int(len(left) > ALLOWED[name]),
+            "failed_again": int(again.status != 0),
+            "lost": int(found(door, place) != wanted),
+            "said": " | ".join(lines) + ("" if again.status == 0 else f" AGAIN {again.said}"),
+        }
+
+
+@contextmanager
+def _disk(at: Path):
+    """A file system of its own, in memory."""
+    at.mkdir(exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "lorelab-trial", at], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", at], check=True)
+
+
+def _remount(at: Path, options: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{options}", at], check=True)
+
+
+@contextmanager
+def places(scheduler: str):
+    """Inputs, and a folder for what the doors write."""
+    with tempfile.TemporaryDirectory(prefix="trials-") as made:
+        inputs = Path(made, "inputs")
+        inputs.mkdir()
+        shutil.copy(HERE / "data/recordings/turns.damon.data", inputs / "damon.data")
+        cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
+        cells[0].metadata["tags"] = ["parameters"]
+        kernel = {"kernelspec": {"name": "python3", "language": "python", "display_name": "3"}}
+        page = nbformat.v4.new_notebook(cells=cells, metadata=kernel)
+        nbformat.write(page, inputs / "page.ipynb")
+        yield Place(inputs, scheduler, Path(made, "out"))
+
+
+def trials(
+    doors: list[str], faults: list[str], number: int, scheduler: str = ""
+) -> Iterator[pd.DataFrame]:
+    """`number` trials of each fault on each door: a table for each of both, a row a trial."""
+    with places(scheduler) as place:
+        for name in doors:
+            with _disk(place.out):
+                first = started(DOORS[name], place).wait()
+                wanted = found(DOORS[name], place)
+                if first.status or wanted is None:
+                    raise RuntimeError(first.said)
+            for fault in faults:
+                rows = []
+                for seed in range(number):
+                    rows.append(trial(name, fault, place, first.seconds, wanted, seed))
+                    print(*rows[-1].values(), file=sys.stderr, flush=True)
+                yield pd.DataFrame(rows)
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    words.add_argument("--number", type=int, default=20)
+    words.add_argument("--door", action="append", choices=DOORS)
+    words.add_argument("--fault", action="append", choices=FAULTS)
+    words.add_argument("-o", type=Path, default=HERE / "data/faults")
+    given = words.parse_args()
+    doors = given.door or list(DOORS)
+    faults = given.fault or list(FAULTS)
+    warm()
+    given.o.mkdir(parents=True, exist_ok=True)
+    with cluster() if "sweep" in doors else nullcontext("") as scheduler:
+        for rows in trials(doors, faults, given.number, scheduler):
+            one = rows.iloc[0]
+            file = given.o / f"{one.door}-{one.fault.replace(' ', '_')}.csv"
+            rows.drop(columns="said").to_csv(file, index=False)
+
+
+def warm() -> None:
+    """Load what the doors load, so that a child has it."""
+    from lorelab import rerun  # noqa: F401
+    from lorelab.damon import charts  # noqa: F401
+    from lorelab.damon.damo import report  # noqa: F401
+    from lorelab.experiments import experiment
+
+    found_ = experiment(ALLOCATOR)
+    found_.simulate(found_.Params(iterations=1))
+
+
+@contextmanager
+def cluster():
+    """A scheduler and a worker of their own, which outlive the doors."""
+    bin_ = Path(sys.executable).parent
+    with tempfile.TemporaryDirectory() as made:
+        file = Path(made, "scheduler.json")
+        own = {"cwd": made, "stderr": subprocess.DEVNULL}
+        words = ["--scheduler-file", file, "--no-dashboard"]
+        scheduler = subprocess.Popen([bin_ / "dask", "scheduler", *words, "--port", "0"], **own)
+        worker = subprocess.Popen([bin_ / "dask", "worker", *words, "--nthreads", "1"], **own)
+        try:
+            until = time.monotonic() + SECONDS
+            while not file.exists() and time.monotonic() < until:
+                time.sleep(0.2)
+            yield pd.read_json(file, typ="series")["address"]
+        finally:
+            worker.terminate()
+            scheduler.terminate()
+            worker.wait()
+            scheduler.wait()
+
+
+if __name__ == "__main__":
+    main()
