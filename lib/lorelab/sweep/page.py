@@ -20,6 +20,8 @@ AT_ONCE = 5_000
 """Points in memory while the table is written."""
 MOST_CHARTS = 24
 MOST_COLOURS = 6
+MOST_PLACES = 500
+"""Along the axis of a chart; of more values, neighbours are drawn as their mean."""
 
 PAGE = """\
 <!doctype html>
@@ -123,6 +125,11 @@ def _means(journal: Journal, table: Path) -> Iterator[tuple[tuple[str, str], pd.
     """Each counter's mean over steps, by the two parameters with the most values."""
     by = _drawn_over(journal)
     rows = pd.read_parquet(table, columns=[*by, "counter", "unit", "value"])
+    axis = rows[by[0]]
+    if axis.nunique() > MOST_PLACES and pd.api.types.is_numeric_dtype(axis):
+        low, width = axis.min(), (axis.max() - axis.min()) / MOST_PLACES
+        place = ((axis - low) // width).clip(upper=MOST_PLACES - 1)
+        rows[by[0]] = low + (place + 0.5) * width
     for key, group in islice(rows.groupby(["counter", "unit"], sort=False), MOST_CHARTS):
         yield key, group.groupby(by, sort=True)["value"].mean().reset_index()
 
