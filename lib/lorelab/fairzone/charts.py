@@ -138,7 +138,16 @@ def gains(table: pd.DataFrame, see: str) -> alt.Chart:
         .encode(
             x=alt.X("threads:O", title="threads"),
             y=alt.Y("gain:Q", title="gain of sequential reads, %", scale=alt.Scale(zero=True)),
-            color=alt.Color("source:N", title=None, scale=alt.Scale(range=[VERMILLION, BLACK])),
+            color=alt.Color(
+                "source:N",
+                title=None,
+                scale=alt.Scale(range=[VERMILLION, BLACK]),
+                legend=alt.Legend(orient="bottom", labelLimit=260),
+            ),
         )
-        .properties(title=title("The gain, and the cache hits that would make it", see))
+        .properties(
+            title=title("The gain, and the cache hits that would make it", see),
+            width=420,
+            height=200,
+        )
     )

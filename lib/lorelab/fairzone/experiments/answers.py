@@ -1,0 +1,112 @@
+"""Tables of the page of answers, one function a question; the numbers are those of the page."""
+
+import pandas as pd
+
+from lorelab.experiments import experiment
+from lorelab.fairzone.experiments import tiobench
+from lorelab.fairzone.params import Batches, Boundary, Tiobench, Variant
+from lorelab.fairzone.thread import figures
+from lorelab.params import label
+
+
+def phases(params: Tiobench, **update: object) -> pd.DataFrame:
+    """`tiobench.summary()` by phase, of these parameters and what is different."""
+    done = tiobench.run(params.model_copy(update={"steps": 1} | update))
+    return tiobench.summary(done).set_index("phase")
+
+
+def shared(params: Tiobench) -> pd.DataFrame:
+    """1: DMA32's part of each phase's allocations and of memory, in per cent, a row a variant."""
+    shown = (Variant.OFF, Variant.BASELINE, Variant.V1, Variant.JUNE_18, Variant.MERGED)
+    found = {label(v): phases(params, variant=v).loc[["write", "read"]] for v in shown}
+    table = pd.DataFrame({name: 100 * rows["share"] for name, rows in found.items()}).T
+    return table.assign(size=100 * found["v1"]["size"].iloc[0])
+
+
+def fitting(params: Tiobench) -> pd.DataFrame:
+    """1: the same for data that fits into memory, as posted on 18 June and in the model."""
+    rows = {}
+    for v, row in ((Variant.BASELINE, "vanilla"), (Variant.JUNE_18, "fairzone")):
+        ran = tiobench.run(params.model_copy(update={"variant": v, "data_percent": 80, "steps": 1}))
+        zones = dict(zip(ran.zones, ran.allocated.sum(axis=0), strict=True))
+        low, high = (figures.figure(f"june18-{zone}-allocs-{row}") for zone in ("dma32", "normal"))
+        model = zones["DMA32"] / (zones["DMA32"] + zones["Normal"])
+        rows[label(v)] = {"posted": 100 * low / (low + high), "model": 100 * model}
+    return pd.DataFrame(rows).T
+
+
+def drift(cpus: int = 64) -> pd.DataFrame:
+    """2: failed passes by cause, resets and DMA32's share [%], with counters a CPU and exact."""
+    simulate = experiment("fairzone/batches").simulate
+    columns = {}
+    for exact in (False, True):
+        params = Batches(cpus=cpus, threads=cpus, turn=1, exact=exact)
+        counted = simulate(params).set_index("counter")["value"]
+        zones = counted[["allocated_dma32", "allocated_normal"]]
+        counted["DMA32's share, %"] = 100 * zones["allocated_dma32"] / zones.sum()
+        columns["exact" if exact else "per CPU"] = counted
+    causes = ["failed_by_batch", "failed_by_watermark", "failed_by_both", "resets", "deferred"]
+    return pd.DataFrame(columns).loc[[*causes, "DMA32's share, %"]].T
+
+
+def read_back(params: Tiobench) -> pd.DataFrame:
+    """3: hits of the reads in per cent: as posted, caches dropped, and data that fits."""
+    cases = {
+        "as posted": {},
+        "caches dropped": {"workload": "drop-caches"},
+        "80 % of memory": {"data_percent": 80},
+    }
+    pair = (Variant.BASELINE, Variant.V1)
+    found = {
+        name: {label(v): 100 * phases(params, variant=v, **case).loc["read", "hits"] for v in pair}
+        for name, case in cases.items()
+    }
+    return pd.DataFrame(found).T
+
+
+def alike(params: Tiobench) -> pd.DataFrame:
+    """4: off, v1 and its repairs side by side: shares, hits and walks of the reads."""
+    cases = {
+        "off": {"variant": Variant.OFF},
+        "v1": {"variant": Variant.V1},
+        "v1, asks local zones": {"variant": Variant.V1_LOCAL},
+        "v1, asks reachable zones": {"variant": Variant.V1_REACHABLE},
+        "v1, no ZONE_DMA": {"variant": Variant.V1, "zone_dma": False},
+    }
+    columns = ["share", "hits", "passes", "tests", "resets"]
+    found = {name: phases(params, **case).loc["read", columns] for name, case in cases.items()}
+    return pd.DataFrame(found).T.astype(float)
+
+
+def stuck() -> pd.DataFrame:
+    """5: 32 allocations with both zones below low: slow ones, resets, passes, tests."""
+    simulate = experiment("fairzone/boundary").simulate
+    rows = {
+        label(v): simulate(Boundary(variant=v)).set_index("counter")["value"]
+        for v in (Variant.BASELINE, Variant.V1, Variant.MERGED)
+    }
+    return pd.DataFrame(rows).T[["slow", "resets", "passes", "tests"]]
+
+
+def both_low(params: Tiobench) -> tuple[int, int]:
+    """5: fair passes that failed by watermarks alone, and allocations, of a whole run."""
+    done = tiobench.run(params.model_copy(update={"steps": 1}))
+    failed = done.count[:, tiobench.COUNTS.index("failed_by_watermark")].sum()
+    return int(failed), int(done.allocated.sum())
+
+
+def two_files(params: Tiobench) -> pd.DataFrame:
+    """7: hits of each read of two files in per cent, a column a variant."""
+    found = {
+        label(v): 100 * phases(params, variant=v, workload="two-files", data_percent=110)["hits"]
+        for v in (Variant.OFF, Variant.BASELINE)
+    }
+    return pd.DataFrame(found)
+
+
+def distances(params: Tiobench) -> pd.DataFrame:
+    """8: DMA32's share and the hits of v1's reads, a row a `min_free_kbytes`."""
+    sizes = (33792, 56000, 67584, 100000, 135168)
+    found = {kib: phases(params, variant=Variant.V1, min_free_kib=kib).loc["read"] for kib in sizes}
+    wide = pd.DataFrame(found).T[["share", "hits"]].astype(float)
+    return wide.rename_axis("min_free_kbytes")
