@@ -1,7 +1,13 @@
 """The fair zone allocation policy: batches that spread page allocations over a node's zones."""
 
 from lorelab.experiments import Experiment
-from lorelab.fairzone.params import Batches, Boundary, Inversion, Tiobench
+from lorelab.fairzone.params import (
+    Batches,
+    Boundary,
+    Followed,
+    Inversion,
+    Tiobench,
+)
 
 EXPERIMENTS = [
     Experiment(
@@ -23,5 +29,10 @@ EXPERIMENTS = [
         "fairzone/boundary",
         "What does an allocation cost while both zones are below their low watermark?",
         Boundary,
+    ),
+    Experiment(
+        "fairzone/followed",
+        "Does each walk of a kernel's allocator come to what the model says?",
+        Followed,
     ),
 ]

@@ -150,6 +150,18 @@ TRAITS = {
 }
 """What each variant does; nothing else tells them apart."""
 
+MODES = {
+    "off": Traits(Fair.NO),
+    "baseline": TRAITS[Variant.BASELINE],
+    "v1": TRAITS[Variant.V1],
+    "v1-local": TRAITS[Variant.V1_LOCAL],
+    "v1-reachable": TRAITS[Variant.V1_REACHABLE],
+    "merged": TRAITS[Variant.FIXED],
+    "all-nodes": TRAITS[Variant.BASELINE]._replace(remote=True),
+}
+"""What each choice of the kernel's switch fairzone/mode does."""
+Mode = Literal["off", "baseline", "v1", "v1-local", "v1-reachable", "merged", "all-nodes"]
+
 VariantParam = by_label(Variant)
 
 
@@ -264,3 +276,30 @@ class Boundary(Params):
         0, "pages by which the low zone is above its low watermark", "pages", ge=0
     )
     allocations: int = param(32, "allocations, none of which frees a page", ge=1, le=10_000)
+
+
+class Guest(Params):
+    """A guest of one node with several zones, and the policy of a patched 6.12."""
+
+    mode: Mode = param("baseline", "choice of the switch fairzone/mode")
+    cpus: int = param(1, "CPUs", "CPUs", ge=1, le=8)
+    mib: int = param(512, "memory of the guest", "MiB", ge=384, le=16384)
+    min_free_kib: int = param(2896, "vm.min_free_kbytes", "KiB", ge=1024, le=2**20)
+    exact: bool = param(False, "batch counters without per-CPU parts")
+    dma32_mib: int = param(
+        192, "memory below the 4 GiB line: DMA and DMA32, the rest is Normal", "MiB", ge=128
+    )
+
+    @model_validator(mode="after")
+    def _both(self) -> Self:
+        if self.dma32_mib > self.mib - 64:
+            raise ValueError(f"dma32_mib={self.dma32_mib}: takes at most mib - 64")
+        return self
+
+
+class Followed(Guest):
+    """`fairzone/followed`: each walk of the zonelist, written down by the kernel."""
+
+    log_mib: int = param(
+        16, "logged: that much is written, and twice as much read", "MiB", ge=1, le=512
+    )

@@ -68,14 +68,15 @@ def zone_is_fair_depleted(node, z):
 
 @forceinline
 def buffered_rmqueue(node, z, cpu):
-    """Take one page from the zone, and count it against the batch."""
+    """Take a block from the zone, and count its pages against the batch."""
     zone = node.zone[z]
-    zone.free -= 1
-    zone.allocated += 1
+    pages = node.info[0].pages
+    zone.free -= pages
+    zone.allocated += pages
     if zone.node:
         node.count[SPILLS] += ONE
     if zone.takes_part:
-        mod_zone_page_state(node, z, cpu, -1)
+        mod_zone_page_state(node, z, cpu, -pages)
         rule = node.info[0].depleted
         if (rule == FLAG and batch_is_used(node, z)) or (
             rule == FLAG_BELOW and zone.nr_alloc_batch <= 0

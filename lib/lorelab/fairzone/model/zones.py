@@ -66,6 +66,7 @@ INFO = np.dtype(
             "up",  # a kernel built for one CPU: counters are exact, and read as unsigned
             "nodes",
             "classzone",  # of the allocations: the highest zone
+            "pages",  # that each allocation takes: 1 << order
             "dirty_ratio",
         )
     ]
@@ -238,6 +239,7 @@ def make(
     info["up"] = cpus == 1
     info["nodes"] = 2 if others else 1
     info["classzone"] = len(local) - 1
+    info["pages"] = 1
     info["dirty_ratio"] = dirty_ratio
     several = int(zone["takes_part"][: len(local)].sum()) > 1
     if traits.only_several and not several:

@@ -1,0 +1,1 @@
+"""How kernel runs are held against the model, where it is not step by step."""

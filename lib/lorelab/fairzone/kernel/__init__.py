@@ -1,0 +1,1 @@
+"""The same questions put to a kernel."""

@@ -1,0 +1,93 @@
+"""The machines of the chapter, and the runs of lib/kernel/fairzone/guest/stream.py.
+
+Memory of the guest ends the 4 GiB zone early (max-ram-below-4g), so that a small guest has DMA32
+and Normal. The disk takes what is written, gives zeros, and is as slow as it is told to be: no file
+of the host is behind it.
+"""
+
+import re
+from typing import Any
+
+from lorelab.fairzone.params import Guest
+from lorelab.lab.boot import Job, Machine
+from lorelab.lab.run import Lab, Measured
+from lorelab.lab.run import measure as boot
+
+DESIGN = "fairzone"
+DISK_MIB = 65536
+SECONDS_A_RUN = 240.0
+PAGES_A_MIB = 256
+
+
+def disk(mb_s: int) -> tuple[str, ...]:
+    """QEMU's arguments for the throttled disk."""
+    nothing = f"driver=null-co,node-name=nothing,size={DISK_MIB << 20},read-zeroes=on"
+    return (
+        *("-object", f"throttle-group,id=slow,x-bps-total={mb_s * 1_000_000}"),
+        *("-blockdev", nothing),
+        *("-blockdev", "driver=throttle,node-name=disk,throttle-group=slow,file=nothing"),
+        *("-device", "virtio-blk-pci,drive=disk"),
+    )
+
+
+def with_zones(params: Guest, disk_mb_s: int = 132) -> Machine:
+    """A guest with DMA, DMA32 and Normal."""
+    line = ("-machine", f"max-ram-below-4g={params.dma32_mib}M")
+    return Machine(params.cpus, params.mib, qemu=(*line, *disk(disk_mb_s)))
+
+
+def switches(params: Guest) -> dict[str, str]:
+    """The switches of a run; none that stands as the kernel has it."""
+    chosen = {"fairzone/nofragment": "ignored"}
+    if params.mode != "off":
+        chosen["fairzone/mode"] = params.mode
+    if params.exact:
+        chosen["fairzone/counter"] = "exact"
+    return chosen
+
+
+def run(params: Guest, phases: list[dict[str, Any]]) -> dict[str, Any]:
+    """One run for the guest's `stream.py`."""
+    return {
+        "switches": switches(params),
+        "min_free_kib": params.min_free_kib,
+        "phases": phases,
+    }
+
+
+def measure(of: Machine, runs: list[dict[str, Any]], lab: Lab) -> Measured:
+    """Boot the patched kernel and do `runs` one after the other."""
+    job = Job(DESIGN, "stream", {"runs": runs}, SECONDS_A_RUN * len(runs))
+    return boot(of, job, lab, patched=True)
+
+
+def phases(measured: Measured, run: int) -> list[dict[str, Any]]:
+    """What the guest said of each phase of a run."""
+    return [row for row in measured.rows if row["run"] == run and "changed" in row]
+
+
+def zones(phase: dict[str, Any]) -> list[dict[str, Any]]:
+    """Zones at the beginning of a phase: /proc/zoneinfo and the patch's counters together.
+
+    Returns
+    -------
+    list of dict
+        By slot, the lowest first: `zone`, `slot`, `managed`, `min`, `low`, `high`, `free`,
+        `threshold`, `reserve` and `reserve_dma32` (kept from the highest class and from DMA32).
+    """
+    found = []
+    for line in phase["begun"].splitlines():
+        said = re.match(r"zone (\d+) (\w+) slot (\d+) managed (\d+) .* threshold (\d+)", line)
+        if said is None:
+            continue
+        node, name, slot, managed, threshold = said.groups()
+        [info] = (
+            zone for zone in phase["zoneinfo"] if zone["zone"] == name and zone["node"] == int(node)
+        )
+        found.append(
+            {key: info[key] for key in ("min", "low", "high", "free")}
+            | {"zone": name, "slot": int(slot), "managed": int(managed)}
+            | {"threshold": int(threshold), "reserve": info["protection"][-1]}
+            | {"reserve_dma32": info["protection"][1]}
+        )
+    return sorted(found, key=lambda zone: zone["slot"])

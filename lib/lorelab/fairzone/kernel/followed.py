@@ -1,0 +1,123 @@
+"""`fairzone/followed` on a kernel: every walk of the zonelist, in its order."""
+
+import base64
+import zlib
+
+import numpy as np
+import pandas as pd
+
+from lorelab.errors import RunFailed
+from lorelab.fairzone.kernel import boot
+from lorelab.fairzone.params import Followed
+from lorelab.lab.records import Record
+from lorelab.lab.run import Lab, by_boot
+
+NAME = "fairzone/followed"
+SLOTS = ("dma", "dma32", "normal", "movable")
+EVENT = np.dtype(
+    [
+        *((name, "u1") for name in ("cpu", "zone", "order", "flags", "skipped")),
+        ("low", "u1", 2),
+        ("other", "u1", 2),
+        ("passes", "u1"),
+        ("klass", "u1"),
+        ("diff", "i1"),
+        ("batch", "<i4"),
+        ("free", "<u4", len(SLOTS)),
+    ]
+)
+"""struct fair_event of the kernel's patch."""
+ALIKE = ["cpu", "zone", "order", "flags", "skipped", "low", "low2", "other", "other2", "passes"]
+ALIKE += ["klass"]
+ZONE = ["managed", "wmark_low", "wmark_high", "threshold", "reserve", "reserve_dma32"]
+COLUMNS = ["kind", "count", *ALIKE, "batch", "diff", *(f"free_{name}" for name in SLOTS), *ZONE]
+"""One row a zone (`kind` zone), then one a number of alike walks (`kind` walk)."""
+FULL = 100
+"""Per cent of the guest's memory that is written before the log begins."""
+
+
+def measure(wanted: list[Followed], lab: Lab) -> list[Record]:
+    """Write and read the disk on a kernel that logs its walks; like machines share a boot.
+
+    Memory is filled first. Then `log_mib` are written and twice as much is read, both logged.
+
+    Raises
+    ------
+    RunFailed
+        The log has no room for the run, or the guest did not come to the end.
+    """
+
+    def kind(params: Followed) -> tuple[int, ...]:
+        return params.cpus, params.mib, params.dma32_mib
+
+    return by_boot(wanted, kind, lambda runs: _measure(runs, lab))
+
+
+def _measure(wanted: list[Followed], lab: Lab) -> list[Record]:
+    runs = []
+    for params in wanted:
+        full = params.mib * boot.PAGES_A_MIB * FULL // 100
+        more = params.log_mib * boot.PAGES_A_MIB
+        plan = [
+            {"name": "fill", "writes": [0, full]},
+            {"name": "log", "writes": [full, more], "reads": [0, 2 * more], "events": True},
+        ]
+        runs.append(boot.run(params, plan))
+    measured = boot.measure(boot.with_zones(wanted[0]), runs, lab)
+    found = []
+    for number, params in enumerate(wanted):
+        table = laid_out(
+            [row for row in measured.rows if row["run"] == number and "piece" in row],
+            boot.zones(boot.phases(measured, number)[-1]),
+        )
+        found.append(measured.record(NAME, params, table, number + 1))
+    return found
+
+
+def laid_out(pieces: list[dict], zones: list[dict]) -> pd.DataFrame:
+    """A log as the guest sent it, as a table of `COLUMNS`.
+
+    Walks that follow one another and came to the same are one row: `count` of them, `batch` and
+    `diff` after the last, and of each zone's free pages the most where it failed its watermark, the
+    least elsewhere, which is the harder case of the test.
+    """
+    packed = base64.b64decode("".join(row["piece"] for row in pieces))
+    events = np.frombuffer(zlib.decompress(packed), EVENT)
+    if len(events) != pieces[0]["logged"]:
+        raise RunFailed(f"the log has room for {len(events)} walks: ask for a smaller log_mib")
+    table = pd.DataFrame({name: events[name].astype(np.int64) for name in ALIKE if name in SIMPLE})
+    for name in ("low", "other"):
+        for suffix, number in (("", 0), ("2", 1)):
+            table[f"{name}{suffix}"] = events[name][:, number].astype(np.int64)
+    for name in ("batch", "diff"):
+        table[name] = events[name].astype(np.int64)
+    for slot, name in enumerate(SLOTS):
+        table[f"free_{name}"] = events["free"][:, slot].astype(np.int64)
+    run = (table[ALIKE] != table[ALIKE].shift()).any(axis=1).cumsum()
+    groups = table.groupby(run, sort=True)
+    walks = groups[ALIKE].first().assign(kind="walk", count=groups.size())
+    walks[["batch", "diff"]] = groups[["batch", "diff"]].last()
+    for slot, name in enumerate(SLOTS):
+        column = groups[f"free_{name}"]
+        failed = ((walks["low"] | walks["low2"]) & (1 << slot)) != 0
+        walks[f"free_{name}"] = column.max().where(failed, column.min())
+    rows = [
+        {
+            "kind": "zone",
+            "zone": zone["slot"],
+            "managed": zone["managed"],
+            "wmark_low": zone["low"],
+            "wmark_high": zone["high"],
+            "threshold": zone["threshold"],
+            "reserve": zone["reserve"],
+            "reserve_dma32": zone["reserve_dma32"],
+        }
+        for zone in zones
+    ]
+    both = pd.concat([pd.DataFrame(rows), walks], ignore_index=True)
+    numbers = [name for name in COLUMNS if name != "kind"]
+    both[numbers] = both.reindex(columns=numbers).fillna(0).astype(np.int64)
+    return both[COLUMNS]
+
+
+SIMPLE = {name for name in EVENT.names if EVENT[name].shape == ()}
