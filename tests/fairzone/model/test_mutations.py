@@ -5,19 +5,18 @@ mutation runs at once as plain Python. The unchanged source has to agree with th
 way, or a difference would prove nothing.
 """
 
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
-from lorelab import numbers
 from lorelab.fairzone import model, workload
 from lorelab.fairzone.params import Variant
 from lorelab.numbers import U
+from tests import mutated
 from tests.fairzone.model.test_oracle import differences
 from tests.fairzone.oracle import Machine
+from tests.mutated import Records
 
 MODULES = ("zones", "vmstat", "page_alloc", "lru", "vmscan", "filemap")
 
@@ -85,43 +84,10 @@ MUTATIONS = {
 }  # fmt: skip
 
 
-class Record:
-    """One row of a structured array whose fields are attributes, as numba has it."""
-
-    def __init__(self, row):
-        object.__setattr__(self, "row", row)
-
-    def __getattr__(self, name):
-        return self.row[name]
-
-    def __setattr__(self, name, value):
-        self.row[name] = value
-
-
-class Records(np.ndarray):
-    def __getitem__(self, key):
-        found = super().__getitem__(key)
-        return Record(found) if isinstance(found, np.void) else found
-
-
-def load(module=None, old="", new=""):
-    """The model as plain Python, with `old` in `module` turned into `new`."""
-    sys.modules["mutant"] = ModuleType("mutant")
-    plain = sys.modules["mutant.numbers"] = ModuleType("mutant.numbers")
-    vars(plain).update(vars(numbers))
-    plain.forceinline = plain.outline = plain.njit = lambda function: function
-    folders = dict.fromkeys(MODULES, model.__path__[0]) | {"files": workload.__path__[0]}
-    for name, folder in folders.items():
-        text = (Path(folder) / f"{name}.py").read_text()
-        if name == module:
-            assert text.count(old) == 1, f"{name}.py has {old!r} {text.count(old)} times"
-            text = text.replace(old, new)
-        text = text.replace("from lorelab.numbers import", "from mutant.numbers import")
-        text = text.replace("from lorelab.fairzone.model", "from mutant")
-        mutant = sys.modules[f"mutant.{name}"] = ModuleType(f"mutant.{name}")
-        setattr(sys.modules["mutant"], name, mutant)
-        exec(compile(text, f"mutant of {name}.py", "exec"), mutant.__dict__)
-    return sys.modules["mutant"]
+def load(mutation=None):
+    files = [Path(model.__path__[0]) / f"{name}.py" for name in MODULES]
+    files.append(Path(workload.__path__[0]) / "files.py")
+    return mutated.load("lorelab.fairzone.model", files, {}, mutation)
 
 
 def agrees(mutant, variant, cpus=2, local=(20, 260, 400), rate=30_000):
@@ -160,9 +126,4 @@ def test_the_model_itself_agrees():
 @pytest.mark.filterwarnings("ignore:overflow encountered")
 @pytest.mark.parametrize("mutation", MUTATIONS)
 def test_mutation_is_caught(mutation):
-    mutant = load(*MUTATIONS[mutation])
-    try:
-        caught = not agrees_everywhere(mutant)
-    except (AssertionError, IndexError):
-        caught = True
-    assert caught
+    assert mutated.caught(agrees_everywhere, load(MUTATIONS[mutation]))

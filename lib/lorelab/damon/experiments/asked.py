@@ -16,6 +16,7 @@ from lorelab.damon.params import (
     Variant,
 )
 from lorelab.damon.workload.masim import Access
+from lorelab.numbers import PAGE
 
 QUARTILES = [0.25, 0.5, 0.75]
 SETTINGS = {
@@ -74,8 +75,8 @@ def merged(p: float, seed: int) -> dict[str, float]:
 
     With fixed regions the share of neighbours that are apart; with DAMON's their number and age.
     """
-    sizes = {"always": 16 * 4096, "same": int(2.5e6 / -np.log(1 - p)) * 4096}
-    config = studies.program(sizes, Access("always", False, 4096, 1), Access("same", True, 64, 1))
+    sizes = {"always": 16 * PAGE, "same": int(2.5e6 / -np.log(1 - p)) * PAGE}
+    config = studies.program(sizes, Access("always", False, PAGE, 1), Access("same", True, 64, 1))
     low, high = studies.addresses(config, "same")
     found = {}
     for variant, least in ((Variant.FIXED, 100), (Variant.DAMON, 10)):
@@ -177,7 +178,7 @@ def damage(programs: tuple[str, ...], ages: tuple[str, ...], quotas: tuple[int, 
 
 def hidden(mib: int, switch_us: int, seed: int, tlb: int = 1536) -> float:
     """Mean count of a set that is accessed all the time, behind a TLB of `tlb` pages."""
-    config = studies.program({"set": mib << 20}, Access("set", False, 4096, 1))
+    config = studies.program({"set": mib << 20}, Access("set", False, PAGE, 1))
     params = Monitoring(tlb=tlb, switch_us=switch_us, seed=seed)
     return studies.counts(params, 100, config, "set")[20:].mean()
 

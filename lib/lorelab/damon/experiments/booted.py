@@ -17,6 +17,7 @@ from lorelab.damon.kernel import schemes_followed as schemes_log
 from lorelab.damon.params import Accuracy, FollowedSchemes, Masim, Overhead, Schemes
 from lorelab.experiments import experiment
 from lorelab.lab import records
+from lorelab.numbers import PAGE
 from lorelab.params import words
 
 ACCURACY, MASIM, OVERHEAD, SCHEMES = (
@@ -70,7 +71,7 @@ def mean_count(**changes: object) -> pd.Series:
 def pages_seen(counters: pd.DataFrame) -> tuple[int, float]:
     """Pages of the hot range that count, from the fifth window on: of how many, and how many."""
     wide = counters.pivot_table(index="step", columns="counter", values="value").loc[5:]
-    pages = wide["hot"].iloc[0] / 4096
+    pages = wide["hot"].iloc[0] / PAGE
     return int(pages), round((wide["hot_seen"] / wide["hot"] * pages).median(), 1)
 
 

@@ -25,6 +25,7 @@ from lorelab.damon.workload.masim import builtin
 from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.lab.records import Record
+from lorelab.numbers import PAGE
 
 ACCURACY, OVERHEAD, SEARCH, MASIM = (
     experiment(f"damon/{name}") for name in ("accuracy", "overhead", "hotspot", "masim")
@@ -182,7 +183,7 @@ def kdamonds(pair: dict[int, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame
 
 def listed(counters: pd.DataFrame) -> float:
     """Pages of the program's region that count as accessed, in a window's mean over samples."""
-    return (counters.loc[counters["counter"] == "hot_seen", "value"] / 4096).median()
+    return (counters.loc[counters["counter"] == "hot_seen", "value"] / PAGE).median()
 
 
 def waiting() -> pd.DataFrame:

@@ -7,6 +7,7 @@ from lorelab import agreement
 from lorelab.damon.params import Hotspot, Masim
 from lorelab.experiments import experiment
 from lorelab.findings import Finding
+from lorelab.numbers import PAGE
 
 NEVER = 151
 """Windows that `damon/hotspot` writes down for a run of 150 that never told the hot range."""
@@ -46,7 +47,7 @@ def fresh_pages() -> str:
     for fresh in (False, True):
         counters = _recorded("damon/masim", Masim(**params, fresh=fresh))
         hot = counters.loc[counters["counter"] == "hot_seen", "value"]
-        seen.append(hot.median() / 4096)
+        seen.append(hot.median() / PAGE)
     return (
         f"Of 256 pages in use all the time DAMON sees {seen[1]:.0f} while the last "
         f"{256 - seen[1]:.0f} wait in a batch of up to {BATCH}, and {seen[0]:.0f} once they are "

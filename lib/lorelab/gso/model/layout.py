@@ -9,10 +9,11 @@ Plain integers, no numba: a layout is computed once and read by people.
 
 from typing import NamedTuple
 
+from lorelab.numbers import PAGE
+
 SMP_CACHE_BYTES = 64
 """x86-64: 1 << CONFIG_X86_L1_CACHE_SHIFT."""
-PAGE_SIZE = 4096
-KMALLOC_MAX_CACHE_SIZE = 2 * PAGE_SIZE
+KMALLOC_MAX_CACHE_SIZE = 2 * PAGE
 """Above it kmalloc() takes pages, a power of two of them."""
 
 
@@ -102,7 +103,7 @@ def kmalloc_size_roundup(size: int) -> int:
     if size <= 8:
         return 8
     if size > KMALLOC_MAX_CACHE_SIZE:
-        return PAGE_SIZE << ((size - 1) // PAGE_SIZE).bit_length()
+        return PAGE << ((size - 1) // PAGE).bit_length()
     if 64 < size <= 96:
         return 96
     if 128 < size <= 192:

@@ -15,9 +15,9 @@ buffer is written again as soon as its send is told of.
 import numpy as np
 
 from lorelab.gso.model.netem import loss_event, overtakes, prandom_seed_state
-from lorelab.numbers import ONE, ZERO, U, njit
+from lorelab.numbers import ONE, PAGE, ZERO, U, njit
 
-PAGE_SIZE = U(4096)
+PAGE_SIZE = U(PAGE)
 COUNTED = np.dtype(
     [
         (name, "u8")

@@ -7,6 +7,7 @@ from lorelab.gso.model.flag import interleavings
 from lorelab.gso.model.layout import place
 from lorelab.gso.model.structs import AS_POSTED
 from lorelab.gso.params import Layout, Lifetimes, Traffic, Variant, Vhost
+from lorelab.numbers import PAGE
 
 
 def _vhost() -> str:
@@ -38,7 +39,7 @@ def _late() -> str:
         asked.recorded(Traffic(received=True, variant=variant)).counters.set_index("counter")
         for variant in (Variant.SHARED_COUNT, Variant.ORPHAN)
     )
-    pages = -(-56_000 // 4096), 40 * -(-1400 // 4096)
+    pages = -(-56_000 // PAGE), 40 * -(-1400 // PAGE)
     return (
         f"{late['value']['copies']} calls of skb_copy_ubufs() instead of "
         f"{early['value']['copies']} for the same bytes, and {pages[1]} pages a packet instead of "
