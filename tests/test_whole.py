@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -64,3 +65,31 @@ def test_what_a_killed_one_left_goes_with_the_next(tmp_path, holder):
 def test_a_folder_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError), whole.folder(tmp_path / "absent"):
         pass
+
+
+def test_a_file_is_the_one_before_or_the_new_one(tmp_path, monkeypatch):
+    file = tmp_path / "a"
+    assert whole.write(file, "before") == file
+
+    def full(self, content):
+        self.touch()
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", full)
+        with pytest.raises(OSError, match="No space"):
+            whole.write(file, "after")
+    assert file.read_text() == "before"
+    whole.write(file, b"after")
+    assert file.read_text() == "after" and list(tmp_path.iterdir()) == [file]
+
+
+def test_two_that_write_one_file_share_no_other(tmp_path):
+    """Each has a folder of its own, so neither moves away what the other writes."""
+    with whole.folder(tmp_path) as one, whole.folder(tmp_path) as other:
+        (one / "a").write_text("one")
+        whole.write(tmp_path / "a", "third")
+        (other / "a").write_text("other")
+        (one / "a").replace(tmp_path / "a")
+        (other / "a").replace(tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]

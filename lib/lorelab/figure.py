@@ -6,6 +6,7 @@ from pathlib import Path
 
 import vl_convert
 
+from lorelab import whole
 from lorelab.errors import BadInput, RunFailed
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -60,10 +61,7 @@ def draw(name: str, file: Path, folder: Path = NOTEBOOKS) -> None:
         drawn = vl_convert.vegalite_to_png(spec, scale=PNG_SCALE)
     else:
         drawn = vl_convert.vegalite_to_pdf(spec)
-    part = file.with_name(file.name + ".part")
     try:
-        part.write_bytes(drawn)
-        part.replace(file)
+        whole.write(file, drawn)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise RunFailed(f"cannot write {file}: {error.strerror}; give -o another place") from None

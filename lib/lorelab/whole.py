@@ -41,6 +41,25 @@ def folder(beside: Path) -> Iterator[Path]:
         os.close(lock)
 
 
+def write(file: Path, content: str | bytes) -> Path:
+    """Write a file in one step: another process sees what was there before, or all of it.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    OSError
+        Its folder is not there or can't be written; then the file is as it was.
+    """
+    with folder(file.parent) as made:
+        part = made / file.name
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
+        return part.replace(file)
+
+
 def _clear(beside: Path) -> None:
     """Remove the folders that nobody holds any more."""
     for left in beside.glob(f"{MARK}*"):

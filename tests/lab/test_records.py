@@ -1,6 +1,7 @@
 """Records: what was kept is what is read, and a record that was touched is never read."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -69,7 +70,9 @@ def test_round_trip(tmp_path):
     assert records.recorded(NAME, Some, tmp_path) == [params]
 
 
-def test_what_was_recorded_later_can_be_left_out(tmp_path):
+def test_what_was_recorded_later_can_be_left_out(tmp_path, monkeypatch):
+    now = records.now()
+    monkeypatch.setattr(records, "now", lambda: now)
     for later in (0, 10, 20):
         records.save(record(Some(), [later], later=later), Some(), tmp_path)
     newest = records.load(NAME, Some(), tmp_path)
@@ -155,10 +158,14 @@ def test_half_a_record_is_refused(tmp_path):
 def test_no_room_leaves_nothing(tmp_path, monkeypatch):
     params = Some()
 
-    def full(self, text):
-        raise OSError(28, "No space left on device")
+    write = Path.write_bytes
 
-    monkeypatch.setattr("pathlib.Path.write_text", full)
+    def full(self, content):
+        if self.suffix == ".json":
+            raise OSError(28, "No space left on device")
+        return write(self, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(RunFailed, match="No space left on device"):
         records.save(record(params, [1]), params, tmp_path)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

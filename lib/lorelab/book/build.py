@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 from rich.console import Console
 from rich.progress import Progress
 
+from lorelab import whole
 from lorelab.book import cache
 from lorelab.book.execute import Run, execute
 from lorelab.book.fold import fold
@@ -131,9 +132,7 @@ def store(root: Path = ROOT, names: Collection[str] = ()) -> list[str]:
         file = root / name
         text = nbformat.writes(notebook) + "\n"
         if text != file.read_text():
-            part = file.with_name(file.name + ".part")
-            part.write_text(text)
-            part.replace(file)
+            whole.write(file, text)
             changed.append(name)
         if cache.stored(_beside(name, root), notebook, root) is None:
             cache.vouch(_beside(name, root), notebook, _kept(name, root), root)
@@ -185,10 +184,8 @@ def vega(root: Path) -> Path:
     """Vega, Vega-Lite and Vega-Embed as one script, out of vl-convert; no network."""
     file = root / f"build/vega-{vl_convert.__version__}.js"
     if not file.exists():
-        part = file.with_name(file.name + ".part")
         # In a function, for its names would clash with those of Sphinx's scripts.
-        part.write_text("(() => {\n" + vl_convert.javascript_bundle() + "\n})();\n")
-        part.replace(file)
+        whole.write(file, "(() => {\n" + vl_convert.javascript_bundle() + "\n})();\n")
     return file
 
 

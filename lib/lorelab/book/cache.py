@@ -20,6 +20,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from lorelab import whole
 from lorelab.book.execute import Run
 from lorelab.book.watch import OURS
 
@@ -61,9 +62,8 @@ def vouch(beside: Path, notebook: NotebookNode, kept: Path, root: Path) -> None:
         return  # something changed meanwhile
     rests_on = json.loads(kept.read_text())["basis"]
     beside.parent.mkdir(parents=True, exist_ok=True)
-    part = beside.with_name(beside.name + ".part")
-    part.write_text(json.dumps(_vouched(notebook, rests_on, root), indent=1, sort_keys=True) + "\n")
-    part.replace(beside)
+    vouched = json.dumps(_vouched(notebook, rests_on, root), indent=1, sort_keys=True)
+    whole.write(beside, vouched + "\n")
 
 
 def outputs(notebook: NotebookNode) -> list[list[NotebookNode]]:
@@ -98,9 +98,7 @@ def keep(kept: Path, notebook: NotebookNode, run: Run, started: float, root: Pat
         return
     entry = {"basis": basis(notebook, vars(run), root), "outputs": run.outputs}
     kept.parent.mkdir(parents=True, exist_ok=True)
-    part = kept.with_name(kept.name + ".part")
-    part.write_text(json.dumps({**entry, "of": _digest(json.dumps(entry))}))
-    part.replace(kept)
+    whole.write(kept, json.dumps({**entry, "of": _digest(json.dumps(entry))}))
 
 
 def basis(notebook: NotebookNode, names: dict[str, Any], root: Path) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+from lorelab import whole
 from lorelab.errors import RunFailed
 from lorelab.progress import track
 
@@ -38,9 +39,7 @@ def print_(wanted: dict[Path, str], ready: str) -> list[Path]:
             try:
                 page.goto(address)
                 page.wait_for_function(ready, timeout=PATIENCE)
-                part = file.with_name(file.name + ".part")
-                page.pdf(path=part, prefer_css_page_size=True, print_background=True)
-                part.replace(file)
+                whole.write(file, page.pdf(prefer_css_page_size=True, print_background=True))
             except Error as error:
                 raise RunFailed(
                     f"{address}: not printed: {error.message.splitlines()[0]}"

@@ -13,6 +13,7 @@ import jinja2
 import yaml
 from nbformat import NotebookNode
 
+from lorelab import whole
 from lorelab.book import build
 from lorelab.book.chromium import print_
 from lorelab.book.slides import Slide, markdown, slides
@@ -57,10 +58,7 @@ def talk(names: Collection[str] = (), root: Path = build.ROOT) -> list[Path]:
     written = []
     for name, pages in wanted.items():
         file = folder / f"{name}.html"
-        part = file.with_suffix(".part")
-        part.write_text(deck(name, [notebooks[page] for page in pages], root))
-        part.replace(file)
-        written.append(file)
+        written.append(whole.write(file, deck(name, [notebooks[page] for page in pages], root)))
     return written
 
 

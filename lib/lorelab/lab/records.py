@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from lorelab import whole
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache
 from lorelab.lab.build import KernelInfo
@@ -95,16 +96,12 @@ def save(record: Record, params: Params, folder: Path | None = None) -> Path | N
     which = f"kernel={release}," if release else ""
     stem = f"{which}{words(params).replace(' ', '_')}--{record.provenance.date:%Y%m%dT%H%M%SZ}"
     csv, provenance = home / f"{stem}.csv", home / f"{stem}.json"
-    part = home / f"{stem}.part"
     try:
         home.mkdir(parents=True, exist_ok=True)
         # The JSON comes last: a CSV without one is no record.
-        part.write_bytes(text)
-        part.rename(csv)
-        part.write_text(sealed(record.provenance, text))
-        part.rename(provenance)
+        whole.write(csv, text)
+        whole.write(provenance, sealed(record.provenance, text))
     except OSError as error:
-        part.unlink(missing_ok=True)
         csv.unlink(missing_ok=True)
         raise RunFailed(f"cannot write {csv}: {error.strerror}; nothing was recorded") from None
     return csv

@@ -17,6 +17,7 @@ from pathlib import Path
 from platform import python_version
 from typing import Any, NamedTuple
 
+from lorelab import whole
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache
 from lorelab.sweep.plan import Plan
@@ -127,12 +128,9 @@ class Journal:
             if file.read_text() != self.plan.text:
                 raise BadInput(f"{self.folder} has another sweep (plan.json); give -o another")
             return
-        part = file.with_suffix(".part")
         try:
-            part.write_text(self.plan.text)
-            part.replace(file)
+            whole.write(file, self.plan.text)
         except OSError as error:
-            part.unlink(missing_ok=True)
             raise RunFailed(f"cannot write {file}: {error.strerror}; make room") from None
 
     def _read(self) -> None:
