@@ -1,7 +1,7 @@
 """The table of a sweep, and a page with a chart of each counter over what was swept."""
 
 import html
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -9,15 +9,18 @@ from typing import Any
 import altair as alt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from lorelab import charts
+from lorelab import charts, whole
 from lorelab.errors import RunFailed
 from lorelab.sweep.journal import Journal
 from lorelab.sweep.points import COLUMNS
 
 AT_ONCE = 5_000
 """Points in memory while the table is written."""
+ROWS_AT_ONCE = 200_000
+"""Rows in memory while it is read."""
 MOST_CHARTS = 24
 MOST_COLOURS = 6
 MOST_PLACES = 500
@@ -46,16 +49,16 @@ def write(journal: Journal, failed: dict[int, str]) -> tuple[Path, Path]:
         The disk is full; the points stay, and nothing is left half-written.
     """
     table, page = journal.folder / "table.parquet", journal.folder / "index.html"
-    part = table.with_suffix(".part")
     try:
-        with pq.ParquetWriter(part, _schema(journal)) as writer:
-            for frame in _frames(journal):
-                writer.write_table(pa.Table.from_pandas(frame, _schema(journal), False))
-        part.replace(table)
-        part.write_text(_page(journal, table, failed))
-        part.replace(page)
+        with whole.folder(journal.folder) as made:
+            part = made / table.name
+            with pq.ParquetWriter(part, _schema(journal)) as writer:
+                for frame in _frames(journal):
+                    writer.write_table(pa.Table.from_pandas(frame, _schema(journal), False))
+            part.replace(table)
+            (made / page.name).write_text(_page(journal, table, failed))
+            (made / page.name).replace(page)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise RunFailed(
             f"cannot write {table}: {error.strerror}; the points are kept, make room and run again"
         ) from None
@@ -122,16 +125,42 @@ def _page(journal: Journal, table: Path, failed: dict[int, str]) -> str:
 
 
 def _means(journal: Journal, table: Path) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
-    """Each counter's mean over steps, by the two parameters with the most values."""
+    """Each counter's mean over steps, by the two parameters with the most values.
+
+    The table is read a piece at a time, for that of a million points is larger than memory.
+    """
     by = _drawn_over(journal)
-    rows = pd.read_parquet(table, columns=[*by, "counter", "unit", "value"])
-    axis = rows[by[0]]
-    if axis.nunique() > MOST_PLACES and pd.api.types.is_numeric_dtype(axis):
-        low, width = axis.min(), (axis.max() - axis.min()) / MOST_PLACES
-        place = ((axis - low) // width).clip(upper=MOST_PLACES - 1)
-        rows[by[0]] = low + (place + 0.5) * width
-    for key, group in islice(rows.groupby(["counter", "unit"], sort=False), MOST_CHARTS):
-        yield key, group.groupby(by, sort=True)["value"].mean().reset_index()
+    file = pq.ParquetFile(table)
+    drawn_at = _places(file, by[0])
+    keys = ["counter", "unit", *by]
+    total = None
+    for batch in file.iter_batches(ROWS_AT_ONCE, columns=[*keys, "value"]):
+        rows = batch.to_pandas()
+        rows[by[0]] = drawn_at(rows[by[0]])
+        found = rows.groupby(keys, sort=False)["value"].agg(["sum", "count"])
+        if total is not None:
+            found = pd.concat([total, found]).groupby(level=keys, sort=False).sum()
+        total = found
+    means = (total["sum"] / total["count"]).rename("value").reset_index()
+    for key, group in islice(means.groupby(["counter", "unit"], sort=False), MOST_CHARTS):
+        yield key, group[[*by, "value"]].sort_values(by, ignore_index=True)
+
+
+def _places(file: pq.ParquetFile, axis: str) -> Callable[[pd.Series], pd.Series]:
+    """Where on the axis a value is drawn: at itself, or in the middle of its neighbours."""
+    if pa.types.is_string(file.schema_arrow.field(axis).type):
+        return lambda values: values
+    column = file.read([axis])[axis]
+    if pc.count_distinct(column).as_py() <= MOST_PLACES:
+        return lambda values: values
+    low, high = pc.min_max(column).as_py().values()
+    width = (high - low) / MOST_PLACES
+
+    def middle(values: pd.Series) -> pd.Series:
+        place = ((values - low) // width).clip(upper=MOST_PLACES - 1)
+        return low + (place + 0.5) * width
+
+    return middle
 
 
 def _drawn_over(journal: Journal) -> list[str]:
