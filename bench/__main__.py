@@ -10,6 +10,7 @@ import sys
 
 from rich.console import Console
 
+from bench import sweep
 from bench.damon import tables as damon
 from bench.gso import tables as gso
 from bench.swap import tables as swap
@@ -22,6 +23,7 @@ DESIGNS = {
     "damon": (damon.speed, damon.hour, damon.reading),
     "vmalock": (vmalock.speed, vmalock_events.speed, vmalock_events.simpy),
     "gso": (gso.speed, gso.reach),
+    "sweep": (sweep.costs, sweep.memory),
 }
 
 if __name__ == "__main__":
