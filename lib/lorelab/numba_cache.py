@@ -14,7 +14,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent
 NO_KERNELS = {"agree", "book", "kernel", "lab", "thread"} | {
     *("agreement.py", "charts.py", "claims.py", "cli.py", "door.py", "equivalence.py"),
-    *("notebook.py", "rerun.py", "threads.py"),
+    *("notebook.py", "rerun.py", "threads.py", "whole.py", "sweep", "figure.py", "cards.py"),
 }
 """Rooms and files that no compiled kernel is made of: a change there leaves what is kept alone."""
 KEPT_DAYS = 14
