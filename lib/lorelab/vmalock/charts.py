@@ -163,10 +163,10 @@ def unfolding(table: pd.DataFrame, at: int) -> Moved:
             x=alt.X("since:Q", title="us", scale=alt.Scale(domain=[0, last], nice=False)),
             x2="till:Q",
             y=alt.Y("thread:O", title="thread"),
-            color=alt.Color("doing:N", title=None, scale=doing),
+            color=alt.Color("doing:N", title=None, scale=doing, legend=alt.Legend(orient="bottom")),
         )
         .properties(width=560, height=150)
-        .facet(alt.Row("variant:N", sort=["mmap-lock", "v6.12"], title=None))
+        .facet(row=alt.Row("variant:N", sort=["mmap-lock", "v6.12"], title=None))
         .properties(title=title("Who waits for whom", "Model, eight threads on eight CPUs."))
     )
     return slider(drawn, "at", at, "time [us]")
@@ -174,8 +174,10 @@ def unfolding(table: pd.DataFrame, at: int) -> Moved:
 
 def region(table: pd.DataFrame) -> alt.Chart:
     """Draw where the thread's 75 % holds (`lorelab.vmalock.experiments.performance.region`)."""
-    shown = ["SPF gains nothing", "less", *sorted(h for h in set(table["holds"]) if "%" in h)]
-    scale = alt.Scale(domain=[*shown, "more"], range=["#dddddd", ORANGE, BLUE, SKY])
+    [about] = {name for name in table["holds"] if "%" in name} or {"about"}
+    colours = {"SPF gains nothing": "#dddddd", "less": ORANGE, about: BLUE, "more": SKY}
+    shown = [name for name in colours if name in set(table["holds"])]
+    scale = alt.Scale(domain=shown, range=[colours[name] for name in shown])
     return (
         alt.Chart(table)
         .transform_calculate(writes="datum.writer_share * 1000 + ' of 1,000 operations write'")
