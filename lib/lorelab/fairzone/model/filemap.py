@@ -30,6 +30,8 @@ from lorelab.fairzone.model.lru import (
     zone_of,
 )
 from lorelab.fairzone.model.page_alloc import (
+    NOT,
+    YES,
     alloc_fast,
     enter_slowpath,
     get_page_from_freelist,
@@ -103,7 +105,7 @@ def _alloc_slow(mm, cpu, writes):
     while True:
         enter_slowpath(mm.node, cpu)
         wake_all_kswapds(mm)
-        z = get_page_from_freelist(mm.node, cpu, False, False, writes)
+        z = get_page_from_freelist(mm.node, cpu, NOT, NOT, writes)
         if z != NONE:
             return z
         if try_to_free_pages(mm) == ZERO:
@@ -182,7 +184,7 @@ def do_page_cache_readahead(mm, cpu, index, nr, end):
     read = ZERO
     for each in range(index, min(index + nr, end)):
         if not is_cached(mm, each):
-            z = alloc_page(mm, cpu, False)
+            z = alloc_page(mm, cpu, NOT)
             add_to_page_cache_lru(mm, z, each)
             read += ONE
     mm.disk[0] += read
@@ -194,7 +196,7 @@ def write_page(mm, cpu, index):
     """Write a whole page; gives how many pages that took: 0 or 1."""
     taken = ZERO
     if not is_cached(mm, index):
-        z = alloc_page(mm, cpu, True)
+        z = alloc_page(mm, cpu, YES)
         add_to_page_cache_lru(mm, z, index)
         taken = ONE
     frame = U(mm.map[index]) - ONE

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.fairzone.model.page_alloc import buffered_rmqueue, get_page_from_freelist
+from lorelab.fairzone.model.page_alloc import NOT, buffered_rmqueue, get_page_from_freelist
 from lorelab.fairzone.model.zones import (
     NONE,
     PASSES,
@@ -110,7 +110,7 @@ def follow(nodes: tuple[Node, ...], walks: Walks, same: np.ndarray) -> int:
                 forced = walks.order[n] > 0 or not fast
                 _tell_free(node, walks, n, forced)
                 fair = fast and node.info[0].fair != NO
-                z = get_page_from_freelist(node, cpu, fair, fast, False)
+                z = get_page_from_freelist(node, cpu, fair, fast, NOT)
                 counted = node.count - before
                 if not forced:
                     tests += np.int64(counted[SKIPS_WATERMARK]) + (z != NONE)

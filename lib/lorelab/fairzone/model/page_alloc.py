@@ -4,6 +4,8 @@
 pass may use stands in `_scan()`, and what follows a fair pass that found none in `_after_fair()`.
 """
 
+import numpy as np
+
 from lorelab.fairzone.model.vmstat import batch_is_used, mod_zone_page_state
 from lorelab.fairzone.model.zones import (
     FAILED,
@@ -25,6 +27,8 @@ from lorelab.fairzone.model.zones import (
 from lorelab.fairzone.params import Depleted, Fair, Reset
 from lorelab.numbers import ONE, ZERO, U, forceinline, outline
 
+YES, NOT = np.bool_(True), np.bool_(False)
+"""For arguments: numba compiles a function anew for each literal True or False that it is given."""
 COUNTER = int(Depleted.COUNTER)
 FLAG = int(Depleted.FLAG)
 FLAG_BELOW = int(Depleted.FLAG_BELOW)
@@ -222,13 +226,13 @@ def get_page_from_freelist(node, cpu, fair, mark_low, writes):
     if not (info.rescans_anyway or others or (resets and info.reuse == 0)):
         return NONE
     node.count[RESCANS] += ONE
-    return _scan(node, cpu, False, mark_low, writes)[0]
+    return _scan(node, cpu, NOT, mark_low, writes)[0]
 
 
 @forceinline
 def alloc_fast(node, cpu, writes):
     """The fast path of __alloc_pages_nodemask(): the zone, or NONE for the slow path."""
-    return get_page_from_freelist(node, cpu, node.info[0].fair != NO, True, writes)
+    return get_page_from_freelist(node, cpu, node.info[0].fair != NO, YES, writes)
 
 
 @outline
