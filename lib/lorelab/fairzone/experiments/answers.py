@@ -1,9 +1,12 @@
 """Tables of the page of answers, one function a question; the numbers are those of the page."""
 
+from functools import cache
+
 import pandas as pd
 
 from lorelab.experiments import experiment
 from lorelab.fairzone.experiments import tiobench
+from lorelab.fairzone.model import zones
 from lorelab.fairzone.params import Batches, Boundary, Tiobench, Variant
 from lorelab.fairzone.thread import figures
 from lorelab.params import label
@@ -11,8 +14,15 @@ from lorelab.params import label
 
 def phases(params: Tiobench, **update: object) -> pd.DataFrame:
     """`tiobench.summary()` by phase, of these parameters and what is different."""
-    done = tiobench.run(params.model_copy(update={"steps": 1} | update))
-    return tiobench.summary(done).set_index("phase")
+    return tiobench.summary(ran(params.model_copy(update=update))).set_index("phase")
+
+
+def ran(params: Tiobench) -> tiobench.Run:
+    """The run of these parameters, in windows of a phase each; made once."""
+    return _ran(params.model_copy(update={"steps": 1}))
+
+
+_ran = cache(tiobench.run)
 
 
 def shared(params: Tiobench) -> pd.DataFrame:
@@ -27,10 +37,10 @@ def fitting(params: Tiobench) -> pd.DataFrame:
     """1: the same for data that fits into memory, as posted on 18 June and in the model."""
     rows = {}
     for v, row in ((Variant.BASELINE, "vanilla"), (Variant.JUNE_18, "fairzone")):
-        ran = tiobench.run(params.model_copy(update={"variant": v, "data_percent": 80, "steps": 1}))
-        zones = dict(zip(ran.zones, ran.allocated.sum(axis=0), strict=True))
+        done = ran(params.model_copy(update={"variant": v, "data_percent": 80}))
+        taken = dict(zip(done.zones, done.allocated.sum(axis=0), strict=True))
         low, high = (figures.figure(f"june18-{zone}-allocs-{row}") for zone in ("dma32", "normal"))
-        model = zones["DMA32"] / (zones["DMA32"] + zones["Normal"])
+        model = taken["DMA32"] / (taken["DMA32"] + taken["Normal"])
         rows[label(v)] = {"posted": 100 * low / (low + high), "model": 100 * model}
     return pd.DataFrame(rows).T
 
@@ -42,8 +52,8 @@ def drift(cpus: int = 64) -> pd.DataFrame:
     for exact in (False, True):
         params = Batches(cpus=cpus, threads=cpus, turn=1, exact=exact)
         counted = simulate(params).set_index("counter")["value"]
-        zones = counted[["allocated_dma32", "allocated_normal"]]
-        counted["DMA32's share, %"] = 100 * zones["allocated_dma32"] / zones.sum()
+        taken = counted[["allocated_dma32", "allocated_normal"]]
+        counted["DMA32's share, %"] = 100 * taken["allocated_dma32"] / taken.sum()
         columns["exact" if exact else "per CPU"] = counted
     causes = ["failed_by_batch", "failed_by_watermark", "failed_by_both", "resets", "deferred"]
     return pd.DataFrame(columns).loc[[*causes, "DMA32's share, %"]].T
@@ -78,6 +88,20 @@ def alike(params: Tiobench) -> pd.DataFrame:
     return pd.DataFrame(found).T.astype(float)
 
 
+def dma_is_out_from(params: Tiobench) -> int:
+    """4: least memory in MiB from which on ZONE_DMA never serves, at this `min_free_kib`."""
+    mib = params.mib
+    while not _dma_serves(mib - 1, params.min_free_kib):
+        mib -= 1
+    return mib
+
+
+def _dma_serves(mib: int, min_free_kib: int) -> bool:
+    managed = zones.managed_pages(mib, True)
+    low = zones.watermarks(managed, min_free_kib)[0][1]
+    return managed[0] > low + zones.lowmem_reserves(managed)[0, -1]
+
+
 def stuck() -> pd.DataFrame:
     """5: 32 allocations with both zones below low: slow ones, resets, passes, tests."""
     simulate = experiment("fairzone/boundary").simulate
@@ -90,7 +114,7 @@ def stuck() -> pd.DataFrame:
 
 def both_low(params: Tiobench) -> tuple[int, int]:
     """5: fair passes that failed by watermarks alone, and allocations, of a whole run."""
-    done = tiobench.run(params.model_copy(update={"steps": 1}))
+    done = ran(params)
     failed = done.count[:, tiobench.COUNTS.index("failed_by_watermark")].sum()
     return int(failed), int(done.allocated.sum())
 
