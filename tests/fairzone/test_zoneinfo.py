@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lorelab.cli import cli
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.fairzone import report, zoneinfo
@@ -79,3 +80,123 @@ def test_any_text_is_read_or_refused(data):
     else:
         for zone in found:
             assert 0 <= zone.min <= zone.low <= zone.high <= zone.managed
+
+
+FORMS = ("3.12", "4.4", "4.8", "4.14", "6.12", "7.3")
+PER_NODE = "\n  per-node stats\n      nr_inactive_anon 7\n      nr_active_anon 9"
+
+
+def written(form, node, zones, types):
+    """A zoneinfo as zoneinfo_show_print() of that kernel writes it (mm/vmstat.c)."""
+    text = []
+    first = True
+    for name, (free, low, high, managed, kept) in zones.items():
+        protection = f"\n        protection: ({', '.join(map(str, kept))})"
+        block = f"Node {node}, zone {name:>8}"
+        if first and form in ("4.8", "4.14", "6.12", "7.3"):
+            block += PER_NODE
+        first = False
+        block += f"\n  pages free     {free}"
+        if form in ("6.12", "7.3"):
+            block += "\n        boost    0"
+        block += (
+            f"\n        min      {low * 4 // 5}\n        low      {low}\n        high     {high}"
+        )
+        if form == "7.3":
+            block += f"\n        promo    {high + high // 4}"
+        if form in ("3.12", "4.4"):
+            block += "\n        scanned  0"
+        if form == "4.8":
+            block += "\n   node_scanned  0"
+        block += f"\n        spanned  {managed + 99}\n        present  {managed + 9}"
+        block += f"\n        managed  {managed}"
+        if form in ("6.12", "7.3"):
+            block += "\n        cma      0"
+        stats = "\n    nr_free_pages 1\n    nr_alloc_batch 5" if form in ("3.12", "4.4") else ""
+        block += protection + stats if form in ("4.14", "6.12", "7.3") else stats + protection
+        block += "\n  pagesets\n    cpu: 0\n              count: 1\n              high:  186"
+        block += "\n              batch: 31\n  vm stats threshold: 6\n  start_pfn:           1\n"
+        text.append(block)
+    if form not in ("3.12", "4.4", "4.8"):
+        for name in types:
+            if name not in zones:
+                empty = ", ".join("0" for _ in types)
+                text.append(
+                    f"Node {node}, zone {name:>8}\n  pages free     0\n        min      0"
+                    "\n        low      0\n        high     0\n        spanned  0"
+                    f"\n        present  0\n        managed  0\n        protection: ({empty})\n"
+                )
+    return "".join(text)
+
+
+BUILT = [
+    ("DMA", "DMA32", "Normal", "Movable"),
+    ("DMA", "DMA32", "Normal", "Movable", "Device"),
+    ("DMA32", "Normal", "Movable", "Device"),
+    ("DMA32", "Normal", "Movable"),
+    ("DMA", "Normal", "HighMem", "Movable"),
+    ("Normal", "HighMem", "Movable"),
+]
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.data())
+def test_zones_of_every_kernel_come_out_as_they_are(data):
+    form = data.draw(st.sampled_from(FORMS))
+    types = data.draw(st.sampled_from(BUILT))
+    usable = [name for name in types if name != "Device"]
+    names = data.draw(st.lists(st.sampled_from(usable), min_size=1, unique=True))
+    sizes = {n: data.draw(st.integers(4000, 10**7)) for n in types if n in names}
+    zones = {}
+    for name, managed in sizes.items():
+        at = types.index(name)
+        above = [[sizes.get(n, 0) for n in types[at + 1 : to + 1]] for to in range(len(types))]
+        kept = [sum(part) // 256 for part in above]
+        low = data.draw(st.integers(1, managed // 4))
+        high = data.draw(st.integers(low, managed // 2))
+        zones[name] = (data.draw(st.integers(0, managed)), low, high, managed, kept)
+    found = zoneinfo.parse(written(form, 1, zones, types), "file")
+    assert [(z.name, z.free, z.low, z.high, z.managed) for z in found] == [
+        (name, *told[:4]) for name, told in zones.items()
+    ]
+    assert zoneinfo.reserves(found).tolist() == [
+        [
+            sum(list(sizes.values())[low + 1 : klass + 1]) // 256 if klass > low else 0
+            for klass in range(len(sizes))
+        ]
+        for low in range(len(sizes))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TEXT.replace("zone   Normal", "zone    DMA32"), "no kernel has together"),
+        (TEXT.replace("(0, 0, 4909, 4909, 4909)", "(0, 0)"), "no kernel has together"),
+        (TEXT.replace(", 7821", ", 7821" * 4), "no kernel has together"),
+    ],
+)
+def test_zones_of_no_kernel(text, said, tmp_path):
+    file = tmp_path / "zoneinfo"
+    file.write_text(text)
+    with pytest.raises(BadInput, match=said) as raised:
+        zoneinfo.read(file)
+    assert "\n" not in str(raised.value)
+
+
+def test_both_doors_refuse_with_one_line(tmp_path):
+    file = tmp_path / "zoneinfo"
+    file.write_bytes(b"\x00\xff" * 500)
+    for words in (["fairzone"], ["model", "fairzone/tiobench", "-p"]):
+        last = str(file) if words == ["fairzone"] else f"zoneinfo={file}"
+        with pytest.raises(BadInput, match="no zone with managed pages"):
+            cli.main([*words, last], standalone_mode=False)
+
+
+def test_zones_too_large_to_simulate(tmp_path):
+    file = tmp_path / "zoneinfo"
+    file.write_text(TEXT.replace("1256904", str(1 << 30)))
+    with pytest.raises(BadInput, match="256 GiB in all"):
+        experiment("fairzone/tiobench").simulate(parse(Tiobench, {"zoneinfo": str(file)}))
+    table = report.summary(zoneinfo.read(file))
+    assert table["v1"].isna().all() and table["size"].notna().all()

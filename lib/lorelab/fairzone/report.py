@@ -5,13 +5,11 @@ import pandas as pd
 from lorelab.fairzone.model import filemap
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.workload.files import FIXED_POINT, sequential
-from lorelab.fairzone.zoneinfo import Zone, make, reserves
+from lorelab.fairzone.zoneinfo import MOST_FRAMES, Zone, make, reserves
 from lorelab.numbers import PAGE, U
 from lorelab.params import label
 
 RATE, DISK_MB_S = 30, 132
-MOST_PAGES = 1 << 26
-"""Pages of memory up to which the shares are simulated: 256 GiB."""
 SHOWN = (
     Variant.OFF,
     Variant.BASELINE,
@@ -47,7 +45,7 @@ def summary(found: list[Zone]) -> pd.DataFrame:
     table["reachable"] = table["managed"] > table["low"] + kept
     table["size"] = (100 * table["managed"] / whole).round(2)
     for variant in SHOWN:
-        table[label(variant)] = _shares(found, variant) if whole <= MOST_PAGES else float("nan")
+        table[label(variant)] = _shares(found, variant) if whole <= MOST_FRAMES else float("nan")
     return table
 
 

@@ -11,6 +11,7 @@ are all nodes but the first with two zones or more, as the policy spreads over z
 """
 
 import re
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,9 @@ KNOWN = ("DMA", "DMA32", "Normal", "HighMem", "Movable", "Device")
 HEAD = re.compile(r"Node\s+(\d+),\s+zone\s+(\S+)\s*$")
 WANTED = ("min", "low", "high", "managed")
 MOST_PAGES = 1 << 40
+"""Of any number in the file."""
+MOST_FRAMES = 1 << 26
+"""Pages of memory that are simulated: 256 GiB."""
 
 
 class Zone(NamedTuple):
@@ -62,7 +66,12 @@ def read(path: Path) -> list[Zone]:
     for zone in every:
         nodes.setdefault(zone.node, []).append(zone)
     several = [found for found in nodes.values() if len(found) > 1]
-    return (several or list(nodes.values()))[0]
+    chosen = (several or list(nodes.values()))[0]
+    if not columns(chosen):
+        raise BadInput(
+            f"{path}: node {chosen[0].node} has zones and protections that no kernel has together"
+        )
+    return chosen
 
 
 def parse(text: str, name: str) -> list[Zone]:
@@ -110,18 +119,38 @@ def _zone(block: str, name: str) -> Zone | None:
     return Zone(int(head[1]), head[2], values["managed"], values["pages free"], *marks, kept)
 
 
+def columns(found: list[Zone]) -> tuple[str, ...]:
+    """Names of the columns of `protection`: the zone types that the kernel was built with.
+
+    The file does not name them, so they are those with which a zone keeps nothing from itself and
+    from lower ones, and something from each higher one; () if the zones can't be of one kernel.
+    """
+    names = [zone.name for zone in found]
+    widths = {len(zone.protection) for zone in found}
+    built = [
+        types
+        for width in widths
+        for types in combinations(KNOWN, width)
+        if len(widths) == 1 and [name for name in types if name in names] == names
+    ]
+    fitting = [types for types in built if all(_keeps(zone, types, names) for zone in found)]
+    return (fitting or built or [()])[0]
+
+
+def _keeps(zone: Zone, types: tuple[str, ...], names: list[str]) -> bool:
+    own = types.index(zone.name)
+    higher = names[names.index(zone.name) + 1 :]
+    none = not any(zone.protection[: own + 1])
+    return none and all(zone.protection[types.index(name)] for name in higher)
+
+
 def reserves(found: list[Zone]) -> np.ndarray:
     """`protection` among the zones of the file: (zones, zones) i8, as `zones.lowmem_reserves`."""
-    # Columns of protection are the zone types that the kernel was built with, the lowest first.
     table = np.zeros((len(found), len(found)), np.int64)
-    width = min(len(zone.protection) for zone in found)
-    order = [name for name in KNOWN if name != "HighMem"][-width:] if width < 5 else list(KNOWN)
-    if width == 4 and found[0].name == "DMA":
-        order = ["DMA", "DMA32", "Normal", "Movable"]
+    types = columns(found)
     for low, zone in enumerate(found):
         for klass in range(low + 1, len(found)):
-            at = order.index(found[klass].name) if found[klass].name in order else width - 1
-            table[low, klass] = zone.protection[min(at, width - 1)]
+            table[low, klass] = zone.protection[types.index(found[klass].name)]
     return table
 
 

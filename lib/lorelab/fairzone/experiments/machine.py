@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from lorelab.errors import BadInput
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.zones import Node
 from lorelab.fairzone.params import Machine
@@ -11,9 +12,13 @@ from lorelab.numbers import PAGE
 def node_of(params: Machine, dirty_percent: int = 20) -> Node:
     """The zones of `zoneinfo`, or those of `mib`, all free."""
     if params.zoneinfo:
-        from lorelab.fairzone.zoneinfo import make, read
+        from lorelab.fairzone.zoneinfo import MOST_FRAMES, make, read
 
-        return make(read(Path(params.zoneinfo)), params.variant, params.cpus, params.exact)
+        found = read(Path(params.zoneinfo))
+        if sum(zone.managed for zone in found) > MOST_FRAMES:
+            most = MOST_FRAMES * PAGE >> 30
+            raise BadInput(f"zoneinfo={params.zoneinfo}: takes zones of {most} GiB in all at most")
+        return make(found, params.variant, params.cpus, params.exact)
     return zones.make(
         zones.managed_pages(params.mib, params.zone_dma),
         params.variant,
