@@ -10,6 +10,14 @@ ZONES = {"Normal": BLUE, "DMA32": VERMILLION, "DMA": GREEN}
 """Colours of the zones, through the whole chapter."""
 POLICIES = {"off": BLACK, "v1": VERMILLION, "baseline": BLUE, "merged": GREEN, "june-18": PURPLE}
 """Colours of the variants; all others are grey."""
+HELD = {
+    "1st quarter": VERMILLION,
+    "2nd quarter": ORANGE,
+    "3rd quarter": SKY,
+    "4th quarter": BLUE,
+    "free": "#d9d9d9",
+}
+"""What a zone holds: quarters of the file, the one written first to the one written last."""
 
 
 def offset_map(parts: pd.DataFrame, slider: bool = False, see: str = "") -> alt.Chart:
@@ -58,6 +66,43 @@ def offset_map(parts: pd.DataFrame, slider: bool = False, see: str = "") -> alt.
     order = list(parts["variant"].drop_duplicates())
     return chart.facet(row=alt.Row("variant:N", title=None, sort=order)).properties(
         title=title("What of the file is cached", see)
+    )
+
+
+def filling(table: pd.DataFrame, see: str) -> alt.Chart:
+    """Draw what each zone holds, a row a variant; a slider moves over the moments.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `variant`, `zone`, `mib`, `holds` (a key of `HELD`), and `moment`, a whole number; the
+        picture that stands shows moment 0.
+    see : str
+        Caption.
+    """
+    moments = table["moment"]
+    bind = alt.binding_range(min=int(moments.min()), max=int(moments.max()), step=1, name="moment ")
+    knob = alt.param(name="instant", value=0, bind=bind)
+    rank = {name: place for place, name in enumerate(HELD)}
+    most = float(table.groupby(["variant", "moment", "zone"])["mib"].sum().max())
+    return (
+        alt.Chart(table.assign(rank=table["holds"].map(rank)))
+        .mark_bar()
+        .encode(
+            x=alt.X("sum(mib):Q", title="MiB", scale=alt.Scale(domain=[0, most])),
+            y=alt.Y("zone:N", title=None, sort=list(ZONES)),
+            color=alt.Color(
+                "holds:N",
+                title="holds of the file",
+                scale=alt.Scale(domain=list(HELD), range=list(HELD.values())),
+            ),
+            order="rank:Q",
+        )
+        .properties(width=520, height={"step": 26})
+        .add_params(knob)
+        .transform_filter("datum.moment == instant")
+        .facet(row=alt.Row("variant:N", title=None, sort=list(table["variant"].unique())))
+        .properties(title=title("What each zone holds", see))
     )
 
 

@@ -6,7 +6,11 @@ from lorelab.fairzone.experiments import inversion, tiobench
 from lorelab.fairzone.params import Inversion, Tiobench, Variant
 from lorelab.fairzone.thread.figures import THREADS, speedup
 from lorelab.fairzone.thread.figures import tiobench as printed
+from lorelab.numbers import PAGE
 from lorelab.params import label
+
+QUARTERS = ("1st quarter", "2nd quarter", "3rd quarter", "4th quarter")
+"""Of the file, in `filling()`."""
 
 
 def variants(params: Tiobench) -> pd.DataFrame:
@@ -75,6 +79,34 @@ def offsets(params: Tiobench, shown: list[Variant]) -> pd.DataFrame:
         )
     table = pd.concat(parts, ignore_index=True)
     return table[table["cached"] > 0].reset_index(drop=True)
+
+
+def filling(params: Tiobench, shown: list[Variant]) -> pd.DataFrame:
+    """What each zone holds at the end of each window of writes and of reads.
+
+    Returns
+    -------
+    DataFrame
+        As `charts.filling` takes it: `variant`; `moment`, 0 when the read begins; `zone`; `holds`,
+        a quarter of the file or `free`; `mib`.
+    """
+    parts = []
+    for variant in shown:
+        done = tiobench.run(params.model_copy(update={"variant": variant}), maps=True)
+        found = done.windows
+        reads = found["phase"] == "read"
+        moment = found["window"].where(reads, found["window"] - params.steps)
+        quarter = found["offset"] * len(QUARTERS) // tiobench.BUCKETS
+        held = found.assign(moment=moment, holds=quarter.map(dict(enumerate(QUARTERS))))
+        held = held.groupby(["moment", "zone", "holds"], as_index=False)["pages"].sum()
+        cached = held.groupby(["moment", "zone"])["pages"].sum()
+        managed = pd.Series(done.managed, done.zones)
+        free = (cached.index.get_level_values("zone").map(managed) - cached).rename("pages")
+        both = pd.concat([held, free.reset_index().assign(holds="free")])
+        parts.append(both.assign(variant=label(variant)))
+    table = pd.concat(parts, ignore_index=True)
+    table["mib"] = (table.pop("pages") * PAGE / 2**20).round()
+    return table[(table["zone"] != "DMA") & (table["mib"] > 0)].reset_index(drop=True)
 
 
 def rates(params: Inversion, shown: list[Variant]) -> pd.DataFrame:
