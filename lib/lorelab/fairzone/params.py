@@ -207,7 +207,11 @@ class Tiobench(Machine):
 
     threads: int = param(1, "threads, each with a file of its own", "threads", ge=1, le=16)
     data_percent: int = param(
-        200, "size of all files together, in per cent of memory", "%", ge=1, le=1000
+        200,
+        "size of all files together, in per cent of memory; below 100 they fit (in-core)",
+        "%",
+        ge=1,
+        le=1000,
     )
     workload: Literal["write-read", "drop-caches", "two-files"] = param(
         "write-read",
