@@ -21,7 +21,13 @@ from lorelab.errors import RunFailed
 DESIGNS = {
     "swap": (swap.speed, swap.size),
     "damon": (damon.speed, damon.hour, damon.reading),
-    "vmalock": (vmalock.speed, vmalock_events.speed, vmalock_events.simpy),
+    "vmalock": (
+        vmalock.speed,
+        vmalock_events.speed,
+        vmalock_events.yardstick,
+        vmalock_events.simpy,
+        vmalock_events.largest,
+    ),
     "gso": (gso.speed, gso.reach),
     "sweep": (sweep.costs, sweep.memory),
 }
