@@ -1,0 +1,79 @@
+"""`lorelab doctor` where commands are not there, and for a user who is not root."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lorelab.lab import needs
+
+SECONDS = 300
+
+
+def doctor(path, home, user=None):
+    """Run it with PATH and HOME of its own, in a process of its own."""
+    words = [Path(sys.executable).with_name("lorelab"), "doctor"]
+    environment = {"PATH": str(path), "HOME": str(home), "COLUMNS": "200"}
+    return subprocess.run(
+        words, capture_output=True, text=True, env=environment, timeout=SECONDS, user=user
+    )
+
+
+def here(said):
+    """What the table says of each thing that is needed."""
+    rows = [line.split("│")[1:3] for line in said.splitlines() if line.startswith("│")]
+    return {name.strip(): word.strip() for name, word in rows}
+
+
+@pytest.fixture
+def without(tmp_path):
+    """A folder with links to all commands that are needed and here, but some."""
+
+    def without(*names):
+        folder = tmp_path / "bin"
+        folder.mkdir()
+        for need in needs.ALL:
+            found = needs._which(need.what)
+            if found and not need.what.startswith("/") and need.what not in names:
+                (folder / need.what).symlink_to(found)
+        return folder
+
+    return without
+
+
+@pytest.mark.parametrize(
+    ("command", "package"), [("qemu-system-x86_64", "qemu-system-x86"), ("gcc", "gcc")]
+)
+def test_without_one_command(without, tmp_path, command, package):
+    done = doctor(without(command), tmp_path)
+    assert here(done.stdout)[command] == "no"
+    *_, last = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert last.startswith("lorelab: as root: apt-get install --no-install-recommends")
+    assert package in last.split()
+
+
+def test_with_nothing_on_the_path(tmp_path):
+    done = doctor(tmp_path, tmp_path)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    said = here(done.stdout)
+    outside = {need.what for need in needs.ALL if not need.what.startswith("/")}
+    lacking = {name for name in outside if not Path("/usr/sbin", name).exists()}
+    assert {said[name] for name in lacking if name in said} == {"no"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_an_ordinary_user_is_told_the_same(tmp_path):
+    """Without a home to write to, and with no right to the machine's devices."""
+    try:
+        done = doctor("/usr/bin:/bin", "/nonexistent", user=65534)
+    except PermissionError:
+        pytest.skip("the environment of these tests is root's alone")
+    if done.returncode == 126 or "can't open file" in done.stderr:
+        pytest.skip("the environment of these tests is root's alone")
+    assert "Traceback" not in done.stderr, done.stderr
+    said = here(done.stdout)
+    for need in needs.BUILD + needs.BOOT:
+        assert said[need.what] == ("yes" if need.here() else "no")
