@@ -2,9 +2,11 @@
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 from lorelab import numba_cache
 
@@ -12,6 +14,7 @@ CALLER = """
 import numba
 from lorelab import numba_cache
 from pathlib import Path
+from types import SimpleNamespace
 numba_cache.keep_apart(Path(__file__).parent)
 from callee import STEP, add
 @numba.njit(cache=True)
@@ -87,3 +90,19 @@ def imported(file: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return found
+
+
+def test_without_a_place_of_its_own_kernels_are_kept_for_this_run(tmp_path, monkeypatch):
+    """As for a user without a home, with another's checkout: numba itself stops there."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")
+    monkeypatch.setattr(numba_cache.os, "access", lambda path, how: False)
+    monkeypatch.setattr(numba_cache.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "numba", SimpleNamespace(config=SimpleNamespace()))
+    gone = []
+    monkeypatch.setattr(numba_cache.atexit, "register", lambda *given, **more: gone.append(given))
+    numba_cache.keep_apart()
+    folder = Path(os.environ["NUMBA_CACHE_DIR"])
+    assert folder.is_dir() and folder.parent == tmp_path
+    assert gone == [(shutil.rmtree, str(folder))]

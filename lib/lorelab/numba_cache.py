@@ -4,10 +4,12 @@ numba's `cache=True` looks at the file of the compiled function alone. A kernel 
 module's function, or reads its constants, would go on running the old ones.
 """
 
+import atexit
 import hashlib
 import os
 import shutil
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -34,14 +36,31 @@ def keep_apart(package: Path = PACKAGE) -> None:
     """Point numba at this state's folder; must run before a kernel is defined."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(cache, "lorelab/numba", digest(package))
-    os.environ["NUMBA_CACHE_DIR"] = str(folder)
-    if "numba" in sys.modules:
-        sys.modules["numba"].config.CACHE_DIR = str(folder)
+    _point(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
     except OSError:
-        return  # numba looks for another place by itself
+        _for_this_run()
+        return
     for other in folder.parent.iterdir():
         if other.stat().st_mtime < time.time() - KEPT_DAYS * 86400:
             shutil.rmtree(other, ignore_errors=True)
+
+
+def _for_this_run() -> None:
+    """Keep compiled kernels in a folder that goes with the process; numba stops where it has none.
+
+    As for a user without a home, with a checkout that is another's.
+    """
+    if os.access(PACKAGE, os.W_OK):
+        return  # numba keeps them beside their files
+    folder = tempfile.mkdtemp(prefix="lorelab-numba-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _point(Path(folder))
+
+
+def _point(folder: Path) -> None:
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    if "numba" in sys.modules:
+        sys.modules["numba"].config.CACHE_DIR = str(folder)
