@@ -30,6 +30,7 @@ def costs() -> Table:
     table = Table(title=f"A sweep of {LIGHT}", title_justify="left")
     for column in ("figure", "points", "found", "bar"):
         table.add_column(column, justify="left" if column == "figure" else "right")
+    _rows()  # compiled here: a worker that compiles for minutes answers no scheduler
     found = min(_overhead() for _ in range(REPEATS))
     table.add_row(
         "processor time a point, beside the model's",
