@@ -1,5 +1,6 @@
 """A kernel of the reader's own: where it is looked for, and one with modules booted."""
 
+import importlib
 import lzma
 import os
 
@@ -92,6 +93,24 @@ def test_packed_modules_are_unpacked_and_the_readers_tree_stays_clean(tmp_path):
     assert own._unpacked(packed, out) == out / "zram.ko"
     assert (out / "zram.ko").read_bytes() == b"module"
     assert own._unpacked(tmp_path / "plain.ko", out) == tmp_path / "plain.ko"
+
+
+def test_what_the_guest_loads_itself_is_numbered_and_nothing_twice(tmp_path):
+    files = [tmp_path / f"{name}.ko" for name in ("ext4", "vhost", "vhost_net")]
+    for file in files:
+        file.write_bytes(file.name.encode())
+    used = own._stage(files, files[:1], tmp_path / "there")
+    staged = sorted((tmp_path / "there").iterdir())
+    assert [file.name for file in staged] == ["00-vhost.ko", "01-vhost_net.ko"]
+    assert used == {file.name: cache.file_digest(file) for file in files[1:]}
+
+
+def test_a_module_gets_its_parameters_off_the_command_line(monkeypatch):
+    monkeypatch.syspath_prepend(str(cache.KERNEL_FILES / "common/guest"))
+    modules = importlib.import_module("modules")
+    words = ["quiet", "vhost-net.experimental_zcopytx=1", "vhost.max=4", "vhost_net.b=2"]
+    assert modules.parameters("vhost_net", words) == "experimental_zcopytx=1 b=2"
+    assert modules.parameters("dummy", words) == ""
 
 
 def test_a_kernel_with_modules_boots_off_disks(laboratory, tmp_path):

@@ -68,6 +68,9 @@ class Machine(NamedTuple):
     """Arguments for the kernel's command line."""
     qemu: tuple[str, ...] = ()
     """Arguments for QEMU: nodes, zones, disks, links."""
+    modules: tuple[str, ...] = ()
+    """What a kernel of the reader's own loads before the job where it is not built in; a parameter
+    of one is in `append`, as `module.parameter=value`."""
 
 
 class Job(NamedTuple):
@@ -195,7 +198,7 @@ def _run(
         if modules is None:
             command = _command(image, root, folder, machine, accelerator)
         else:
-            command, more = own.command(image, modules, root, folder)
+            command, more = own.command(image, modules, root, folder, machine.modules)
             used |= more
             command += ["-smp", str(machine.cpus), "-m", f"{machine.memory_mib}M", "-append"]
             command += [" ".join((*KERNEL_WORDS, *machine.append, own.INIT))]

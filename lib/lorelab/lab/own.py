@@ -85,7 +85,7 @@ def debian_package(banner: str) -> tuple[str, str] | tuple[None, None]:
 
 
 def command(
-    image: Path, modules: Path, root: Path, folder: Path
+    image: Path, modules: Path, root: Path, folder: Path, later: tuple[str, ...] = ()
 ) -> tuple[list[str], dict[str, str]]:
     """QEMU's command line for a kernel with modules, without what depends on the machine.
 
@@ -97,6 +97,8 @@ def command(
         The guest's root file system.
     folder : Path
         The run's own; `lab` in it becomes the guest's /lab.
+    later : tuple of str
+        Modules that the guest loads itself, from /lab/modules, with what the command line says.
 
     Returns
     -------
@@ -114,8 +116,10 @@ def command(
     init = cache.KERNEL_FILES / "common" / "guest" / "init.sh"
     (folder / "lab" / init.name).write_bytes(init.read_bytes())
     used = {init.name: cache.file_digest(init)}
-    loaded = _needed(modules, folder)
+    loaded = _needed(modules, folder, MODULES)
     used |= {file.name: cache.file_digest(file) for file in loaded}
+    if later:
+        used |= _stage(_needed(modules, folder, later), loaded, folder / "lab" / "modules")
     config = mkinitramfs.Config()
     config.busybox, config.modfiles = mkinitramfs.find_busybox("/", True), list(map(str, loaded))
     config.root_disk = True
@@ -151,18 +155,30 @@ def _modules(image: Path, release: str) -> Path | None:
     return found[0] if found else None
 
 
-def _needed(modules: Path, folder: Path) -> list[Path]:
-    """Those of `MODULES` that are not built in, and what they need, as they load, unpacked."""
+def _stage(needed: list[Path], loaded: list[Path], there: Path) -> dict[str, str]:
+    """Put modules where the guest loads them from, named in the order to load; their digests."""
+    there.mkdir()
+    names = {file.name for file in loaded}
+    used = {}
+    for number, file in enumerate(file for file in needed if file.name not in names):
+        (there / f"{number:02}-{file.name}").write_bytes(file.read_bytes())
+        used[file.name] = cache.file_digest(file)
+    return used
+
+
+def _needed(modules: Path, folder: Path, names: tuple[str, ...]) -> list[Path]:
+    """Those of `names` that are not built in, and what they need, as they load, unpacked."""
     release = modules.name
     # Links, so that depmod writes nothing into the reader's own tree.
     tree = folder / "modules" / "usr" / "lib" / "modules" / release
-    tree.mkdir(parents=True)
-    (folder / "modules" / "lib").symlink_to("usr/lib")
-    for part in modules.iterdir():
-        (tree / part.name).symlink_to(part)
-    depmod = ["/usr/sbin/depmod", "-b", str(folder / "modules"), release]
-    say(*depmod)
-    packed = modfinder.find_modules_from_install(MODULES, str(folder / "modules"), release)
+    if not tree.exists():
+        tree.mkdir(parents=True)
+        (folder / "modules" / "lib").symlink_to("usr/lib")
+        for part in modules.iterdir():
+            (tree / part.name).symlink_to(part)
+        depmod = ["/usr/sbin/depmod", "-b", str(folder / "modules"), release]
+        say(*depmod)
+    packed = modfinder.find_modules_from_install(names, str(folder / "modules"), release)
     return [_unpacked(Path(module), tree) for module in packed]
 
 

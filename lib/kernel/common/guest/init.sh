@@ -5,6 +5,7 @@ mount -t tmpfs run /run
 mount -t tmpfs tmp /tmp
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mount -t debugfs debugfs /sys/kernel/debug
+[ -d /lab/modules ] && python3 /lab/modules.py
 python3 /lab/agent.py
 echo o >/proc/sysrq-trigger
 sleep 60
