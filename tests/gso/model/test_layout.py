@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorelab.gso.experiments.layout import positions
 from lorelab.gso.model import layout, structs
 from lorelab.gso.model.layout import Field
 
@@ -101,3 +102,11 @@ def test_one_packet_may_stand_out_of_a_receive_buffer():
     assert layout.fits_receive_buffer(1000, 999) == 1
     assert layout.fits_receive_buffer(1000, 1000) == 2
     assert layout.fits_receive_buffer(1000, 1999) == 2
+
+
+@pytest.mark.parametrize(("kernel", "size", "slab"), [("6.12", 208, 256), ("7.3", 232, 256)])
+def test_the_slab_of_today_s_sk_buff_has_room_for_a_pointer_anywhere(kernel, size, slab):
+    assert layout.place(structs.DECLARED[kernel, "sk-buff"]).size == size
+    table = positions(kernel=kernel, struct="sk-buff")
+    assert (table["aligned"] == slab).all()
+    assert table["size"].max() <= size + 16

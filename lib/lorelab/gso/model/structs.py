@@ -1,8 +1,8 @@
 """The structs of the thread, as their headers declared them.
 
 `SHARED_INFO_2014` and `SK_BUFF_2014` are those of Linux 3.15 on x86-64 (include/linux/skbuff.h),
-which the thread is about; `SHARED_INFO_6_12` is that of 6.12. A kernel of today says itself where
-its fields lie (`lorelab.gso.kernel.btf`).
+which the thread is about. Those of 6.12 and 7.3 are as the laboratory and Debian configure them; a
+kernel says itself where its fields lie (`lorelab.gso.kernel.btf`), and these are held against it.
 
         struct sk_buff             one a packet, and one a clone of it
           head, data, tail, end
@@ -119,9 +119,48 @@ bridge netfilter, traffic control, busy polling, security marks).
 Members that the config leaves out make it smaller, never larger; flags1 and flags2 are two bytes
 of bit fields each."""
 
+SK_BUFF_6_12 = [
+    Field("next", 24, 8),
+    Field("sk", 8, 8),
+    Field("tstamp", 8, 8),
+    Field("cb", 48, 8),
+    Field("_skb_refdst", 16, 8),
+    Field("len", 4, 4),
+    Field("data_len", 4, 4),
+    Field("mac_len", 2, 2),
+    Field("hdr_len", 2, 2),
+    Field("queue_mapping", 2, 2),
+    Field("cloned", 1, 1),
+    Field("__pkt_type_offset", 56, 4),
+    Field("tail", 4, 4),
+    Field("end", 4, 4),
+    Field("head", 8, 8),
+    Field("data", 8, 8),
+    Field("truesize", 4, 4),
+    Field("users", 4, 4),
+]
+"""struct sk_buff of 6.12 in the laboratory's config, without netfilter, XFRM and extensions.
+
+Members that share a union or the group `headers` are one field here, called after the first of
+them as in BTF: `next` has prev and dev with it, `_skb_refdst` the destructor, `__pkt_type_offset`
+the bit fields, and everything from priority to mac_header."""
+
+SK_BUFF_7_3 = [
+    *SK_BUFF_6_12[:5],
+    Field("_nfct", 8, 8),
+    *SK_BUFF_6_12[5:11],
+    Field("active_extensions", 1, 1),
+    Field("__pkt_type_offset", 60, 4),
+    *SK_BUFF_6_12[12:],
+    Field("extensions", 8, 8),
+]
+"""struct sk_buff of 7.3 in Debian's config, which has conntrack, extensions and security marks."""
+
 DECLARED = {
     ("2014", "shared-info"): SHARED_INFO_2014,
     ("2014", "sk-buff"): SK_BUFF_2014,
     ("6.12", "shared-info"): SHARED_INFO_6_12,
+    ("6.12", "sk-buff"): SK_BUFF_6_12,
     ("7.3", "shared-info"): SHARED_INFO_7_3,
+    ("7.3", "sk-buff"): SK_BUFF_7_3,
 }
