@@ -1,7 +1,16 @@
 """Zero-copy segmentation: who may reuse a page, and when."""
 
 from lorelab.experiments import Experiment
-from lorelab.gso.params import Breakeven, Flag, LastSegment, Layout, Lifetimes, Traffic, Vhost
+from lorelab.gso.params import (
+    Breakeven,
+    Flag,
+    LastSegment,
+    Layout,
+    Lifetimes,
+    Selftest,
+    Traffic,
+    Vhost,
+)
 
 EXPERIMENTS = [
     Experiment(
@@ -18,6 +27,21 @@ EXPERIMENTS = [
         name="gso/traffic",
         question="What do many sends cost by each way, and which send wrong bytes?",
         Params=Traffic,
+    ),
+    Experiment(
+        name="gso/probed",
+        question="What does a probe on a kernel without a patch say of each packet?",
+        Params=Traffic,
+    ),
+    Experiment(
+        name="gso/traced",
+        question="Does a recording of any live kernel say which packets were copied after all?",
+        Params=Traffic,
+    ),
+    Experiment(
+        name="gso/selftest",
+        question="Do the kernel's own tests of zero copy pass with the switches as they were?",
+        Params=Selftest,
     ),
     Experiment(
         name="gso/lastsegment",

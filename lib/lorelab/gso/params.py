@@ -95,12 +95,7 @@ class Layout(Params):
     def _has_field(self) -> Self:
         from lorelab.gso.model.structs import DECLARED
 
-        declared = DECLARED.get((self.kernel, self.struct))
-        if declared is None:
-            raise ValueError(
-                f"kernel={self.kernel}: its sk_buff is read out of a kernel, not declared here; "
-                "take kernel=2014, or struct=shared-info"
-            )
+        declared = DECLARED[self.kernel, self.struct]
         known = ["none", "end", *(field.name for field in declared)]
         if self.pointer not in known:
             raise ValueError(f"pointer={self.pointer}: takes one of {', '.join(known)}")
@@ -212,3 +207,9 @@ class Breakeven(Params):
         1400, "payload of a segment (UDP_SEGMENT)", "bytes", ge=64, le=1472, multiple_of=8
     )
     zerocopy: bool = param(True, "with MSG_ZEROCOPY; otherwise send() copies")
+
+
+class Selftest(Params):
+    """`gso/selftest`: the kernel's own tests of tools/testing/selftests/net, by their names."""
+
+    test: Literal["msg_zerocopy", "udpgso"] = param("msg_zerocopy", "which of them")

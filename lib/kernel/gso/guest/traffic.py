@@ -56,7 +56,9 @@ def attach():
     """Count calls with histograms of kprobes; what the compiler inlined is left out."""
     if not TRACING.is_mount():
         subprocess.run(["mount", "-t", "tracefs", "tracefs", TRACING], check=True)
-    symbols = re.findall(r"^\S+ [tT] (\S+)$", Path("/proc/kallsyms").read_text(), re.MULTILINE)
+    symbols = re.findall(
+        r"^\S+ [tT] (\S+)(?:\t\[\w+\])?$", Path("/proc/kallsyms").read_text(), re.MULTILINE
+    )
     events = os.open(TRACING / "kprobe_events", os.O_WRONLY | os.O_APPEND)
     for name, (function, fetched, key) in EVENTS.items():
         if function not in symbols:

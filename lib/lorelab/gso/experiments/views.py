@@ -101,6 +101,39 @@ def instructions() -> pd.DataFrame:
     return pd.DataFrame(found).rename_axis("length").sort_index()
 
 
+def verdicts(*names: str) -> pd.DataFrame:
+    """Each recorded run of some experiments against the model: `experiment`, `run`, `verdict`."""
+    rows = []
+    for name in names:
+        asked = experiment(name)
+        for params in records.recorded(name, asked.Params):
+            held = asked.agree(params, asked.recorded(params))
+            rows.append((name, words(params), str(held.verdict), len(held.table)))
+    return pd.DataFrame(rows, columns=["experiment", "run", "verdict", "counters"])
+
+
+def selftests() -> pd.DataFrame:
+    """The kernel's own tests: `test`, `run` and `passed` (commands), `checks`, and the kernel."""
+    asked = experiment("gso/selftest")
+    rows = []
+    for params in records.recorded("gso/selftest", asked.Params):
+        record = asked.recorded(params)
+        said = record.counters.set_index("counter")["value"]
+        kernel = record.provenance.kernel.release
+        rows.append({"test": params.test, **said[["run", "passed", "checks"]], "kernel": kernel})
+    return pd.DataFrame(rows)
+
+
+def elsewhere(name: str) -> pd.DataFrame:
+    """Recorded runs on kernels that were not built here, a row each: `kernel`, then counters."""
+    asked = experiment(name)
+    rows = []
+    for release, params in records.others(name, asked.Params):
+        counted = records.load(name, params, release=release).counters
+        rows.append({"kernel": release, **counted.set_index("counter")["value"]})
+    return pd.DataFrame(rows)
+
+
 DEFECTS = {
     "a clone releases the head once too often": (9, {"direct": False}),
     "a packet freed by __kfree_skb() never releases it": (3, {"clone": False}),

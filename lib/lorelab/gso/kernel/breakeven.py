@@ -2,7 +2,7 @@
 
 from lorelab import counters
 from lorelab.errors import BadInput
-from lorelab.gso.kernel.traffic import MODES
+from lorelab.gso.kernel.traffic import LINKS, MODES
 from lorelab.gso.params import Breakeven
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
@@ -37,7 +37,7 @@ def measure(wanted: list[Breakeven], lab: Lab | None = None) -> list[Record]:
     runs = [program(params) for params in wanted]
     rows = REPEATS * len(runs)
     job = Job("gso", "instructions", {"runs": runs, "repeats": REPEATS}, 30.0 * rows, rows=rows)
-    measured = boot(Machine(icount=True), job, lab, patched=True)
+    measured = boot(Machine(icount=True, modules=LINKS), job, lab, patched=True)
     records = []
     for number, params in enumerate(wanted):
         each = [row["ns"] for row in measured.rows if row["run"] == number]

@@ -27,6 +27,8 @@ HUB = (
     *("-device", "e1000,netdev=far,mac=52:54:00:00:00:02"),
 )
 """Two cards on one hub: the device model checks sums and gathers fragments by itself."""
+LINKS = ("dummy", "veth", "e1000", "sch_tbf", "sch_netem")
+"""Modules of the links and queues."""
 LARGEST_MIB = 512
 SECONDS_A_RUN = 120.0
 
@@ -50,7 +52,7 @@ def measure(wanted: list[Traffic], lab: Lab | None = None) -> list[Record]:
     for link, group in groupby(sorted(range(len(wanted)), key=_link(wanted)), key=_link(wanted)):
         numbers = list(group)
         runs = [program(wanted[n], link) for n in numbers]
-        machine = Machine(qemu=HUB if link == "wire" else ())
+        machine = Machine(qemu=HUB if link == "wire" else (), modules=LINKS)
         job = Job("gso", "traffic", {"runs": runs}, SECONDS_A_RUN * len(runs), rows=len(runs))
         measured = boot(machine, job, lab, patched=True)
         for n, row in zip(numbers, measured.rows, strict=True):

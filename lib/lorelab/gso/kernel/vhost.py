@@ -2,14 +2,18 @@
 
 from lorelab.errors import BadInput
 from lorelab.gso.experiments.vhost import table
-from lorelab.gso.kernel.traffic import HUB, SECONDS_A_RUN
+from lorelab.gso.kernel.traffic import HUB, LINKS, SECONDS_A_RUN
 from lorelab.gso.params import Vhost
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab
 from lorelab.lab.run import measure as boot
 
-MACHINE = Machine(qemu=HUB, append=("vhost_net.experimental_zcopytx=1",))
+MACHINE = Machine(
+    qemu=HUB,
+    append=("vhost_net.experimental_zcopytx=1",),
+    modules=(*LINKS, "bridge", "tun", "vhost_net"),
+)
 """Zero copy is off unless it is asked for."""
 BUFFERS = 64
 """A quarter of the ring: with more outstanding, vhost copies."""

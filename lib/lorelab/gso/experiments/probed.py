@@ -1,0 +1,111 @@
+"""`gso/probed`: what a probe on an unmodified kernel sees of `gso/traffic`."""
+
+import pandas as pd
+
+from lorelab import counters
+from lorelab.errors import BadInput
+from lorelab.gso.experiments.traffic import PROBED, UNITS, count
+from lorelab.gso.params import TRAITS, Traffic, Variant
+from lorelab.params import label
+
+NAME = "gso/probed"
+KNOWN = (Variant.ORPHAN, Variant.SHARED_COUNT)
+PACKETS = ("segments", "clones", "copies", "copied_bytes", "completions", "completions_copied")
+"""What the probe counts of each packet."""
+
+
+def check(params: Traffic) -> None:
+    """Raise BadInput for what the probe cannot follow packet by packet."""
+    if params.variant not in KNOWN:
+        known = ", ".join(label(variant) for variant in KNOWN)
+        raise BadInput(
+            f"variant={label(params.variant)}: its segments have no ubuf_info that the probe could "
+            f"tell them by; takes {known}"
+        )
+    if params.held:
+        raise BadInput("held=true: takes false, for a completion then hangs on time")
+
+
+def simulate(params: Traffic) -> pd.DataFrame:
+    """Send all, and count what the probe counts.
+
+    Returns
+    -------
+    DataFrame
+        The counters of `gso/traffic`; those of the probe, `probe_...`; and of each of `PACKETS` how
+        many packets have so many, `packets_by_...`, the number in `step`.
+    """
+    check(params)
+    counted = count(params)
+    copies_first = TRAITS[params.variant].copies
+    segments = -(-params.length // params.segment)
+    live = params.zerocopy and segments > 1
+    flagged = live and not copies_first
+    mine = {
+        "segmentations": counted["segmentations"] * live,
+        "segments": counted["sent"] * live,
+        "clones": counted["clones"] * flagged,
+        "copies_0": counted["copies"] * copies_first,
+        "copies_1": counted["copies"] * flagged,
+        "copied_bytes": counted["copied_bytes"],
+        "completions_0": counted["completions_copied"],
+        "completions_1": counted["completions"] - counted["completions_copied"],
+        "told_0": counted["copied"],
+        "told_1": counted["told"] - counted["copied"],
+    }
+    # All packets of a run meet the same. One that is copied first has none left of its segments.
+    each = {name: counted[name] for name in PACKETS if name in counted}
+    each |= {"segments": mine["segments"] * flagged, "clones": mine["clones"]}
+    spread = {f"by_{name}": {each[name] // params.sends: params.sends} for name in PACKETS if live}
+    return table(params, {name: counted[name] for name in PROBED}, mine, spread, "model")
+
+
+def table(
+    params: Traffic,
+    counted: dict[str, int],
+    probed: dict[str, int],
+    spread: dict[str, dict[int, int]],
+    source: str,
+) -> pd.DataFrame:
+    """Counters of a run, whether of the model or of a kernel.
+
+    Parameters
+    ----------
+    params : Traffic
+    counted : dict
+        Counters of `gso/traffic`.
+    probed : dict
+        Totals of the probe; those of 0 may be left out.
+    spread : dict
+        By `by_...` of the probe: packets by how many each had.
+    source : str
+    """
+    found = {name: (UNITS.get(name, "calls"), [value]) for name, value in counted.items()}
+    for name in TOTALS:
+        found[f"probe_{name}"] = (TOTALS[name], [probed.get(name, 0)])
+    parts = [counters.table(NAME, label(params.variant), source, found, first=0)]
+    for name in PACKETS:
+        rows = sorted(spread.get(f"by_{name}", {}).items())
+        part = counters.table(
+            NAME,
+            label(params.variant),
+            source,
+            {f"packets_by_{name}": ("packets", [value for _, value in rows])},
+        )
+        parts.append(part.assign(step=[step for step, _ in rows]))
+    return pd.concat(parts, ignore_index=True)
+
+
+TOTALS = {
+    "segmentations": "packets",
+    "segments": "segments",
+    "clones": "calls",
+    "copies_0": "calls",
+    "copies_1": "calls",
+    "copied_bytes": "bytes",
+    "completions_0": "calls",
+    "completions_1": "calls",
+    "told_0": "packets",
+    "told_1": "packets",
+}
+"""Totals of the probe `zerocopy`, and their units."""

@@ -1,0 +1,53 @@
+"""`gso/traced`: what a reader's recording (`lorelab gso FILE`) says of `gso/traffic`."""
+
+import pandas as pd
+
+from lorelab import counters
+from lorelab.gso.experiments.probed import check
+from lorelab.gso.experiments.traffic import count
+from lorelab.gso.params import TRAITS, Traffic
+from lorelab.params import label
+
+UNITS = {
+    "completed": "packets",
+    "copied_after_all": "packets",
+    "completions": "calls",
+    "completions_that_say_copied": "calls",
+    "copies_by_skb_segment": "calls",
+    "copies_by_others": "calls",
+    "copied_bytes": "bytes",
+}
+
+
+def simulate(params: Traffic) -> pd.DataFrame:
+    """Send all, and count what the recording says.
+
+    Returns
+    -------
+    DataFrame
+        Totals by `UNITS`.
+
+    Raises
+    ------
+    BadInput
+        As `lorelab.gso.experiments.probed.check`.
+    """
+    check(params)
+    counted = count(params)
+    first = TRAITS[params.variant].copies
+    found = {
+        "completed": counted["told"],
+        "copied_after_all": counted["copied"],
+        "completions": counted["completions"],
+        "completions_that_say_copied": counted["completions_copied"],
+        "copies_by_skb_segment": counted["copies"] * first,
+        "copies_by_others": counted["copies"] * (not first),
+        "copied_bytes": counted["copied_bytes"],
+    }
+    return table(params, found, "model")
+
+
+def table(params: Traffic, found: dict[str, int], source: str) -> pd.DataFrame:
+    """Counters of a run, whether of the model or of a kernel."""
+    named = {name: (unit, [found[name]]) for name, unit in UNITS.items()}
+    return counters.table("gso/traced", label(params.variant), source, named, first=0)

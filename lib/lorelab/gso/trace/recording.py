@@ -1,0 +1,113 @@
+"""Read what `record.sh` records: the kernel's own trace of zero-copy packets.
+
+    lorelab gso --script > record.sh; sh record.sh 10 > FILE
+
+A line is a call of skb_copy_ubufs(), with the functions it was called from below it, or of the
+function that completes a packet: for MSG_ZEROCOPY one call for each segment and one for the packet
+they were cut from. A packet is known by the address of its ubuf_info, up to the completion that
+finds no reference left but its own; then the address may come again.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from lorelab.errors import BadInput
+
+SCRIPT = Path(__file__).with_name("record.sh")
+EVENT = re.compile(
+    r"^ *\S.*-\d+ +\[\d+\] .*?\d+\.\d{6}: (?P<what>copied|done|vhost): "
+    r"\([\w.]+\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?(?: \[\w+\])?\)(?P<fields>(?: \w+=\w+)*)$"
+)
+OURS = re.compile(r": (?:copied|done|vhost): ")
+STACK = re.compile(r"^ *\S.*-\d+ +\[\d+\] .*: <stack trace>$")
+FRAME = re.compile(r"^ => (?P<function>[\w.]+)")
+LOST = re.compile(r"^CPU:\d+ \[LOST (?P<events>\d+) EVENTS\]")
+FIELDS = {
+    "copied": ("bytes",),
+    "done": ("packet", "sent", "left", "sends", "zerocopy"),
+    "vhost": ("packet", "sent", "left"),
+}
+COPY = "skb_copy_ubufs"
+HOW = "make one as root with: lorelab gso --script > record.sh; sh record.sh 10 > FILE"
+
+
+class Event(NamedTuple):
+    """One call."""
+
+    what: str
+    """`copied`, `done` (a completion of MSG_ZEROCOPY) or `vhost` (one of vhost-net)."""
+    fields: dict[str, int]
+    stack: tuple[str, ...] = ()
+    """Of a copy: functions that called skb_copy_ubufs(), the innermost first."""
+
+
+class Recording(NamedTuple):
+    """A whole recording."""
+
+    events: list[Event]
+    watched: frozenset[str]
+    """Events that the kernel could be asked for."""
+    lost: int
+    """Events that the kernel had no room for."""
+
+
+def read(file: Path) -> Recording:
+    """The events of a recording, in its order; other events of the kernel are passed over.
+
+    Raises
+    ------
+    BadInput
+        The file can't be read, is no such recording, or was cut off.
+    """
+    try:
+        text = file.read_text()
+    except OSError as error:
+        raise BadInput(f"cannot read {file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{file} is not text; {HOW}") from None
+    lines = text.splitlines()
+    watched = frozenset(line.removeprefix("# watches ") for line in lines if "# watches " in line)
+    if "copied" not in watched:
+        raise BadInput(f"{file} is no recording of zero-copy packets; {HOW}")
+    if lines[-1] != "# end":
+        raise BadInput(f"{file} was cut off: its last line is not `# end`; record it again")
+    events: list[Event] = []
+    lost = 0
+    below = False
+    for number, line in enumerate(lines, 1):
+        if matched := EVENT.match(line):
+            events.append(Event(matched["what"], _fields(matched, file, number)))
+            below = False
+        elif OURS.search(line):
+            raise BadInput(f"{file}, line {number}: no event as record.sh records it")
+        elif STACK.match(line):
+            below = bool(events) and events[-1].what == "copied" and not events[-1].stack
+        elif (frame := FRAME.match(line)) and below:
+            events[-1] = events[-1]._replace(stack=(*events[-1].stack, frame["function"]))
+        elif more := LOST.match(line):
+            lost += int(more["events"])
+    return Recording([_callers(event) for event in events], watched, lost)
+
+
+def _fields(matched: re.Match[str], file: Path, number: int) -> dict[str, int]:
+    what = matched["what"]
+    found = {}
+    for pair in matched["fields"].split():
+        name, _, value = pair.partition("=")
+        try:
+            found[name] = int(value, 0)
+        except ValueError:
+            raise BadInput(f"{file}, line {number}: {pair} is no number") from None
+    missing = [name for name in FIELDS[what] if name not in found]
+    if missing and what != "copied":
+        raise BadInput(f"{file}, line {number}: {what} lacks {', '.join(missing)}")
+    return found
+
+
+def _callers(event: Event) -> Event:
+    """Leave out of a stack what traced the call, and the call itself."""
+    stack = event.stack
+    if COPY in stack:
+        stack = stack[stack.index(COPY) + 1 :]
+    return event._replace(stack=stack)

@@ -1,0 +1,142 @@
+"""Recordings of zero-copy packets: what they say, and what is no such recording."""
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lorelab.cli import cli
+from lorelab.errors import BadInput
+from lorelab.gso.trace import recording, report
+
+HEAD = "# 6.12.117, skb_copy_ubufs, of 10 s\n# watches copied\n# watches done\n# watches vhost\n"
+TASK = "        zerosend-123     [000] b.s2. 12.345678: "
+
+
+def done(packet, sent, left, sends=1, zerocopy=1):
+    return (
+        f"{TASK}done: (msg_zerocopy_complete+0x0/0x60) packet=0x{packet:x} sent={sent} "
+        f"left={left} sends={sends} zerocopy={zerocopy}\n"
+    )
+
+
+def vhost(packet, sent, left):
+    where = "(vhost_zerocopy_complete+0x4/0xf0 [vhost_net])"
+    return f"{TASK}vhost: {where} packet=0x{packet:x} sent={sent} left={left}\n"
+
+
+def copied(size, *stack):
+    frames = "".join(
+        f" => {name}\n" for name in ("kprobe_ftrace_handler", "skb_copy_ubufs", *stack)
+    )
+    where = "(skb_copy_ubufs+0x0/0x5c0)"
+    return f"{TASK}copied: {where} bytes={size}\n{TASK}<stack trace>\n{frames}"
+
+
+TEXT = (
+    HEAD
+    # Of three segments and their head one was copied on a tap.
+    + done(0xA0, 1, 4)
+    + copied(1400, "dev_queue_xmit_nit", "dev_hard_start_xmit")
+    + done(0xA0, 0, 3)
+    + "          <idle>-0       [001] d.h1. 12.345679: sched_switch: other\n"
+    + done(0xB0, 1, 2)
+    + done(0xA0, 1, 2)
+    + done(0xA0, 1, 1, zerocopy=0)
+    + done(0xB0, 1, 1)
+    # Its address comes again.
+    + done(0xA0, 1, 1)
+    # send() copied, and said so to nobody but its own bit; one that was aborted.
+    + done(0xC0, 1, 1, zerocopy=0)
+    + done(0xD0, 1, 1, sends=0)
+    # Not all of it: its last completion was not recorded.
+    + done(0xE0, 0, 2)
+    + copied(56_000, "skb_segment", "__udp_gso_segment")
+    + vhost(0xF0, 0, 1)
+    + "# end\n"
+)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text):
+        made = tmp_path / "trace.txt"
+        made.write_text(text) if isinstance(text, str) else made.write_bytes(text)
+        return made
+
+    return write
+
+
+def test_packets_and_places(file):
+    found = report.summary(recording.read(file(TEXT)))
+    told = found.set_index(["what", "where"])["value"]
+    assert told["completed", "MSG_ZEROCOPY"] == 4
+    assert told["copied after all", "MSG_ZEROCOPY"] == 2
+    assert told["completions", "MSG_ZEROCOPY"] == 10
+    assert told["completions that say copied", "MSG_ZEROCOPY"] == 2
+    assert (told["completed", "vhost-net"], told["copied after all", "vhost-net"]) == (1, 1)
+    assert told["copies", "skb_segment"] == told["copies", "dev_queue_xmit_nit"] == 1
+    assert told["copied", "skb_segment"] == 56_000
+
+
+def test_a_copy_without_its_size_or_stack(file):
+    text = HEAD + TASK + "copied: (skb_copy_ubufs+0x0/0x5c0)\n# end\n"
+    found = report.summary(recording.read(file(text)))
+    assert found.query("what == 'copies'")["where"].tolist() == [report.UNKNOWN]
+    assert not (found["what"] == "copied").any()
+
+
+def test_what_is_not_watched_is_not_said_to_be_none(file):
+    text = HEAD.replace("# watches vhost\n", "") + done(1, 1, 1) + "# end\n"
+    assert "vhost-net" not in set(report.summary(recording.read(file(text)))["where"])
+
+
+def test_lost_events_are_told(file):
+    text = HEAD + "CPU:1 [LOST 7 EVENTS]\n" + done(1, 1, 1) + "# end\n"
+    said = CliRunner().invoke(cli, ["gso", str(file(text))])
+    assert said.exit_code == 0
+    assert "lost 7 events" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is no recording"),
+        ("hello\n", "is no recording"),
+        (b"\xff\xfe\x00trace.dat", "is not text"),
+        (TEXT.removesuffix("# end\n"), "was cut off"),
+        (TEXT[: len(TEXT) // 2], "was cut off"),
+        (HEAD + TASK + "done: nothing\n# end\n", "line 5: no event"),
+        (HEAD + done(1, 1, 1).replace("left=1", "left=one") + "# end\n", "left=one is no number"),
+        (HEAD + done(1, 1, 1).replace(" left=1", "") + "# end\n", "done lacks left"),
+    ],
+)
+def test_what_is_no_recording_says_so_in_one_line(file, text, said):
+    with pytest.raises(BadInput, match=said) as complaint:
+        recording.read(file(text))
+    assert "\n" not in str(complaint.value)
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(BadInput, match="cannot read"):
+        recording.read(tmp_path / "none")
+
+
+@given(st.text(), st.integers(0, len(TEXT)))
+def test_hostile_text_is_read_or_refused(tmp_path_factory, junk, at):
+    made = tmp_path_factory.mktemp("hostile") / "trace.txt"
+    made.write_text(TEXT[:at] + junk + TEXT[at:], errors="surrogatepass")
+    try:
+        report.summary(recording.read(made))
+    except BadInput as error:
+        assert "\n" not in str(error)
+
+
+def test_the_door(file):
+    run = CliRunner().invoke
+    said = run(cli, ["gso", str(file(TEXT))])
+    assert said.exit_code == 0, said.output
+    assert said.stdout.splitlines()[0] == "what,where,value,unit"
+    assert run(cli, ["gso", "--script"]).stdout == recording.SCRIPT.read_text()
+    assert isinstance(run(cli, ["gso"]).exception, BadInput)
+    assert isinstance(run(cli, ["gso", "--script", str(file(TEXT))]).exception, BadInput)
