@@ -6,6 +6,9 @@ from lorelab.fairzone.params import (
     Boundary,
     Followed,
     Inversion,
+    Nodes,
+    Probed,
+    Reread,
     Tiobench,
 )
 
@@ -34,5 +37,20 @@ EXPERIMENTS = [
         "fairzone/followed",
         "Does each walk of a kernel's allocator come to what the model says?",
         Followed,
+    ),
+    Experiment(
+        "fairzone/reread",
+        "What does a benchmark find cached when it reads what it has just written?",
+        Reread,
+    ),
+    Experiment(
+        "fairzone/nodes",
+        "Does a kernel of today use two LRU lists unevenly, as its zones did until 4.8?",
+        Nodes,
+    ),
+    Experiment(
+        "fairzone/probed",
+        "Does a probe from outside count what the patch counts?",
+        Probed,
     ),
 ]

@@ -106,6 +106,34 @@ def filling(table: pd.DataFrame, see: str) -> alt.Chart:
     )
 
 
+def cached(parts: pd.DataFrame, see: str) -> alt.Chart:
+    """Draw which part of the data is cached, a row a run.
+
+    Parameters
+    ----------
+    parts : DataFrame
+        `offset` in per cent of the data, `cached` in per cent of that part, `run`.
+    see : str
+        Caption.
+    """
+    step = float(parts["offset"].drop_duplicates().sort_values().diff().median())
+    bars = (
+        alt.Chart(parts)
+        .transform_calculate(end=f"datum.offset + {step}")
+        .mark_bar(aria=False, binSpacing=0, color=BLUE)
+        .encode(
+            x=alt.X("offset:Q", title="offset in the data, %", scale=alt.Scale(domain=[0, 100])),
+            x2="end:Q",
+            y=alt.Y("cached:Q", title="cached, %", scale=alt.Scale(domain=[0, 100])),
+        )
+        .properties(width=520, height=60)
+    )
+    order = list(parts["run"].drop_duplicates())
+    return bars.facet(row=alt.Row("run:N", title=None, sort=order)).properties(
+        title=title("What is cached when the read begins", see)
+    )
+
+
 def shares(table: pd.DataFrame, size: float, see: str) -> alt.LayerChart:
     """Draw DMA32's share of the allocations over the rate of kswapd, a line a variant.
 

@@ -307,3 +307,40 @@ class Followed(Guest):
     log_mib: int = param(
         16, "logged: that much is written, and twice as much read", "MiB", ge=1, le=512
     )
+
+
+class OnDisk(Guest):
+    """A guest whose disk is held to a throughput."""
+
+    disk_mb_s: int = param(132, "throughput that the disk is held to", "MB/s", ge=1, le=100_000)
+    repeats: int = param(4, "times that it is done, one after the other in one boot", ge=1, le=100)
+
+
+class Reread(OnDisk):
+    """`fairzone/reread`: a disk is written, then read from the start, through the page cache."""
+
+    workload: Literal["write-read", "drop-caches", "two-files"] = param(
+        "write-read",
+        "write-read; drop-caches: the cache is emptied in between; two-files: the first half of "
+        "the data is read five times, then the second half",
+    )
+    program: Literal["stream", "fio"] = param("stream", "our own program, or fio")
+    data_percent: int = param(200, "data, in per cent of the guest's memory", "%", ge=10, le=1000)
+    kswapd_rate: float = param(
+        30, "of the model: as of fairzone/tiobench", "pages", only_model=True, gt=0, le=1000
+    )
+
+
+class Nodes(OnDisk):
+    """`fairzone/nodes`: two nodes, each with an LRU of its own, as zones had until 4.8."""
+
+    mode: Literal["unpatched", Mode] = param(
+        "unpatched", "unpatched: a kernel without the patch; or a choice of fairzone/mode"
+    )
+    turnovers: int = param(2, "read once memory is full, in sizes of it", ge=1, le=100)
+
+
+class Probed(Guest):
+    """`fairzone/probed`: a disk is written and read while a probe counts beside the patch."""
+
+    data_percent: int = param(120, "data, in per cent of the guest's memory", "%", ge=10, le=1000)

@@ -14,6 +14,8 @@ from switches import FOLDER, mount, turned
 
 HERE = Path(__file__).parent
 DISK = "vda"
+PAGE = 4096
+FAIR = FOLDER / "fairzone"
 EVENT_BYTES = 32
 PIECE = 200_000
 """Characters of a frame's piece of the events."""
@@ -26,12 +28,11 @@ VMSTAT = ("pgsteal_kswapd", "pgsteal_direct", "pgscan_kswapd", "pgscan_direct", 
 def run(params):
     """Yield one row a run of `params["runs"]`, and before it the pieces of its events.
 
-    A run has `switches`, `min_free_kib`, and `phases`: each a `name` and what it does, `writes` or
-    `reads` as `[first, pages]` or `drops`; with `events` its walks are logged.
+    A run has `switches`, `min_free_kib`, and `phases`: each a `name` and what it does: `drops`,
+    then `maps`, then `writes` or `reads`, as `[first, pages]`, by our own program or by `fio`; with
+    `events` its walks are logged. A kernel without the patch runs what asks for no switch.
     """
     mount()
-    if not (FOLDER / "fairzone").exists():
-        raise NotImplementedError("lorelab/fairzone; it takes lib/kernel/fairzone/patches")
     settings({"vm/watermark_boost_factor": 0, "vm/swappiness": 0})
     program = [HERE / "stream", f"/dev/{DISK}"]
     for number, wanted in enumerate(params["runs"]):
@@ -45,20 +46,27 @@ def run(params):
 
 
 def one(number, wanted, stream):
-    """One run: a row for each phase."""
-    base = {"fairzone/log": "counters", **wanted["switches"]}
-    with turned(base):
+    """One run: a row for each phase, and one for the whole."""
+    patched = FAIR.exists()
+    base = {"fairzone/log": "counters"} if patched else {}
+    if patched:
         start()
+    outset = totals()
+    with turned({**base, **wanted["switches"]}):
         for phase in wanted["phases"]:
             logs = phase.get("events", False)
             if logs:
                 # In this order, so that the log has every walk since batches were full.
                 log("events")
                 start()
+            if phase.get("drops"):
+                settings({"vm/drop_caches": 3})
+            cached = ask(stream, "map {} {}".format(*phase["maps"])) if "maps" in phase else ""
             before, zones = totals(), zoneinfo()
-            begun = (FOLDER / "fairzone" / "counters").read_text()
+            begun = (FAIR / "counters").read_text() if patched else ""
             act(phase, stream)
-            log("counters")
+            if logs:
+                log("counters")
             after = totals()
             if logs:
                 yield from events(number, phase["name"])
@@ -67,18 +75,33 @@ def one(number, wanted, stream):
                 "phase": phase["name"],
                 "begun": begun,
                 "zoneinfo": zones,
+                "cached": [int(pages) for pages in cached.split()],
                 "changed": {name: after[name] - before[name] for name in after},
             }
+    # Walks are counted while a switch is turned, so this is all of them.
+    whole = totals()
+    yield {"run": number, "whole": {name: whole[name] - outset[name] for name in whole}}
 
 
 def act(phase, stream):
     """What a phase does."""
-    if phase.get("drops"):
-        settings({"vm/drop_caches": 3})
     for word in ("write", "read"):
         if f"{word}s" in phase:
             first, pages = phase[f"{word}s"]
-            ask(stream, f"{word} {first} {pages}")
+            if phase.get("fio"):
+                fio(word, first, pages)
+            else:
+                ask(stream, f"{word} {first} {pages}")
+
+
+def fio(word, first, pages):
+    """The same by fio, which would drop the disk's cache first if it were not told otherwise."""
+    command = ["fio", "--name=tiobench", f"--filename=/dev/{DISK}", f"--rw={word}", "--bs=4k",
+               f"--offset={first * PAGE}", f"--size={pages * PAGE}", "--ioengine=psync",
+               "--invalidate=0", "--fadvise_hint=0"]  # fmt: skip
+    if word == "write":
+        command.append("--end_fsync=1")
+    subprocess.run(command, check=True, capture_output=True, text=True)
 
 
 def ask(stream, command):
@@ -92,19 +115,19 @@ def ask(stream, command):
 
 def log(choice):
     """Turn the switch of the log."""
-    (FOLDER / "fairzone" / "log").write_text(choice)
+    (FAIR / "log").write_text(choice)
 
 
 def start():
     """Counters at 0, batches full, no events."""
-    (FOLDER / "fairzone" / "counters").write_text("start")
+    (FAIR / "counters").write_text("start")
 
 
 def events(number, phase):
     """The log of a phase, in pieces."""
-    said = (FOLDER / "fairzone" / "counters").read_text()
+    said = (FAIR / "counters").read_text()
     logged = int(re.search(r"^events (\d+)$", said, re.MULTILINE)[1])
-    with open(FOLDER / "fairzone" / "events", "rb") as file:
+    with open(FAIR / "events", "rb") as file:
         packed = zlib.compress(file.read(logged * EVENT_BYTES), 9)
     text = base64.b64encode(packed).decode()
     for at in range(0, len(text), PIECE):
@@ -120,7 +143,8 @@ def settings(values):
 def totals():
     """Every counter by name: of walks, of zones, of the kernel, of the disk."""
     found = {}
-    for line in (FOLDER / "fairzone" / "counters").read_text().splitlines():
+    patched = (FAIR / "counters").read_text() if FAIR.exists() else ""
+    for line in patched.splitlines():
         words = line.split()
         if words[0] == "zone":
             found[f"allocated_{words[1]}_{words[2].lower()}"] = int(words[-1])
@@ -128,6 +152,9 @@ def totals():
             found[words[0]] = int(words[1])
     vmstat = dict(line.split() for line in Path("/proc/vmstat").read_text().splitlines())
     found |= {name: int(vmstat[name]) for name in VMSTAT if name in vmstat}
+    for node in sorted(Path("/sys/devices/system/node").glob("node[0-9]*")):
+        stat = dict(line.split() for line in (node / "numastat").read_text().splitlines())
+        found[f"pages_of_{node.name}"] = int(stat["numa_hit"]) + int(stat["numa_miss"])
     stat = Path(f"/sys/block/{DISK}/stat").read_text().split()
     found |= {"disk_read": int(stat[2]) // 8, "disk_written": int(stat[6]) // 8}
     return found

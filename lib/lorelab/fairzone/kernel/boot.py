@@ -19,6 +19,20 @@ SECONDS_A_RUN = 240.0
 PAGES_A_MIB = 256
 
 
+UNITS = {
+    "passes": "passes",
+    "failed_fair_passes": "passes",
+    "rescans": "passes",
+    "tests": "zones",
+    "resets": "resets",
+    "slowpaths": "entries",
+    "pageoutrun": "runs",
+    "kswapd_low_wmark_hit_quickly": "naps",
+    "kswapd_high_wmark_hit_quickly": "naps",
+}
+"""Units of what is not in pages; skips are in zones."""
+
+
 def disk(mb_s: int) -> tuple[str, ...]:
     """QEMU's arguments for the throttled disk."""
     nothing = f"driver=null-co,node-name=nothing,size={DISK_MIB << 20},read-zeroes=on"
@@ -36,8 +50,26 @@ def with_zones(params: Guest, disk_mb_s: int = 132) -> Machine:
     return Machine(params.cpus, params.mib, qemu=(*line, *disk(disk_mb_s)))
 
 
+def with_nodes(params: Guest, disk_mb_s: int = 132) -> Machine:
+    """A guest of two nodes, each with an LRU and a kswapd of its own; the CPUs are node 0's.
+
+    `dma32_mib` of memory are on node 1, which allocations turn to when node 0 is low, as they once
+    turned from Normal to DMA32.
+    """
+    sizes = (params.mib - params.dma32_mib, params.dma32_mib)
+    nodes: list[str] = []
+    for node, (size, cpus) in enumerate(
+        zip(sizes, (f",cpus=0-{params.cpus - 1}", ""), strict=True)
+    ):
+        nodes += ("-object", f"memory-backend-ram,id=node{node},size={size}M")
+        nodes += ("-numa", f"node,nodeid={node},memdev=node{node}{cpus}")
+    return Machine(params.cpus, params.mib, qemu=(*nodes, *disk(disk_mb_s)))
+
+
 def switches(params: Guest) -> dict[str, str]:
     """The switches of a run; none that stands as the kernel has it."""
+    if params.mode == "unpatched":
+        return {}
     chosen = {"fairzone/nofragment": "ignored"}
     if params.mode != "off":
         chosen["fairzone/mode"] = params.mode
@@ -55,10 +87,16 @@ def run(params: Guest, phases: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def measure(of: Machine, runs: list[dict[str, Any]], lab: Lab) -> Measured:
-    """Boot the patched kernel and do `runs` one after the other."""
-    job = Job(DESIGN, "stream", {"runs": runs}, SECONDS_A_RUN * len(runs))
-    return boot(of, job, lab, patched=True)
+def measure(
+    of: Machine,
+    runs: list[dict[str, Any]],
+    lab: Lab,
+    patched: bool = True,
+    probes: tuple[str, ...] = (),
+) -> Measured:
+    """Boot a kernel and do `runs` one after the other."""
+    job = Job(DESIGN, "stream", {"runs": runs}, SECONDS_A_RUN * len(runs), probes=probes)
+    return boot(of, job, lab, patched=patched)
 
 
 def phases(measured: Measured, run: int) -> list[dict[str, Any]]:
@@ -91,3 +129,36 @@ def zones(phase: dict[str, Any]) -> list[dict[str, Any]]:
             | {"reserve_dma32": info["protection"][1]}
         )
     return sorted(found, key=lambda zone: zone["slot"])
+
+
+def counted(runs: list[list[dict[str, Any]]]) -> dict[str, tuple[str, list[int]]]:
+    """What the guest counted, for `lorelab.counters.table`: a step a run.
+
+    Parameters
+    ----------
+    runs : list
+        `phases()` of each, of the same plan.
+
+    Returns
+    -------
+    dict
+        For each zone Z of node N: `zone_N_Z_managed`, `_min`, `_low`, `_high`, `_reserve` (kept
+        from the highest class), and `_free` when the first phase begins, in pages. For each phase
+        P what changed in it: `P_allocated_N_Z`, `P_passes`, `P_disk_read`, ...
+    """
+    found: dict[str, tuple[str, list[int]]] = {}
+
+    def add(name: str, unit: str, value: int) -> None:
+        found.setdefault(name, (unit, []))[1].append(value)
+
+    for run in runs:
+        for zone in run[0]["zoneinfo"]:
+            name = f"zone_{zone['node']}_{zone['zone'].lower()}"
+            for what in ("managed", "min", "low", "high", "free"):
+                add(f"{name}_{what}", "pages", zone[what])
+            add(f"{name}_reserve", "pages", zone["protection"][-1])
+        for phase in run:
+            for what, value in phase["changed"].items():
+                unit = "zones" if what.startswith("skips_") else UNITS.get(what, "pages")
+                add(f"{phase['phase']}_{what}", unit, value)
+    return found

@@ -4,7 +4,8 @@ import pandas as pd
 
 from lorelab.experiments import experiment
 from lorelab.fairzone.agree import followed as judge
-from lorelab.fairzone.params import Followed
+from lorelab.fairzone.experiments.reread import PARTS
+from lorelab.fairzone.params import Followed, Nodes, Reread
 from lorelab.lab import records
 from lorelab.lab.records import Record
 
@@ -34,6 +35,101 @@ def followed() -> pd.DataFrame:
     return table.assign(place=place).sort_values(["cpus", "place", "counter"]).drop(
         columns="place"
     ).reset_index(drop=True)  # fmt: skip
+
+
+def reread() -> pd.DataFrame:
+    """Every recorded write and read of the disk, means over its repeats.
+
+    Returns
+    -------
+    DataFrame
+        A row a record: `mode`, `workload`, `program`, `repeats`; `size`, DMA32's part of the pages
+        that were free at the start; `share, write` and `share, read`, its part of the allocations;
+        `hits` of the reads, all in per cent; `passes` a page and `resets` a run.
+    """
+    rows = []
+    for params, record in recorded("fairzone/reread"):
+        if params.workload != "two-files":
+            rows.append(_reread(params, record))
+    return pd.DataFrame(rows).sort_values(["workload", "program", "mode"], ignore_index=True)
+
+
+def _reread(params: Reread, record: Record) -> dict[str, object]:
+    mean = record.counters.groupby("counter")["value"].mean()
+
+    def part(name: str) -> float:
+        taken = {zone: mean[name.format(zone)] for zone in ("dma", "dma32", "normal")}
+        return 100 * taken["dma32"] / sum(taken.values())
+
+    pages = sum(mean[f"read_allocated_0_{zone}"] for zone in ("dma", "dma32", "normal"))
+    return {
+        "mode": params.mode,
+        "workload": params.workload,
+        "program": params.program,
+        "repeats": params.repeats,
+        "size": round(part("zone_0_{}_free"), 1),
+        "share, write": round(part("write_allocated_0_{}"), 1),
+        "share, read": round(part("read_allocated_0_{}"), 1),
+        "hits": round(100 * mean["read_hits"] / mean["read_touched"], 2),
+        "passes": round(mean["read_passes"] / pages, 2),
+        "resets": round(mean["write_resets"] + mean["read_resets"]),
+    }
+
+
+def cached(phase: str = "read") -> pd.DataFrame:
+    """What of the data is cached when a phase begins, means over the repeats of each record.
+
+    Returns
+    -------
+    DataFrame
+        As `charts.cached` takes it: `offset` in per cent of the data, `cached` in per cent of that
+        part of the data, `run`.
+    """
+    parts = []
+    for params, record in recorded("fairzone/reread"):
+        mean = record.counters.groupby("counter")["value"].mean()
+        names = [f"{phase}_cached_{part:02}" for part in range(PARTS)]
+        if names[0] not in mean:
+            continue
+        each = params.mib * 256 * params.data_percent / 100 / PARTS
+        frame = {"offset": [100 / PARTS * part for part in range(PARTS)]}
+        frame |= {"cached": (100 * mean[names] / each).round(1).to_list()}
+        parts.append(pd.DataFrame(frame).assign(run=_called(params)))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _called(params: Reread) -> str:
+    more = [params.program] if params.program != "stream" else []
+    more += [params.workload] if params.workload == "drop-caches" else []
+    return ", ".join([params.mode, *more])
+
+
+def nodes() -> pd.DataFrame:
+    """Every recorded run on two nodes: what of memory and of the allocations is node 1's.
+
+    Returns
+    -------
+    DataFrame
+        A row a repeat: `mode`, `repeat`; `size`, node 1's part of the managed pages, `share`, its
+        part of the pages given once memory was full, in per cent; `residency`, how many times as
+        long a page of node 1 stays as one of node 0.
+    """
+    rows = []
+    for params, record in recorded("fairzone/nodes"):
+        wide = record.counters.pivot_table(index="step", columns="counter", values="value")
+        for repeat, said in wide.iterrows():
+            rows.append({"mode": params.mode, "repeat": repeat} | _nodes(params, said))
+    return pd.DataFrame(rows)
+
+
+def _nodes(params: Nodes, said: pd.Series) -> dict[str, float]:
+    managed = [said.filter(regex=f"^zone_{node}_.*_managed$").sum() for node in (0, 1)]
+    taken = [said[f"read_pages_of_node{node}"] for node in (0, 1)]
+    return {
+        "size": round(100 * managed[1] / sum(managed), 1),
+        "share": round(100 * taken[1] / sum(taken), 1),
+        "residency": round(managed[1] / taken[1] / (managed[0] / taken[0]), 2),
+    }
 
 
 def from_zone(slot: int) -> pd.Series:

@@ -1,0 +1,63 @@
+"""`fairzone/reread`: the free-running model against repeated runs of a kernel.
+
+The model is told what the guest's zones are and how many of their pages are free when a run begins;
+when each zone is low, when kswapd wakes and what it frees follow in both by themselves.
+"""
+
+import numpy as np
+import pandas as pd
+
+from lorelab.agreement import Agreement, by_means
+from lorelab.counters import table
+from lorelab.fairzone.experiments import reread
+from lorelab.fairzone.model.zones import Node
+from lorelab.fairzone.params import Reread
+from lorelab.lab.records import Record
+
+WITHIN = 0.05
+EACH = ("passes", "resets")
+"""Counters that are judged by allocated page."""
+
+
+def node_of(params: Reread, counters: pd.DataFrame) -> Node:
+    """The zones of the guest as they were when its first run began."""
+    first = counters[counters["step"] == 1].set_index("counter")["value"]
+    known = {
+        what: [int(first[f"zone_0_{zone}_{what}"]) for zone in reread.ZONES]
+        for what in ("managed", "free", "min", "low", "high", "reserve")
+    }
+    reserves = np.zeros((len(reread.ZONES), len(reread.ZONES)), np.int64)
+    reserves[:, -1] = known["reserve"]
+    marks = list(zip(known["min"], known["low"], known["high"], strict=True))
+    return reread.node_of(params, known["managed"], known["free"], marks, reserves)
+
+
+def rates(params: Reread, counters: pd.DataFrame, source: str) -> pd.DataFrame:
+    """What is judged: of each phase the zones' parts, the hits, passes and resets a page.
+
+    Returns
+    -------
+    DataFrame
+        See `lorelab.counters`; as many steps as `counters` has.
+    """
+    wide = counters.pivot_table(index="step", columns="counter", values="value")
+    found: dict[str, tuple[str, object]] = {}
+    for phase, writes, _, much in reread.plan(params, reread.pages_of(params)):
+        taken = {zone: wide[f"{phase}_allocated_0_{zone}"] for zone in reread.ZONES}
+        every = sum(taken.values())
+        for zone, pages in taken.items():
+            found[f"{phase}_part_{zone}"] = ("of the allocations", (pages / every).tolist())
+        for name in EACH:
+            if f"{phase}_{name}" in wide:
+                each = wide[f"{phase}_{name}"] / every
+                found[f"{phase}_{name}"] = (f"{name} / page", each.tolist())
+        if not writes:
+            found[f"{phase}_hits"] = ("of the pages", (wide[f"{phase}_hits"] / much).tolist())
+    return table(reread.NAME, params.mode, source, found)
+
+
+def agree(params: Reread, record: Record) -> Agreement:
+    """By means over the repeats; a deviation of 5 % would have to be refused."""
+    model = reread.play(params, node_of(params, record.counters))
+    sides = rates(params, model, "model"), rates(params, record.counters, "kernel")
+    return by_means(*sides, within=WITHIN)

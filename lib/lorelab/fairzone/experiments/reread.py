@@ -1,0 +1,104 @@
+"""What does a benchmark find cached when it reads what it has just written?
+
+The model of `fairzone/tiobench` in the zones of a guest, with one LRU for the node and a kswapd
+that is content with one zone above its high watermark, as the patched 6.12 has them.
+"""
+
+import numpy as np
+import pandas as pd
+
+from lorelab.counters import table
+from lorelab.fairzone.experiments.machine import nap_pages
+from lorelab.fairzone.experiments.tiobench import TWO_FILES_READS
+from lorelab.fairzone.model import filemap, zones
+from lorelab.fairzone.model.zones import COUNTS, Node
+from lorelab.fairzone.params import MODES, Reread, Variant
+from lorelab.fairzone.workload.files import FIXED_POINT, sequential, where_cached
+from lorelab.numbers import U
+
+NAME = "fairzone/reread"
+PARTS = 50
+"""Parts of the data in the map of what is cached."""
+SHOWN = ("passes", "tests", "skips_batch", "resets", "rescans", "slowpaths")
+"""Counters of the model that the kernel's patch has too."""
+READAHEAD, BURST = 32, 32
+"""Pages of a readahead window, and between two turns of kswapd."""
+ZONES = ("dma", "dma32", "normal")
+MIB = 256
+"""Pages."""
+DMA = 3976
+"""Managed pages of ZONE_DMA."""
+
+
+def simulate(params: Reread) -> pd.DataFrame:
+    """Counters of one run, in a guest whose kernel takes no memory for itself.
+
+    Returns
+    -------
+    DataFrame
+        Of the counters of `lorelab.fairzone.kernel.reread` those that a model has.
+    """
+    managed = [DMA, params.dma32_mib * MIB - 4096, (params.mib - params.dma32_mib) * MIB]
+    marks = zones.watermarks(managed, params.min_free_kib)
+    return play(params, node_of(params, managed, managed, marks, zones.lowmem_reserves(managed)))
+
+
+def node_of(
+    params: Reread,
+    managed: list[int],
+    free: list[int],
+    marks: list[tuple[int, int, int]],
+    reserves: np.ndarray,
+) -> Node:
+    """The zones of a guest, DMA first, under the policy of a mode and one LRU."""
+    cpus = max(2, params.cpus)  # a kernel built for several CPUs, however many there are
+    exact = params.exact
+    made = zones.make(managed, Variant.NODE_LRU, cpus, 0, exact, marks=marks, reserves=reserves)
+    for name, value in MODES[params.mode]._replace(node_lru=True)._asdict().items():
+        made.info[name] = int(value)
+    made.zone["free"] = free
+    return made
+
+
+def play(params: Reread, node: Node) -> pd.DataFrame:
+    """Do the phases of a run in these zones, which change."""
+    pages = pages_of(params)
+    mm = filemap.make(node, pages, nap_pages(params.disk_mb_s))
+    found: dict[str, tuple[str, list[int]]] = {}
+    for phase, writes, first, much in plan(params, pages):
+        if phase == "read" and params.workload == "drop-caches":
+            filemap.drop_caches(mm)
+        cached = where_cached(mm, PARTS).sum(axis=1)
+        before = node.count.astype(np.int64), node.zone["allocated"].copy(), int(mm.disk[0])
+        turn = (0, much, first, much, 1, READAHEAD, BURST)
+        sequential(mm, *(U(n) for n in turn), round(params.kswapd_rate * FIXED_POINT), writes)
+        if writes:
+            filemap.writeback(mm, mm.ring[1])
+        counts = dict(zip(COUNTS, node.count.astype(np.int64) - before[0], strict=True))
+        found[f"{phase}_touched"] = ("pages", [much])
+        if not writes:
+            found[f"{phase}_hits"] = ("pages", [much - (int(mm.disk[0]) - before[2])])
+        for zone, each in zip(ZONES, node.zone["allocated"] - before[1], strict=True):
+            found[f"{phase}_allocated_0_{zone}"] = ("pages", [int(each)])
+        for name in SHOWN:
+            found[f"{phase}_{name}"] = (name, [int(counts[name])])
+        for part, each in enumerate(cached):
+            found[f"{phase}_cached_{part:02}"] = ("pages", [int(each)])
+    return table(NAME, params.mode, "model", found)
+
+
+def pages_of(params: Reread) -> int:
+    """Pages of the data."""
+    return params.mib * MIB * params.data_percent // 100
+
+
+def plan(params: Reread, pages: int) -> list[tuple[str, bool, int, int]]:
+    """Phases: name, whether it writes, first page, pages."""
+    if params.workload != "two-files":
+        return [("write", True, 0, pages), ("read", False, 0, pages)]
+    half = pages // 2
+    return [
+        (f"file{file + 1}_read{time + 1}", False, file * half, half)
+        for file in range(2)
+        for time in range(TWO_FILES_READS)
+    ]

@@ -1,0 +1,74 @@
+"""`fairzone/reread` on a kernel: what is cached of data that was written, and is now read back."""
+
+from typing import Any
+
+import pandas as pd
+
+from lorelab.counters import table
+from lorelab.fairzone.experiments import reread as model
+from lorelab.fairzone.experiments.reread import NAME, PARTS
+from lorelab.fairzone.kernel import boot
+from lorelab.fairzone.params import Reread
+from lorelab.lab.records import Record
+from lorelab.lab.run import Lab, by_boot
+
+
+def measure(wanted: list[Reread], lab: Lab) -> list[Record]:
+    """Write and read the disk `repeats` times; like machines share a boot.
+
+    Raises
+    ------
+    RunFailed
+        The guest did not come to the end.
+    """
+
+    def kind(params: Reread) -> tuple[Any, ...]:
+        return params.cpus, params.mib, params.dma32_mib, params.disk_mb_s
+
+    return by_boot(wanted, kind, lambda runs: _measure(runs, lab))
+
+
+def _measure(wanted: list[Reread], lab: Lab) -> list[Record]:
+    runs = [boot.run(params, plan(params)) for params in wanted for _ in range(params.repeats)]
+    measured = boot.measure(boot.with_zones(wanted[0], wanted[0].disk_mb_s), runs, lab)
+    found, first = [], 0
+    for params in wanted:
+        rows = [boot.phases(measured, first + n) for n in range(params.repeats)]
+        found.append(measured.record(NAME, params, laid_out(params, rows), first + 1))
+        first += params.repeats
+    return found
+
+
+def plan(params: Reread) -> list[dict[str, Any]]:
+    """Phases of one run, for the guest's `stream.py`."""
+    pages = model.pages_of(params)
+    phases = []
+    for name, writes, first, much in model.plan(params, pages):
+        done = {"writes" if writes else "reads": [first, much], "maps": [pages, PARTS]}
+        drops = name == "read" and params.workload == "drop-caches"
+        phases.append({"name": name, "drops": drops, "fio": params.program == "fio", **done})
+    return phases
+
+
+def laid_out(params: Reread, runs: list[list[dict[str, Any]]]) -> pd.DataFrame:
+    """What the guest said, a step a repeat.
+
+    Returns
+    -------
+    DataFrame
+        See `lorelab.counters`: what `boot.counted()` has, and for each phase P `P_touched` and
+        `P_hits` in pages, and `P_cached_NN`, pages of part NN of the data that are cached when the
+        phase begins.
+    """
+    counters = boot.counted(runs)
+    asked = plan(params)
+    for place, phase in enumerate(asked):
+        name, each = phase["name"], [run[place] for run in runs]
+        much = (phase.get("reads") or phase["writes"])[1]
+        counters[f"{name}_touched"] = ("pages", [much] * len(runs))
+        if "reads" in phase:
+            hits = [much - row["changed"]["disk_read"] for row in each]
+            counters[f"{name}_hits"] = ("pages", hits)
+        for part, pages in enumerate(zip(*(row["cached"] for row in each), strict=True)):
+            counters[f"{name}_cached_{part:02}"] = ("pages", list(pages))
+    return table(NAME, params.mode, "kernel", counters)

@@ -1,0 +1,51 @@
+"""The machines and plans of the chapter, and what becomes of what the guest says."""
+
+import pytest
+
+from lorelab.fairzone.kernel import boot, nodes, reread
+from lorelab.fairzone.params import Nodes, Reread
+
+ZONE = {"node": 0, "zone": "DMA32", "managed": 900, "free": 800, "min": 8, "low": 10, "high": 12}
+
+
+def phase(name: str, read: int) -> dict:
+    changed = {"disk_read": read, "passes": 7, "skips_batch": 2}
+    zones = [{**ZONE, "protection": [0, 0, 30]}]
+    return {"phase": name, "zoneinfo": zones, "changed": changed, "cached": [3] * 50}
+
+
+def test_nodes_share_the_memory_out():
+    machine = boot.with_nodes(Nodes(cpus=2, mib=600, dma32_mib=200))
+    sizes = [word for word in machine.qemu if word.startswith("memory-backend-ram")]
+    assert [size.rpartition("=")[2] for size in sizes] == ["400M", "200M"]
+    assert "node,nodeid=0,memdev=node0,cpus=0-1" in machine.qemu
+    assert "node,nodeid=1,memdev=node1" in machine.qemu
+
+
+def test_an_unpatched_kernel_is_asked_for_no_switch():
+    assert boot.switches(Nodes()) == {}
+    assert boot.switches(Nodes(mode="all-nodes"))["fairzone/mode"] == "all-nodes"
+
+
+def test_pages_are_read_once_on_two_nodes():
+    fill, read = (step["reads"] for step in nodes.plan(Nodes(mib=512, turnovers=3)))
+    assert fill == [0, 512 * 256]
+    assert read == [512 * 256, 3 * 512 * 256]
+
+
+@pytest.mark.parametrize("workload", ["write-read", "drop-caches"])
+def test_hits_are_pages_that_the_disk_did_not_give(workload):
+    params = Reread(mib=400, data_percent=100, workload=workload)
+    runs = [[phase("write", 5), phase("read", read)] for read in (102_000, 102_300)]
+    said = reread.laid_out(params, runs).set_index(["counter", "step"])["value"]
+    assert said["read_hits"].tolist() == [400, 100]
+    assert said["write_touched", 1] == 102_400
+    assert said["read_cached_49", 2] == 3
+    assert said["zone_0_dma32_reserve", 1] == 30
+    assert [step["drops"] for step in reread.plan(params)] == [False, workload == "drop-caches"]
+
+
+def test_each_of_two_files_is_read_five_times():
+    steps = reread.plan(Reread(workload="two-files", mib=400, data_percent=220))
+    assert [step["reads"] for step in steps] == [[0, 112_640]] * 5 + [[112_640, 112_640]] * 5
+    assert steps[0]["name"] == "file1_read1" and steps[-1]["name"] == "file2_read5"
