@@ -312,8 +312,12 @@ class Followed(Guest):
 class OnDisk(Guest):
     """A guest whose disk is held to a throughput."""
 
+    mib: int = param(384, "memory of the guest", "MiB", ge=384, le=16384)
+    dma32_mib: int = param(
+        144, "memory below the 4 GiB line, or on the second of two nodes", "MiB", ge=128
+    )
     disk_mb_s: int = param(132, "throughput that the disk is held to", "MB/s", ge=1, le=100_000)
-    repeats: int = param(4, "times that it is done, one after the other in one boot", ge=1, le=100)
+    repeats: int = param(3, "times that it is done, one after the other in one boot", ge=1, le=100)
 
 
 class Reread(OnDisk):

@@ -1,0 +1,38 @@
+"""Recorded runs on the throttled disk: what the page of the kernel says of them."""
+
+import pytest
+
+from lorelab.fairzone.experiments.reread import PARTS
+from lorelab.fairzone.kernel import views
+
+RUNS = views.recorded("fairzone/reread")
+IDS = [f"{params.mode}-{params.workload}-{params.program}" for params, _ in RUNS]
+
+
+@pytest.fixture(params=RUNS, ids=IDS)
+def run(request):
+    params, record = request.param
+    return params, record.counters.pivot_table(index="step", columns="counter", values="value")
+
+
+def test_hits_are_cached_pages(run):
+    params, said = run
+    cached = said[[f"read_cached_{part:02}" for part in range(PARTS)]].sum(axis=1)
+    assert (said["read_hits"] <= cached).all()
+    assert (cached > 0).all() == (params.workload != "drop-caches")
+
+
+def test_no_more_is_cached_than_was_free(run):
+    _, said = run
+    free = said.filter(regex=r"^zone_0_.*_free$").sum(axis=1)
+    cached = said[[f"read_cached_{part:02}" for part in range(PARTS)]].sum(axis=1)
+    assert (cached <= free).all()
+
+
+def test_the_disk_was_written_whole(run):
+    _, said = run
+    assert (said["write_disk_written"] == said["write_touched"]).all()
+
+
+def test_every_mode_of_the_thread_is_recorded():
+    assert {"off", "baseline", "v1"} <= {params.mode for params, _ in RUNS}
