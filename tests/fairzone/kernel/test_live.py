@@ -41,5 +41,5 @@ def test_data_that_fits_is_found_whole_unless_caches_are_dropped(patched):
         said = record.counters.set_index("counter")["value"]
         cached = said[[f"read_cached_{part:02}" for part in range(PARTS)]].sum()
         pages = said["read_touched"] if params.workload == "write-read" else 0
-        assert cached == said["read_hits"] == pages
+        assert cached == pages == max(0, said["read_hits"])
         assert said["write_disk_written"] == said["write_touched"]

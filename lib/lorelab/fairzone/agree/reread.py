@@ -52,7 +52,9 @@ def rates(params: Reread, counters: pd.DataFrame, source: str) -> pd.DataFrame:
                 each = wide[f"{phase}_{name}"] / every
                 found[f"{phase}_{name}"] = (f"{name} / page", each.tolist())
         if not writes:
-            found[f"{phase}_hits"] = ("of the pages", (wide[f"{phase}_hits"] / much).tolist())
+            # Below 0 where a kernel read ahead beyond the end and nothing was cached.
+            hits = wide[f"{phase}_hits"].clip(lower=0) / much
+            found[f"{phase}_hits"] = ("of the pages", hits.tolist())
     return table(reread.NAME, params.mode, source, found)
 
 

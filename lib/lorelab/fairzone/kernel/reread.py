@@ -58,7 +58,8 @@ def laid_out(params: Reread, runs: list[list[dict[str, Any]]]) -> pd.DataFrame:
     DataFrame
         See `lorelab.counters`: what `boot.counted()` has, and for each phase P `P_touched` and
         `P_hits` in pages, and `P_cached_NN`, pages of part NN of the data that are cached when the
-        phase begins.
+        phase begins. Hits are pages touched less pages that the disk gave; the kernel reads ahead
+        beyond the end of the data, so that they come out up to two windows (64 pages) too low.
     """
     counters = boot.counted(runs)
     asked = plan(params)

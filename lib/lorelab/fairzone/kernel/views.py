@@ -70,7 +70,7 @@ def _reread(params: Reread, record: Record) -> dict[str, object]:
         "size": round(part("zone_0_{}_free"), 1),
         "share, write": round(part("write_allocated_0_{}"), 1),
         "share, read": round(part("read_allocated_0_{}"), 1),
-        "hits": round(100 * mean["read_hits"] / mean["read_touched"], 2),
+        "hits": round(100 * max(0, mean["read_hits"]) / mean["read_touched"], 2),
         "passes": round(mean["read_passes"] / pages, 2),
         "resets": round(mean["write_resets"] + mean["read_resets"]),
     }
