@@ -5,7 +5,7 @@ import pandas as pd
 from lorelab.experiments import experiment
 from lorelab.fairzone.agree import followed as judge
 from lorelab.fairzone.experiments.reread import PARTS
-from lorelab.fairzone.params import Followed, Nodes, Reread
+from lorelab.fairzone.params import Followed, Reread
 from lorelab.lab import records
 from lorelab.lab.records import Record
 
@@ -110,25 +110,25 @@ def nodes() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a repeat: `mode`, `repeat`; `size`, node 1's part of the managed pages, `share`, its
-        part of the pages given once memory was full, in per cent; `residency`, how many times as
-        long a page of node 1 stays as one of node 0.
+        A row a repeat: `mode`, `repeat`; `size`, node 1's part of the pages free at the start,
+        `share`, its part of those given once memory was full, in per cent; `residency`, how many
+        times as long a page of node 1 stays as one of node 0.
     """
     rows = []
     for params, record in recorded("fairzone/nodes"):
         wide = record.counters.pivot_table(index="step", columns="counter", values="value")
         for repeat, said in wide.iterrows():
-            rows.append({"mode": params.mode, "repeat": repeat} | _nodes(params, said))
+            rows.append({"mode": params.mode, "repeat": repeat} | _nodes(said))
     return pd.DataFrame(rows)
 
 
-def _nodes(params: Nodes, said: pd.Series) -> dict[str, float]:
-    managed = [said.filter(regex=f"^zone_{node}_.*_managed$").sum() for node in (0, 1)]
+def _nodes(said: pd.Series) -> dict[str, float]:
+    free = [said.filter(regex=f"^zone_{node}_.*_free$").sum() for node in (0, 1)]
     taken = [said[f"read_pages_of_node{node}"] for node in (0, 1)]
     return {
-        "size": round(100 * managed[1] / sum(managed), 1),
+        "size": round(100 * free[1] / sum(free), 1),
         "share": round(100 * taken[1] / sum(taken), 1),
-        "residency": round(managed[1] / taken[1] / (managed[0] / taken[0]), 2),
+        "residency": round(free[1] / taken[1] / (free[0] / taken[0]), 2),
     }
 
 
