@@ -142,7 +142,7 @@ def chart(shared: pd.DataFrame, what: str) -> alt.Chart:
 def rests_on(asked: Experiment) -> str:
     """Digest of what a point rests on: the modules its model is made of, and what computes."""
     design, question = asked.name.split("/")
-    todo = [f"lorelab.{design}.experiments.{question.replace('-', '_')}", f"lorelab.{design}"]
+    todo = [f"lorelab.{design}.experiments.{question.replace('-', '_')}"]
     seen: dict[str, Path] = {}
     while todo:
         name = todo.pop()
