@@ -161,3 +161,10 @@ def test_totals_have_a_table_a_case(monkeypatch):
     found = booted.totals({"ethp": {"workload": "sparse", "schemes": "ethp"}, "any": {}})
     assert list(found.index) == [("ethp", "memory"), ("any", "memory")]
     assert found.loc["ethp", "of"].tolist() == ["sparse"]
+
+
+def test_what_is_recorded_is_counted():
+    files = list((records.FOLDER / "damon/overhead").glob("*.csv"))
+    row = booted.statistical().loc["damon/overhead"]
+    assert row["settings"] == len({file.name.split("--")[0] for file in files})
+    assert row["values"] == sum(len(pd.read_csv(file)) for file in files)

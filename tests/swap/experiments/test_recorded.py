@@ -1,5 +1,6 @@
 """What pages show of recorded runs: every one is there, and a row says what was recorded."""
 
+import pandas as pd
 import pytest
 
 from lorelab import agreement
@@ -108,3 +109,11 @@ def test_every_recorded_run_is_there_once():
     assert list(found) == records.recorded("swap/paths", AllocatorTest)
     for params, record in found.items():
         assert record.provenance.params == params.model_dump(mode="json")
+
+
+def test_sums_are_of_either_kernel():
+    columns = ["patched", "parameters", "swpout", "swpout_fallback", "iterations", "equal"]
+    rows = [(False, "a", 5, 1, 2, 2), (True, "b", 7, 0, 3, 2), (False, "c", 1, 1, 1, 0)]
+    table = recorded.in_sum(pd.DataFrame(rows, columns=columns))
+    assert table.loc["unmodified"].to_list() == [2, 6, 2, 3, 2]
+    assert table.loc["patched"].to_list() == [1, 7, 0, 3, 2]

@@ -1,4 +1,4 @@
-"""What `kernel.ipynb` shows of the recorded runs, a row or a table each."""
+"""What `kernel.ipynb` and `agreement.ipynb` show of the recorded runs, a row or a table each."""
 
 from itertools import pairwise
 
@@ -73,6 +73,22 @@ def pages_seen(counters: pd.DataFrame) -> tuple[int, float]:
     wide = counters.pivot_table(index="step", columns="counter", values="value").loc[5:]
     pages = wide["hot"].iloc[0] / PAGE
     return int(pages), round((wide["hot_seen"] / wide["hot"] * pages).median(), 1)
+
+
+def statistical() -> pd.DataFrame:
+    """What is recorded of each experiment whose runs can meet the model's in distribution only.
+
+    Returns
+    -------
+    DataFrame
+        By experiment: its `question`, recorded `settings`, and `values` counted in all of them.
+    """
+    rows = {}
+    for found in (ACCURACY, MASIM, OVERHEAD, SCHEMES):
+        runs = records.recorded(found.name, found.Params)
+        values = sum(len(found.recorded(params).counters) for params in runs)
+        rows[found.name] = {"question": found.question, "settings": len(runs), "values": values}
+    return pd.DataFrame(rows).T
 
 
 def sides(workload: str, **changes: object) -> object:

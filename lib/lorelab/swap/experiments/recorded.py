@@ -43,6 +43,14 @@ def runs() -> pd.DataFrame:
     return pd.DataFrame([_against_the_model(params) for params in _all(ALLOCATOR_TEST)])
 
 
+def in_sum(found: pd.DataFrame) -> pd.DataFrame:
+    """Totals of `runs` by kernel: runs, iterations, those that are equal, and folios."""
+    kernel = found["patched"].map({False: "unmodified", True: "patched"}).rename("kernel")
+    table = found.drop(columns=["patched", "parameters"]).groupby(kernel, sort=False).sum()
+    table.insert(0, "runs", kernel.value_counts())
+    return table
+
+
 def _all(found: Experiment) -> list[Params]:
     return records.recorded(found.name, found.Params)
 
