@@ -6,7 +6,7 @@ from lorelab.gso.kernel.btf import declaration, read
 from lorelab.gso.model.layout import Layout as Laid
 from lorelab.gso.model.layout import Placed
 from lorelab.gso.params import Layout
-from lorelab.lab import build
+from lorelab.lab import build, own
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab
@@ -36,8 +36,8 @@ def measure(wanted: list[Layout], lab: Lab | None = None) -> list[Record]:
             raise BadInput(f"kernel={params.kernel}: takes --kernel, an image of that release")
         if params.pointer != "none":
             raise BadInput(f"pointer={params.pointer}: a kernel has what it has; takes none")
-    image = lab.image or build.built(build.recipe("gso", patched=False)).image
-    types = read(image)
+    made = own.find(lab.image) if lab.image else build.built(build.recipe("gso", patched=False))
+    types = read(made.image)
     job = Job("gso", "nothing", {}, BOOT_SECONDS)
     measured = boot(Machine(), job, lab)
     records = []
