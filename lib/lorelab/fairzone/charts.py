@@ -120,11 +120,12 @@ def cached(parts: pd.DataFrame, see: str) -> alt.Chart:
     bars = (
         alt.Chart(parts)
         .transform_calculate(end=f"datum.offset + {step}")
-        .mark_bar(aria=False, binSpacing=0, color=BLUE)
+        .mark_rect(aria=False, color=BLUE)
         .encode(
             x=alt.X("offset:Q", title="offset in the data, %", scale=alt.Scale(domain=[0, 100])),
             x2="end:Q",
             y=alt.Y("cached:Q", title="cached, %", scale=alt.Scale(domain=[0, 100])),
+            y2=alt.datum(0),
         )
         .properties(width=520, height=60)
     )
