@@ -22,6 +22,7 @@ from rich.progress import Progress
 
 from lorelab import whole
 from lorelab.book import cache
+from lorelab.book.caption import caption
 from lorelab.book.execute import Run, execute
 from lorelab.book.fold import fold
 from lorelab.book.opened import Opened
@@ -155,6 +156,7 @@ def build(root: Path = ROOT) -> Path:
         page = pages / Path(name).relative_to("notebooks")
         page.parent.mkdir(exist_ok=True)
         fold(notebook)
+        caption(notebook)
         nbformat.write(notebook, page)
     book = root / "build/book"
     made_of = book / "made-of"

@@ -1,0 +1,83 @@
+"""Charts of a page as numbered figures: the title becomes a caption, and an alternative text.
+
+In the book a caption is text: it wraps on a narrow screen, and is as dark or light as the page.
+In JupyterLab, and in what is stored, a chart has its title inside.
+"""
+
+import html
+import json
+from typing import Any
+
+from nbformat import NotebookNode
+
+from lorelab import charts, figure
+
+PAGE = """\
+<figure class="lorelab-figure" id="figure-{number}">
+{chart}
+<figcaption><a href="#figure-{number}">Figure {number}</a>: <b>{title}</b>{see}</figcaption>
+</figure>"""
+
+
+def caption(notebook: NotebookNode) -> None:
+    """Make the charts of a page, which has its outputs, figures with numbers, in place."""
+    number = 0
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if found := figure.SPEC.search(data.get("text/html", "")):
+                number += 1
+                data["text/html"] = numbered(json.loads(found[1].replace("<\\!--", "<!--")), number)
+
+
+def numbered(spec: dict[str, Any], number: int) -> str:
+    """A chart as a figure with a caption, as HTML."""
+    title, see, moving = parted(spec)
+    bare = {name: part for name, part in spec.items() if name != "title"}
+    if moving:
+        bare["title"] = moving
+    bare["description"] = " ".join([f"{title}.", *see, *axes(spec)])
+    chart = charts.render(bare)["text/html"].replace(
+        "<svg ", f'<svg role="img" aria-label="{html.escape(bare["description"])}" ', 1
+    )
+    said = "".join(f" {html.escape(line)}" for line in see)
+    return PAGE.format(
+        number=number, chart=chart, title=html.escape(title.rstrip(".") + "."), see=said
+    )
+
+
+def parted(spec: dict[str, Any]) -> tuple[str, list[str], dict[str, Any] | None]:
+    """Title of a chart, what to see in it, and the title that says where its slider stands."""
+    said = spec.get("title", "")
+    below = said.get("subtitle", []) if isinstance(said, dict) else []
+    if isinstance(below, dict):
+        # As `lorelab.charts.slider` writes it: [line, ..., "step: " + at].
+        lines, _, moved = below["expr"].strip("[]").rpartition(" + ")
+        *lines, last = json.loads(f"[{lines}]")
+        text = {"expr": f"{json.dumps(last)} + {moved}"}
+        return figure.title(spec), lines, {"text": text, "fontSize": 12, "fontWeight": "normal"}
+    return figure.title(spec), [below] if isinstance(below, str) else below, None
+
+
+def axes(spec: dict[str, Any]) -> list[str]:
+    """What the axes are, a sentence each, the first of each direction."""
+    found: dict[str, str] = {}
+    _axes(spec, found)
+    names = {"x": "Horizontal", "y": "Vertical"}
+    return [f"{names[channel]}: {what}." for channel, what in found.items()]
+
+
+def _axes(part: Any, found: dict[str, str]) -> None:
+    if isinstance(part, dict):
+        for channel in ("x", "y"):
+            drawn = part.get("encoding", {}).get(channel, {})
+            what = drawn.get("title") or (drawn.get("axis") or {}).get("title")
+            what = what or drawn.get("field")
+            if isinstance(what, str) and channel not in found:
+                found[channel] = what
+        for name, value in part.items():
+            if name not in ("data", "datasets"):
+                _axes(value, found)
+    elif isinstance(part, list):
+        for one in part:
+            _axes(one, found)

@@ -1,0 +1,63 @@
+"""Charts become figures: numbered, with a caption that is text, and with an alternative text."""
+
+import json
+
+import altair as alt
+import nbformat
+import pandas as pd
+import pytest
+
+from lorelab import charts, figure
+from lorelab.book.caption import caption, parted
+
+ROWS = pd.DataFrame({"step": [1, 1, 2, 2], "a": [1, 2, 1, 2], "b": [3, 4, 5, 6]})
+
+
+def chart(title):
+    return (
+        alt.Chart(ROWS, title=title)
+        .mark_line()
+        .encode(x=alt.X("a", title="time [s]"), y=alt.Y("b", title="pages"))
+    )
+
+
+def output(drawn):
+    data = charts.render(drawn if isinstance(drawn, dict) else drawn.to_dict())
+    return nbformat.v4.new_output("display_data", data)
+
+
+def page(*drawn):
+    cells = [nbformat.v4.new_code_cell("x", outputs=[output(one)]) for one in drawn]
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def test_charts_are_numbered_in_the_order_of_the_page():
+    made = page(chart("One"), chart(charts.title("Two & three", "See this.\nAnd that.")))
+    caption(made)
+    first, second = (cell.outputs[0].data["text/html"] for cell in made.cells)
+    assert '<figure class="lorelab-figure" id="figure-1">' in first
+    assert "Figure 1</a>: <b>One.</b></figcaption>" in first
+    assert "<b>Two &amp; three.</b> See this. And that.</figcaption>" in second
+    said = (
+        'aria-label="Two &amp; three. See this. And that. Horizontal: time [s]. Vertical: pages."'
+    )
+    assert said in second
+
+
+def test_the_caption_takes_the_title_out_of_the_picture():
+    made = page(chart("One of a kind"))
+    caption(made)
+    shown = made.cells[0].outputs[0].data["text/html"]
+    assert "title" not in json.loads(figure.SPEC.search(shown)[1])
+    assert "One of a kind</text>" not in shown
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_slider_still_says_where_it_stands(at):
+    moved = charts.slider(chart(charts.title("Moves", "See.")), "step", at, "time [ms]").to_dict()
+    title, see, moving = parted(moved)
+    assert (title, see) == ("Moves", ["See."])
+    assert moving["text"]["expr"] == '"time [ms]: " + at'
+    made = page(moved)
+    caption(made)
+    assert f"time [ms]: {at}" in made.cells[0].outputs[0].data["text/html"]
