@@ -40,7 +40,7 @@ SENTENCE = re.compile(r"(?<=[.?!:])\s+(?=[A-Z0-9`\[*\"])")
 LINK_HERE = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
 MARK = re.compile(r"\s*<!--.*?-->", re.DOTALL)
 LIST = re.compile(r"(- |\d+\. |\||    |```)")
-HEADING = re.compile(r"(#+ |\(\w+\)=)")
+HEADING = re.compile(r"(#+ |\([\w-]+\)=)")
 BLOCK = re.compile(r"```.*?```|\$\$.*?\$\$|\S(?:(?!\n\n).)+|    (?:(?!\n\n\S).)+", re.DOTALL)
 markdown = (
     MarkdownIt("commonmark")
