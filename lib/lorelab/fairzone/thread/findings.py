@@ -1,0 +1,129 @@
+"""What maintainers of memory management would want to know, or have mended since."""
+
+from lorelab.fairzone.experiments import answers
+from lorelab.fairzone.params import Tiobench, Variant
+from lorelab.findings import Finding
+
+GONE = (
+    "the policy is gone since 4.8 (e6cbd7f2efb4); 7.3.4 has neither batches nor an LRU a zone, by "
+    "its source (mm/page_alloc.c, include/linux/mmzone.h)"
+)
+ASKED = (", asks local zones", ", asks reachable zones")
+
+
+def never_resets() -> str:
+    """Resets and passes of v1, its local repair and ours, and from which memory on that is so."""
+    found = answers.alike(Tiobench())
+    v1, local, ours = (found.loc[f"v1{name}"] for name in ("", *ASKED))
+    return (
+        f"on the machine of June 2014 {v1['resets']:.0f} resets with v1, {local['resets']:.0f} "
+        f"with its repair and {v1['passes']:.2f} passes an allocation; {ours['passes']:.2f} if "
+        "only zones are asked that can serve. It is so from "
+        f"{answers.dma_is_out_from(Tiobench())} MiB of memory on, at that min_free_kbytes (model)"
+    )
+
+
+def read_back() -> str:
+    """Hits of the reads that follow the writes, with the cache kept and dropped."""
+    hits = answers.read_back(Tiobench())
+    return (
+        f"v1 finds {hits.loc['as posted', 'v1']:.1f} % of the reads cached and the baseline "
+        f"{hits.loc['as posted', 'baseline']:.1f} %; with caches dropped in between both find "
+        f"{hits.loc['caches dropped', 'v1']:.0f} % (model)"
+    )
+
+
+def nap() -> str:
+    """DMA32's share of the reads without a policy, with kswapd's nap and without."""
+    napping, not_napping = (
+        answers.phases(Tiobench(variant=Variant.OFF, disk_mb_s=speed)).loc["read"]
+        for speed in (Tiobench().disk_mb_s, 0)
+    )
+    return (
+        f"without a policy DMA32 serves {100 * napping['share']:.1f} % of the reads, with "
+        f"{100 * napping['size']:.0f} % of the memory; with a kswapd that sleeps at once it serves "
+        f"{100 * not_napping['share']:.1f} % (model)"
+    )
+
+
+def what_fits() -> str:
+    """Reads from the disk of data that fits into memory."""
+    hits = answers.read_back(Tiobench()).loc["80 % of memory"]
+    return (
+        f"of data of 80 % of memory, just written, v1 reads {100 - hits['v1']:.1f} % from the "
+        f"disk, and the baseline {100 - hits['baseline']:.1f} % (model)"
+    )
+
+
+def drift() -> str:
+    """Share and resets with counters that drift and with exact ones."""
+    found = answers.drift()
+    share = found["DMA32's share, %"]
+    return (
+        f"with 64 CPUs DMA32's share is {share['per CPU']:.2f} %, and {share['exact']:.2f} % with "
+        "exact counters (model)"
+    )
+
+
+FINDINGS = [
+    Finding(
+        design="fairzone",
+        name="v1-never-resets",
+        defect="v1, and its repair for local zones, ask every zone whether it has batch left; "
+        "ZONE_DMA always has where its lowmem reserve keeps all user pages out.",
+        hurts="whoever would have run the patch of 29 May 2014 on x86-64 with 4 GiB or more",
+        effect=never_resets,
+        fix="ask only zones with more managed pages than mark and reserve (mode v1-reachable)",
+        mainline=f"v1 was not merged; {GONE}",
+        worth_sending=False,
+        command="model fairzone/batches -p variant=v1-local",
+    ),
+    Finding(
+        design="fairzone",
+        name="benchmark-reads-back",
+        defect="tiobench reads the files that it has just written, so a policy that leaves old "
+        "pages in one zone serves reads from memory although the data is twice as large.",
+        hurts="whoever compares reclaim by a benchmark that reads its own writes",
+        effect=read_back,
+        fix="echo 1 > /proc/sys/vm/drop_caches between the phases; with fio, invalidate=1",
+        mainline="a benchmark's error, not a kernel's",
+        worth_sending=False,
+        command="model fairzone/tiobench -p variant=v1",
+    ),
+    Finding(
+        design="fairzone",
+        name="nap-refills-one-zone",
+        defect="At the end of a nap kswapd of 3.15 goes on if any zone is below its high "
+        "watermark, and so refills Normal before the allocator has turned to DMA32.",
+        hurts="kernels before 4.8 whose fair policy is off or does not work",
+        effect=nap,
+        fix="e6cbd7f2efb4 (4.8): one LRU a node, so it no longer matters which zone is refilled",
+        mainline="mended: pgdat_balanced() of 7.3.4 is content with one zone above high, by its "
+        "source (mm/vmscan.c)",
+        worth_sending=False,
+        command="model fairzone/tiobench -p variant=off",
+    ),
+    Finding(
+        design="fairzone",
+        name="v1-evicts-what-fits",
+        defect="With v1 kswapd evicts pages from Normal while DMA32 still has room.",
+        hurts="readers whose data would have fitted into memory",
+        effect=what_fits,
+        fix="none needed",
+        mainline=f"v1 was not merged; {GONE}",
+        worth_sending=False,
+        command="model fairzone/tiobench -p variant=v1 -p data_percent=80",
+    ),
+    Finding(
+        design="fairzone",
+        name="drift-is-not-the-cause",
+        defect="The thread names the drift of per-CPU counters as the reason why batches part; "
+        "folding loses nothing, and shares are the same with exact counters.",
+        hurts="nobody: the explanation is wrong, not the code",
+        effect=drift,
+        fix="none needed",
+        mainline=GONE,
+        worth_sending=False,
+        command="model fairzone/batches -p cpus=64 -p threads=64 -p turn=1",
+    ),
+]

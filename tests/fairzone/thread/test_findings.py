@@ -1,0 +1,45 @@
+"""Findings are computed, their commands are parameters that exist, and they move with the model."""
+
+import shlex
+
+import pandas as pd
+import pytest
+
+from lorelab.experiments import experiment
+from lorelab.fairzone.experiments import answers
+from lorelab.fairzone.model.zones import COUNTS
+from lorelab.fairzone.params import Tiobench, Variant
+from lorelab.fairzone.thread import findings
+from lorelab.fairzone.thread.findings import FINDINGS
+from lorelab.params import parse
+
+
+@pytest.mark.parametrize("one", FINDINGS, ids=lambda one: one.name)
+def test_its_command_is_one(one):
+    door, name, *rest = shlex.split(one.command)
+    asked = experiment(name)
+    assert door == "model" and asked.simulate
+    given = dict(pair.split("=") for flag, pair in zip(rest[::2], rest[1::2], strict=True) if flag)
+    assert parse(asked.Params, given)
+
+
+def test_v1_never_resets_where_dma_cannot_serve():
+    said = findings.never_resets()
+    assert "0 resets with v1, 0 with its repair and 2.00 passes" in said
+    least = answers.dma_is_out_from(Tiobench())
+    assert f"from {least} MiB" in said
+    for mib, resets in ((least // 2, True), (least, False)):
+        small = answers.ran(Tiobench(variant=Variant.V1, mib=mib, data_percent=100))
+        assert (small.count[:, COUNTS.index("resets")].sum() > 0) == resets
+
+
+def test_another_model_says_otherwise(monkeypatch):
+    hits = pd.DataFrame(
+        {"baseline": [1.0, 2.0, 3.0], "v1": [4.0, 5.0, 6.0]},
+        index=["as posted", "caches dropped", "80 % of memory"],
+    )
+    monkeypatch.setattr(answers, "read_back", lambda params: hits)
+    assert findings.read_back().startswith(
+        "v1 finds 4.0 % of the reads cached and the baseline 1.0"
+    )
+    assert "v1 reads 94.0 % from the disk" in findings.what_fits()
