@@ -11,13 +11,13 @@ ZONES = {"Normal": BLUE, "DMA32": VERMILLION, "DMA": GREEN}
 POLICIES = {"off": BLACK, "v1": VERMILLION, "baseline": BLUE, "merged": GREEN, "june-18": PURPLE}
 """Colours of the variants; all others are grey."""
 HELD = {
-    "1st quarter": VERMILLION,
-    "2nd quarter": ORANGE,
-    "3rd quarter": SKY,
-    "4th quarter": BLUE,
-    "free": "#d9d9d9",
+    "1st quarter": "#4a1486",
+    "2nd quarter": "#7a5ab5",
+    "3rd quarter": "#a992d6",
+    "4th quarter": "#d8cbf0",
+    "free": "#b8b8b8",
 }
-"""What a zone holds: quarters of the file, the one written first to the one written last."""
+"""What a zone holds: quarters of the file, darker the longer ago they were written."""
 
 
 def offset_map(parts: pd.DataFrame, slider: bool = False, see: str = "") -> alt.Chart:
@@ -187,7 +187,7 @@ def walks(table: pd.DataFrame, see: str) -> alt.Chart:
         alt.Chart(table)
         .mark_bar()
         .encode(
-            x=alt.X("each:Q", title="an allocation"),
+            x=alt.X("each:Q", title="passes, and zones tested, an allocation"),
             y=alt.Y("variant:N", title=None, sort=None),
             color=alt.Color("kind:N", title=None, scale=alt.Scale(range=[BLUE, ORANGE])),
             yOffset=alt.YOffset("kind:N"),
