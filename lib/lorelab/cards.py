@@ -59,17 +59,57 @@ CARDS = {
 
 
 def totals() -> pd.DataFrame:
-    """Recorded kernel runs by design: experiments, runs, counters in them; the last row is all."""
-    rows = [
-        {"design": file.parent.parent.name, "experiment": file.parent.name, "counters": len(table)}
-        for file in sorted(records.FOLDER.glob("*/*/*.csv"))
-        for table in [pd.read_csv(file)]
-    ]
-    found = pd.DataFrame(rows).groupby("design")
+    """Recorded kernel runs by design; the last row is all.
+
+    Returns
+    -------
+    DataFrame
+        Columns `experiments`, `runs`, `boots` (machines started for them) and `counters`.
+    """
+    found = _runs().groupby("design", sort=False)
     counted = found.agg(
         experiments=("experiment", "nunique"),
         runs=("counters", "size"),
+        boots=("boots", "sum"),
         counters=("counters", "sum"),
     )
     counted.loc["all"] = counted.sum()
     return counted
+
+
+def machines() -> pd.DataFrame:
+    """Recorded kernel runs by design, kernel and machine: `runs`, `boots`, first and last day."""
+    keys = ["design", "kernel", "patches", "config", "qemu", "accelerator", "icount"]
+    found = _runs().groupby(keys, sort=False)
+    return found.agg(
+        runs=("counters", "size"),
+        boots=("boots", "sum"),
+        first=("day", "min"),
+        last=("day", "max"),
+    ).reset_index()
+
+
+def _runs() -> pd.DataFrame:
+    """A row for each recorded run; of those that share a boot the first counts it."""
+    rows, booted = [], set()
+    for design in CARDS:
+        for file in sorted((records.FOLDER / design).glob("*/*.csv")):
+            source = records.unseal(file.with_suffix(".json")).provenance
+            kernel = source.kernel
+            rows.append(
+                {
+                    "design": design,
+                    "experiment": file.parent.name,
+                    "counters": len(pd.read_csv(file)),
+                    "kernel": kernel.release,
+                    "patches": len(kernel.patches or ()),
+                    "config": kernel.config or "its own",
+                    "qemu": source.qemu.removeprefix("QEMU emulator version ").partition(" ")[0],
+                    "accelerator": source.accelerator,
+                    "icount": "on" if source.icount else "off",
+                    "boots": 0 if source.date in booted else source.boots,
+                    "day": f"{source.date:%Y-%m-%d}",
+                }
+            )
+            booted.add(source.date)
+    return pd.DataFrame(rows)
