@@ -79,7 +79,7 @@ def test_a_slider_on_a_slide_moves_its_picture(browser, made):
     page.goto(made["gso"].as_uri())
     page.wait_for_function(READY, timeout=3 * PATIENCE)
     slider = page.locator("section input[type=range]").first
-    chart = page.locator(".chart", has=slider)
+    chart = slider.locator("xpath=ancestor::div[contains(@class, 'vega-embed')]")
     at = "e => Reveal.slide(Reveal.getIndices(e.closest('section')).h)"
     slider.evaluate(at)
     before = chart.locator("svg").inner_html()
