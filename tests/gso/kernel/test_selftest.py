@@ -1,5 +1,8 @@
 """The kernel's own tests: what the recorded runs have to be, and one that failed."""
 
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
 import pytest
 
 from lorelab.errors import RunFailed
@@ -26,3 +29,26 @@ def test_one_that_failed_is_no_record_and_says_why(monkeypatch):
     monkeypatch.setattr(selftest, "boot", lambda *_, **__: Measured)
     with pytest.raises(RunFailed, match="exit status 1: no lo"):
         selftest.measure([Selftest(test="udpgso")])
+
+
+@pytest.fixture
+def guest():
+    """The guest's half, loaded here."""
+    file = Path(__file__).parents[3] / "lib/kernel/gso/guest/selftests.py"
+    spec = spec_from_file_location("selftests", file)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_what_a_script_leaves_behind_does_not_hold_up_the_next(guest, monkeypatch, tmp_path):
+    monkeypatch.setattr(guest, "HERE", tmp_path)
+    script = tmp_path / "waits.sh"
+    script.write_text("#!/bin/sh\necho begun\nsleep 1000 &\nexit 3\n")
+    script.chmod(0o755)
+    assert guest.ended("./waits.sh") == (3, "begun\n")
+
+
+def test_a_script_that_hangs_is_ended(guest, monkeypatch):
+    monkeypatch.setattr(guest, "SECONDS", 0.2)
+    assert guest.ended("sleep 1000") == (-14, "")
