@@ -8,8 +8,11 @@ from lorelab.gso.params import (
     Layout,
     Lifetimes,
     Selftest,
+    Tcp,
+    Told,
     Traffic,
     Vhost,
+    VhostCost,
 )
 
 EXPERIMENTS = [
@@ -39,6 +42,11 @@ EXPERIMENTS = [
         Params=Traffic,
     ),
     Experiment(
+        name="gso/tcp",
+        question="Does a stream arrive as it was sent, while its sender writes again?",
+        Params=Tcp,
+    ),
+    Experiment(
         name="gso/selftest",
         question="Do the kernel's own tests of zero copy pass with the switches as they were?",
         Params=Selftest,
@@ -59,8 +67,18 @@ EXPERIMENTS = [
         Params=Flag,
     ),
     Experiment(
+        name="gso/told",
+        question="What does a sender hear of copies that hears late?",
+        Params=Told,
+    ),
+    Experiment(
         name="gso/vhost",
         question="Are a guest's packets copied before they are segmented, and need they be?",
         Params=Vhost,
+    ),
+    Experiment(
+        name="gso/vhost-cost",
+        question="What do a guest's packets cost in instructions, lent and copied?",
+        Params=VhostCost,
     ),
 ]

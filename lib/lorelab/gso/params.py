@@ -213,3 +213,37 @@ class Selftest(Params):
     """`gso/selftest`: the kernel's own tests of tools/testing/selftests/net, by their names."""
 
     test: Literal["msg_zerocopy", "udpgso"] = param("msg_zerocopy", "which of them")
+
+
+class Tcp(Params):
+    """`gso/tcp`: a stream sent with MSG_ZEROCOPY over a card that cannot segment."""
+
+    variant: VariantParam = param(Variant.SHARED_COUNT, "what the completion is tied to")
+    sends: int = param(200, "calls of send()", "sends", ge=1, le=2000)
+    length: int = param(
+        56_000, "payload of a send; whole words", "bytes", ge=64, le=65_000, multiple_of=8
+    )
+    loss: float = param(0, "segments that the qdisc drops", "%", ge=0, le=20)
+    reorder: float = param(0, "segments that overtake those that wait", "%", ge=0, le=100)
+    seed: int = param(1, "netem's", ge=0, lt=2**64)
+
+
+class VhostCost(Params):
+    """`gso/vhost-cost`: instructions of vhost's thread for a guest's packet."""
+
+    refcnt: bool = param(
+        False, "vhost's segments share the guest's pages: the switch gso/vhost_refcnt"
+    )
+    length: int = param(
+        56_000, "payload of a packet; whole words", "bytes", ge=1408, le=60_000, multiple_of=8
+    )
+
+
+class Told(Params):
+    """`gso/told`: sends with MSG_ZEROCOPY, some of which are copied, and what their socket says."""
+
+    sends: int = param(8, "sends", "sends", ge=1, le=64)
+    alike: int = param(1, "sends of a kind in a row, then as many of the other", "sends", ge=1)
+    copied_first: bool = param(False, "the first ones are copied; otherwise lent")
+    late: bool = param(True, "the sender reads what it is told after its last send, not each")
+    mended: bool = param(False, "a notification speaks of sends of one kind only")

@@ -7,7 +7,7 @@
  *
  * A packet is UDP from 192.0.2.9 to 192.0.2.2 with LENGTH bytes of payload as zerosend has them, to
  * be segmented at SEGMENT (VIRTIO_NET_HDR_GSO_UDP_L4; 0: not). One line comes out: packets given
- * back, packets that were not, and ns from the first to the last.
+ * back, packets that were not, and ns that the thread of vhost ran.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -110,6 +110,20 @@ static int open_tap(const char *name)
 	return fd;
 }
 
+static long long ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* What the process has run but not this thread: vhost's thread, which is one of the process. */
+static long long elsewhere(void)
+{
+	return ns(CLOCK_PROCESS_CPUTIME_ID) - ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 int main(int argc, char **argv)
 {
 	struct vhost_vring_file file = { .index = TX };
@@ -124,7 +138,7 @@ int main(int argc, char **argv)
 	size_t each, whole;
 	uint64_t features = 0, one = 1;
 	int tap, vhost, kick, call;
-	struct timespec begun, ended;
+	long long begun, ended;
 	char *arena, *data;
 
 	if (argc != 6)
@@ -187,7 +201,7 @@ int main(int argc, char **argv)
 	if (ioctl(vhost, VHOST_NET_SET_BACKEND, &file))
 		die("VHOST_NET_SET_BACKEND");
 
-	clock_gettime(CLOCK_MONOTONIC, &begun);
+	begun = elsewhere();
 	for (s = 0; s < sends || told < sends;) {
 		struct pollfd ready = { .fd = call, .events = POLLIN };
 		uint16_t seen = used->idx;
@@ -236,8 +250,7 @@ int main(int argc, char **argv)
 			die("call");
 		one = 1;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &ended);
-	printf("%u %u %lld\n", told, s - told,
-	       (ended.tv_sec - begun.tv_sec) * 1000000000LL + ended.tv_nsec - begun.tv_nsec);
+	ended = elsewhere();
+	printf("%u %u %lld\n", told, s - told, ended - begun);
 	return 0;
 }

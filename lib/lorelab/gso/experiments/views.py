@@ -101,6 +101,95 @@ def instructions() -> pd.DataFrame:
     return pd.DataFrame(found).rename_axis("length").sort_index()
 
 
+def vhost_instructions() -> pd.DataFrame:
+    """Instructions of vhost's thread a byte of a guest's packets, recorded (`gso/vhost-cost`).
+
+    Returns
+    -------
+    DataFrame
+        By `length` [bytes]: `copied` and `lent`, the median of the repeats, and `saved` [%].
+    """
+    asked = experiment("gso/vhost-cost")
+    found: dict[str, dict[int, float]] = {}
+    for params in records.recorded("gso/vhost-cost", asked.Params):
+        counted = asked.recorded(params).counters.pivot_table(
+            index="step", columns="counter", values="value"
+        )
+        middle = (counted["instructions"] / counted["sends"]).median() / params.length
+        found.setdefault("lent" if params.refcnt else "copied", {})[params.length] = middle
+    table = pd.DataFrame(found)[["copied", "lent"]].rename_axis("length").sort_index()
+    return table.assign(saved=100 * (1 - table["lent"] / table["copied"]))
+
+
+def streams() -> pd.DataFrame:
+    """Streams of TCP, of the recorded runs of `gso/tcp`.
+
+    Returns
+    -------
+    DataFrame
+        By `variant`: of `clean`, `loss` and `reorder` what became of the stream, as the kernel
+        showed it, and the kernel's `complaints` in all of them.
+    """
+    asked = experiment("gso/tcp")
+    rows: dict[str, dict[str, str | int]] = {}
+    for params in records.recorded("gso/tcp", asked.Params):
+        kernel = asked.recorded(params).counters.set_index("counter")["value"]
+        way = "loss" if params.loss else "reorder" if params.reorder else "clean"
+        row = rows.setdefault(label(params.variant), {"complaints": 0})
+        row[way] = "wrong bytes" if kernel["corrupted"] else "as sent"
+        row["complaints"] += int(kernel["complaints"])
+    columns = ["clean", "loss", "reorder", "complaints"]
+    return pd.DataFrame.from_dict(rows, orient="index")[columns].rename_axis("variant").sort_index()
+
+
+def told() -> pd.DataFrame:
+    """What senders heard of copies, of every recorded run of `gso/told`.
+
+    Returns
+    -------
+    DataFrame
+        `kernel`, `run`, and of the sends how many were `copied`, `told_copied` and `told_wrong`,
+        in how many `notifications`.
+    """
+    asked = experiment("gso/told")
+    ours = [(None, params) for params in records.recorded("gso/told", asked.Params)]
+    rows = []
+    for release, params in [*ours, *records.others("gso/told", asked.Params)]:
+        record = records.load("gso/told", params, release=release)
+        said = record.counters.set_index("counter")["value"].drop("told")
+        kernel = record.provenance.kernel.release
+        rows.append({"kernel": kernel, "run": words(params), **said})
+    return pd.DataFrame(rows).sort_values(["kernel", "run"], ignore_index=True)
+
+
+def layouts() -> pd.DataFrame:
+    """Structs read out of kernels, here and elsewhere, against their declarations.
+
+    Returns
+    -------
+    DataFrame
+        A row a recorded run of `gso/layout`: `kernel`, `struct`, `size`, `aligned` and `holes`
+        [bytes], `counters` that were compared, and `verdict`.
+    """
+    asked = experiment("gso/layout")
+    ours = [(None, params) for params in records.recorded("gso/layout", asked.Params)]
+    rows = []
+    for release, params in [*ours, *records.others("gso/layout", asked.Params)]:
+        record = records.load("gso/layout", params, release=release)
+        held = asked.agree(params, record)
+        value = record.counters.set_index("counter")["value"]
+        rows.append(
+            {
+                "kernel": record.provenance.kernel.release,
+                "struct": params.struct,
+                **value[["size", "aligned", "holes"]],
+                "counters": len(held.table),
+                "verdict": str(held.verdict),
+            }
+        )
+    return pd.DataFrame(rows).sort_values(["kernel", "struct"], ignore_index=True)
+
+
 def verdicts(*names: str) -> pd.DataFrame:
     """Each recorded run of some experiments against the model: `experiment`, `run`, `verdict`."""
     rows = []

@@ -2,11 +2,11 @@
 
 from lorelab.experiments import experiment
 from lorelab.findings import Finding
-from lorelab.gso.experiments import layout, lifetimes
+from lorelab.gso.experiments import layout, lifetimes, views
 from lorelab.gso.model.flag import interleavings
 from lorelab.gso.model.layout import place
 from lorelab.gso.model.structs import AS_POSTED
-from lorelab.gso.params import Layout, Lifetimes, Traffic, Variant, Vhost
+from lorelab.gso.params import Layout, Lifetimes, Told, Traffic, Variant, Vhost
 from lorelab.numbers import PAGE
 
 
@@ -16,11 +16,13 @@ def _vhost() -> str:
         asked.recorded(Vhost(refcnt=refcnt)).counters.set_index("counter")["value"]
         for refcnt in (False, True)
     )
+    newest = views.elsewhere("gso/vhost").iloc[-1]
     return (
         f"of {before['told']} packets of a guest vhost lends the pages of {before['completions']}, "
         f"and that one is copied ({before['copied_bytes']} bytes); with the flag none is copied, "
         f"{after['told']} come back once each after {after['completions']} completions, and "
-        f"{after['wrong']} segments are wrong (exact, 6.12.117)"
+        f"{after['wrong']} segments are wrong (exact, 6.12.117); {newest['kernel']} copies "
+        f"{newest['copied_bytes']} bytes of the same packets"
     )
 
 
@@ -30,6 +32,15 @@ def _flag() -> str:
     return (
         f"{ways.lost} of {ways.all} interleavings of one sent and one copied segment lose it, the "
         f"shortest after {steps} steps; with the patch {mended.lost} (every order of the model)"
+    )
+
+
+def _told() -> str:
+    late = views.told().query("run == 'default'")
+    [(copied, wrong)] = set(zip(late["copied"], late["told_wrong"], strict=True))
+    return (
+        f"of {Told().sends} sends, every second copied ({copied}), {wrong} are told of wrongly by "
+        f"a sender that reads after the last (exact, {' and '.join(late['kernel'])})"
     )
 
 
@@ -65,7 +76,7 @@ FINDINGS = [
         effect=_vhost,
         fix="lib/kernel/gso/upstream/"
         "0001-vhost_net-keep-zero-copy-for-packets-that-are-segmen.patch",
-        mainline="7.3.4 has it, by its source (drivers/vhost/net.c)",
+        mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=True,
         command="kernel gso/vhost -p refcnt=true",
     ),
@@ -81,6 +92,19 @@ FINDINGS = [
         mainline="7.3.4 has it, by its source (net/core/skbuff.c)",
         worth_sending=True,
         command="model gso/flag",
+    ),
+    Finding(
+        design="gso",
+        name="one-word-for-many",
+        defect="skb_zerocopy_notify_extend() lengthens a notification that nobody has read yet "
+        "without a look at ee_code, so that a copied send is told of as its predecessor was.",
+        hurts="Senders that read their error queue late and stop zero copy when told of copies.",
+        effect=_told,
+        fix="lib/kernel/gso/upstream/"
+        "0003-net-do-not-tell-of-copied-and-lent-MSG_ZEROCOPY-send.patch",
+        mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
+        worth_sending=True,
+        command="kernel gso/told",
     ),
     Finding(
         design="gso",

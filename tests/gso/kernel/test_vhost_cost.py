@@ -1,0 +1,24 @@
+"""What a guest's packets cost: a record against itself, and what lending has to save."""
+
+from lorelab.agreement import Verdict
+from lorelab.experiments import experiment
+from lorelab.gso.agree.vhost_cost import again
+from lorelab.gso.experiments import views
+from lorelab.gso.params import VhostCost
+
+
+def test_a_record_agrees_with_itself_and_not_with_a_tenth_more():
+    record = experiment("gso/vhost-cost").recorded(VhostCost())
+    assert again(record, record).verdict == Verdict.PASSED
+    more = record.counters.astype({"value": float})
+    more.loc[more["counter"] == "instructions", "value"] *= 1.1
+    assert again(record, record._replace(counters=more)).verdict == Verdict.FAILED
+
+
+def test_lending_saves_the_more_the_larger_the_packet():
+    table = views.vhost_instructions()
+    assert table.notna().all(axis=None)
+    # A copied byte is an instruction.
+    assert (table["copied"] > 1).all()
+    assert (table["lent"] < table["copied"]).all()
+    assert list(table.index[table["saved"] > 40]) == [28_000, 56_000]
