@@ -12,6 +12,7 @@ from rich.console import Console
 
 from bench import sweep
 from bench.damon import tables as damon
+from bench.fairzone import tables as fairzone
 from bench.gso import tables as gso
 from bench.swap import tables as swap
 from bench.vmalock import events as vmalock_events
@@ -29,6 +30,7 @@ DESIGNS = {
         vmalock_events.largest,
     ),
     "gso": (gso.speed, gso.reach),
+    "fairzone": (fairzone.speed, fairzone.size),
     "sweep": (sweep.costs, sweep.memory),
 }
 

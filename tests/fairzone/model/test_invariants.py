@@ -5,6 +5,7 @@ from hypothesis import given, settings
 
 from lorelab.fairzone.model.zones import COUNTS
 from lorelab.fairzone.params import Variant
+from lorelab.fairzone.workload.files import where_cached
 from tests.fairzone.model.test_oracle import CASE, both
 
 TWO_PASSES = {Variant.BASELINE, Variant.V1, Variant.V1_LOCAL, Variant.V1_REACHABLE}
@@ -23,14 +24,20 @@ def test_what_must_hold(case):
     cached = int(mm.frames.nr.sum())
     assert zone["managed"].sum() == zone["free"].sum() + cached
     assert (abs(node.percpu) <= zone["threshold"][:, None]).all()
-    assert (zone["free"] > zone["min"]).all()
+    # A page is taken above the min watermark, which the last one reaches.
+    assert (zone["free"] >= zone["min"]).all()
+    assert (zone["managed"] - zone["free"] == zone["allocated"] - zone["reclaimed"]).all()
+    assert (zone["managed"] - zone["free"] == where_cached(mm, 1).sum(axis=0)).all()
     assert allocated == zone["reclaimed"].sum() + cached
+    # Each page of the files is written once, and only misses are read.
+    assert allocated == len(mm.map) + int(mm.disk[0])
     assert count["spills"] == zone["allocated"][~local].sum()
     assert count["tests"] <= count["passes"] * len(zone)
     causes = ("failed_by_batch", "failed_by_watermark", "failed_by_both")
     assert sum(count[name] for name in causes) <= count["failed_fair_passes"]
     if variant in (Variant.OFF, Variant.NODE_LRU):
         assert count["failed_fair_passes"] == count["resets"] == count["rescans"] == 0
+        assert count["passes"] == allocated + count["slowpaths"]
     if variant == Variant.BASELINE:
         assert count["resets"] == count["failed_fair_passes"]
     if variant in TWO_PASSES:
