@@ -1,5 +1,6 @@
 """A few of the trials; `python -m tests.faults.trials` runs all, and the book has its table."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import sys
 import pandas as pd
 import pytest
 
+from lorelab.lab import cache
 from tests.faults import trials
 
 BAD = ["unclear", "half_written", "left_over", "failed_again", "lost"]
@@ -31,3 +33,13 @@ def test_a_few_trials_lose_nothing(tmp_path):
 def test_the_stored_table_has_nothing_lost():
     found = pd.concat(map(pd.read_csv, (trials.HERE / "data/faults").glob("*.csv")))
     assert (found[BAD] == 0).all(axis=None)
+
+
+def test_a_table_is_stored_with_where_it_comes_from(tmp_path):
+    row = {"door": "run", "fault": "kill -9", "trials": 1, "lost": 0, "said": "not stored"}
+    file = trials.store(pd.DataFrame([row, row]), tmp_path, "a digest")
+    assert file.name == "run-kill_-9.csv" and "said" not in file.read_text()
+    beside = json.loads(file.with_suffix(".json").read_text())
+    assert beside["sha256"] == cache.file_digest(file)
+    assert beside["seeds"] == "0 to 1" and beside["command"][:2] == ["lorelab", "run"]
+    assert beside["library"] == "a digest"

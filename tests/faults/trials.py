@@ -4,10 +4,13 @@
 
 Each trial starts a door in a process of its own, disturbs it, looks at what it said and left, and
 runs the same command again undisturbed. Its result must then be that of a run never disturbed.
+A table is stored beside the JSON of where it came from, as recorded kernel runs are.
 """
 
 import argparse
+import json
 import os
+import platform
 import random
 import shutil
 import signal
@@ -17,13 +20,15 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
 import pandas as pd
 
-from lorelab import cli
+from lorelab import __version__, cli
+from lorelab.lab import cache
 
 SECONDS = 300
 HERE = Path(__file__).resolve().parents[2]
@@ -255,6 +260,34 @@ def trials(
                 yield pd.DataFrame(rows)
 
 
+def store(rows: pd.DataFrame, folder: Path, tried: str) -> Path:
+    """Write the trials of one fault on one door, and beside them where they come from.
+
+    `tried` is the digest of the library as it was when the trials began.
+    """
+    one = rows.iloc[0]
+    file = folder / f"{one.door}-{one.fault.replace(' ', '_')}.csv"
+    rows.drop(columns="said").to_csv(file, index=False)
+    beside = {
+        "command": ["lorelab", *DOORS[one.door].words],
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "library": tried,
+        "lorelab": __version__,
+        "machine": {"cpus": os.cpu_count(), "linux": platform.release()},
+        "python": platform.python_version(),
+        "seeds": f"0 to {len(rows) - 1}",
+        "sha256": cache.file_digest(file),
+    }
+    file.with_suffix(".json").write_text(json.dumps(beside, indent=1, sort_keys=True) + "\n")
+    return file
+
+
+def library() -> str:
+    """Digest of the library whose doors were tried, and of the trials."""
+    files = [*sorted((HERE / "lib/lorelab").rglob("*.py")), Path(__file__).resolve()]
+    return cache.digest(*(f"{file.relative_to(HERE)} {cache.file_digest(file)}" for file in files))
+
+
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--number", type=int, default=20)
@@ -264,13 +297,12 @@ def main() -> None:
     given = words.parse_args()
     doors = given.door or list(DOORS)
     faults = given.fault or list(FAULTS)
+    tried = library()
     warm()
     given.o.mkdir(parents=True, exist_ok=True)
     with cluster() if "sweep" in doors else nullcontext("") as scheduler:
         for rows in trials(doors, faults, given.number, scheduler):
-            one = rows.iloc[0]
-            file = given.o / f"{one.door}-{one.fault.replace(' ', '_')}.csv"
-            rows.drop(columns="said").to_csv(file, index=False)
+            store(rows, given.o, tried)
 
 
 def warm() -> None:
