@@ -12,10 +12,10 @@ from lorelab.lab import needs
 SECONDS = 300
 
 
-def doctor(path, home, user=None):
+def doctor(path, home, user=None, columns=200):
     """Run it with PATH and HOME of its own, in a process of its own."""
     words = [Path(sys.executable).with_name("lorelab"), "doctor"]
-    environment = {"PATH": str(path), "HOME": str(home), "COLUMNS": "200"}
+    environment = {"PATH": str(path), "HOME": str(home), "COLUMNS": str(columns)}
     return subprocess.run(
         words, capture_output=True, text=True, env=environment, timeout=SECONDS, user=user
     )
@@ -62,6 +62,17 @@ def test_with_nothing_on_the_path(tmp_path):
     outside = {need.what for need in needs.ALL if not need.what.startswith("/")}
     lacking = {name for name in outside if not Path("/usr/sbin", name).exists()}
     assert {said[name] for name in lacking if name in said} == {"no"}
+
+
+def test_no_name_is_cut_on_a_terminal_of_80_columns(tmp_path):
+    said = doctor(tmp_path, tmp_path, columns=80).stdout
+    assert "…" not in said
+    rows = [line.split("│")[1:-1] for line in said.splitlines() if line.startswith("│")]
+    named, _, packages, _ = (
+        "".join(cell.strip() for cell in cells) for cells in zip(*rows, strict=True)
+    )
+    assert named == "".join(need.what for need in needs.ALL)
+    assert packages == "".join(need.package for need in needs.ALL)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")

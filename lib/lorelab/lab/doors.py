@@ -5,7 +5,7 @@ import sys
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import boot, build, cache, guest, needs
@@ -82,7 +82,8 @@ def doctor(packages: bool) -> None:
     if packages:
         print("\n".join(sorted({need.package for need in needs.ALL})))
         return
-    table = Table("needed", "here", "Debian package", "for")
+    names = ("needed", "here", "Debian package", "for")
+    table = Table(*(Column(name, overflow="fold") for name in names))
     for need in needs.ALL:
         table.add_row(need.what, "yes" if need.here() else "no", need.package, need.use)
     Console().print(table)
