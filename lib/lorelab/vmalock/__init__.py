@@ -12,6 +12,7 @@ from lorelab.vmalock.params import (
     Litmus,
     Merge,
     Omissions,
+    Probed,
     Protocol,
     Taken,
     Threads,
@@ -85,6 +86,11 @@ EXPERIMENTS = [
         name="vmalock/taken",
         question="How often do faults, and all else, still take mmap_lock?",
         Params=Taken,
+    ),
+    Experiment(
+        name="vmalock/probed",
+        question="Where does mmap_lock's time go, with a lock in each VMA and without?",
+        Params=Probed,
     ),
     Experiment(
         name="vmalock/collision",

@@ -192,6 +192,12 @@ class Taken(Faulters):
     rounds: int = param(500, "rounds of each thread", ge=1, le=10**6)
 
 
+class Probed(Faulters):
+    """Parameters of `vmalock/probed`."""
+
+    rounds: int = param(200, "rounds of each thread", ge=1, le=10**5)
+
+
 class Workloads(Params):
     """Parameters of `vmalock/workloads`."""
 

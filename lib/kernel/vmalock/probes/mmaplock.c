@@ -24,6 +24,8 @@ struct held {
 
 BPF_ARRAY(taken, u64, 2); // times: mmap_lock, 0 for reading, 1 for writing
 BPF_ARRAY(failed, u64, 2); // times: a trylock of it failed, by the same
+BPF_ARRAY(wait_ns, u64, 2); // ns: from asking to having, by the same
+BPF_ARRAY(hold_ns, u64, 2); // ns: from having to releasing, by the same
 BPF_HISTOGRAM(wait, struct kind, 256); // times: by ns from asking to having, 0 read, 1 write
 BPF_HISTOGRAM(hold, struct kind, 256); // times: by ns from having to releasing
 BPF_HASH(asked, struct lock, u64);
@@ -39,6 +41,7 @@ static void holds(struct lock *lock, u64 now)
 	kind.write = held->write;
 	kind.bucket = BUCKET(now - held->from);
 	hold.atomic_increment(kind);
+	hold_ns.atomic_increment(kind.write, now - held->from);
 	since.delete(lock);
 }
 
@@ -68,6 +71,7 @@ TRACEPOINT_PROBE(mmap_lock, mmap_lock_acquire_returned)
 	if (from) {
 		kind.bucket = BUCKET(now - *from);
 		wait.atomic_increment(kind);
+		wait_ns.atomic_increment(kind.write, now - *from);
 		asked.delete(&lock);
 	}
 	/* Of a writer that downgrades. */

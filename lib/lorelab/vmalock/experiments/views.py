@@ -1,5 +1,7 @@
 """Tables of recorded runs, as the chapter's pages show them."""
 
+from itertools import product
+
 import pandas as pd
 
 from lorelab.errors import RunFailed
@@ -12,6 +14,7 @@ from lorelab.vmalock.params import (
     Collision,
     Followed,
     Instructions,
+    Probed,
     Taken,
     Threads,
     Workloads,
@@ -102,6 +105,25 @@ def taken() -> pd.DataFrame:
         ).counters
     found = {key: counters.set_index("counter")["value"] for key, counters in rows.items()}
     return pd.DataFrame(found).T.rename_axis(["mode", "release", "path"]).sort_index()
+
+
+def probed() -> pd.DataFrame:
+    """Where mmap_lock's time went in every recorded run of `vmalock/probed`.
+
+    Returns
+    -------
+    DataFrame
+        A row for each run, kind (read or write) and `what` (wait or hold): `mode`, `path`, how
+        often it was (`times`), all of it together (`ms` of the guest's clock).
+    """
+    rows = []
+    for params in records.recorded("vmalock/probed", Probed):
+        sums = _record("vmalock/probed", params).counters.groupby("counter")["value"].sum()
+        for what, (number, kind) in product(("wait", "hold"), enumerate(("read", "write"))):
+            times = int(sums.get(f"mmaplock.{what}_{number}", 0))
+            ms = sums.get(f"mmaplock.{what}_ns_{number}", 0) / 1e6
+            rows.append((params.mode, params.path, kind, what, times, ms))
+    return pd.DataFrame(rows, columns=["mode", "path", "kind", "what", "times", "ms"])
 
 
 def collision(params: Collision | None = None) -> pd.DataFrame:
