@@ -48,7 +48,7 @@ venv-pip:
 book: env
 	$(run) lorelab.book build
 
-# A deck of reveal.js and its PDF of each chapter, and one across all, in build/talk.
+# In build/talk: a deck of reveal.js and its PDF of each chapter, and one across all; the book as PDF.
 talk: env
 	$(run) lorelab.book talk
 

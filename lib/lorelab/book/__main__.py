@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from lorelab.book import build as builder
+from lorelab.book import ledger, pdf
 from lorelab.book import prose as prose_
 from lorelab.book import talk as talk_
 from lorelab.cli import main
@@ -31,12 +32,26 @@ def store(pages: tuple[str, ...]) -> None:
 
 
 @cli.command()
+@click.argument("experiments", nargs=-1, required=True)
+def hold(experiments: tuple[str, ...]) -> None:
+    """Hold the recorded runs of experiments against the model, for the page `ledger`."""
+    for name in experiments:
+        print(ledger.hold(name))
+
+
+@cli.command()
 @click.argument("decks", nargs=-1)
 def talk(decks: tuple[str, ...]) -> None:
-    """Run what changed, make build/talk: deck and PDF of each chapter, or of those named."""
+    """Run what changed, make build/talk: deck and PDF of each chapter, or of those named.
+
+    Without names, the book as one PDF, too.
+    """
     made = talk_.talk(decks)
     for file in (*made, *talk_.printed(made)):
         print(file)
+    if not decks:
+        builder.build()
+        print(pdf.whole())
 
 
 @cli.command()
