@@ -78,6 +78,7 @@ bench: env
 
 # Rerun what changed and store the outputs in notebooks/.
 outputs: env
+	$(run) lorelab.book hold
 	$(run) lorelab.book store
 
 lock: environment.yml

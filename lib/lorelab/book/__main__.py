@@ -32,10 +32,10 @@ def store(pages: tuple[str, ...]) -> None:
 
 
 @cli.command()
-@click.argument("experiments", nargs=-1, required=True)
+@click.argument("experiments", nargs=-1)
 def hold(experiments: tuple[str, ...]) -> None:
-    """Hold the recorded runs of experiments against the model, for the page `ledger`."""
-    for name in experiments:
+    """Hold recorded runs against the model, for the page `ledger`: of all that has new ones."""
+    for name in experiments or ledger.not_held():
         print(ledger.hold(name))
 
 

@@ -34,17 +34,24 @@ def page(spec: dict[str, Any], name: str, room: int) -> str:
         Pixels of height that are left on the slide.
     """
     room -= SLIDER if _binds(spec) else 0
-    floor = LETTER / 2
+    floor, stretch = LETTER / 2, 1.0
+    fixed = isinstance(spec.get("width"), int | float)
     for _ in range(8):
         drawn = large(spec, floor)
+        if fixed:
+            drawn["width"] = spec["width"] * stretch
         svg = vl_convert.vegalite_to_svg(drawn)
         width, height = (
             float(side) for side in re.findall(r'(?:width|height)="([\d.]+)"', svg)[:2]
         )
         scale = min(WIDTH / width, room / height)
-        if floor * scale >= SPARE * LETTER:
+        legible, filled = floor * scale >= SPARE * LETTER, width * scale > 0.95 * WIDTH
+        if legible and (filled or not fixed):
             break
-        floor = 1.01 * SPARE * LETTER / scale
+        if not legible:
+            floor = 1.01 * SPARE * LETTER / scale
+        if not filled:
+            stretch *= 0.98 * WIDTH / (width * scale)
     for inner in sorted(set(re.findall(r'\bid="([^"]+)"', svg))):
         svg = svg.replace(f'id="{inner}"', f'id="{name}-{inner}"')
         svg = svg.replace(f"url(#{inner})", f"url(#{name}-{inner})")

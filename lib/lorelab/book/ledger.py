@@ -100,6 +100,18 @@ def agreements() -> pd.DataFrame:
     return table.loc[order].rename_axis("experiment")
 
 
+def refused() -> pd.DataFrame:
+    """The recorded runs in which model and kernel differ: `experiment`, `parameters`, `judged`."""
+    tables = [
+        pd.read_csv(HELD / f"{name}.csv", keep_default_na=False).assign(experiment=name)
+        for name in experiments()
+        if (HELD / f"{name}.csv").exists()
+    ]
+    every = pd.concat(tables)
+    failed = every[every["verdict"] == str(Verdict.FAILED)]
+    return failed[["experiment", "parameters", "judged"]].reset_index(drop=True)
+
+
 def not_held() -> dict[str, str]:
     """Recorded runs that `agreements` does not have: when they were recorded, by experiment."""
     missing = {}

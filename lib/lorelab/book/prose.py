@@ -114,6 +114,8 @@ def _computed(cell: dict) -> str:
     for output in cell["outputs"]:
         texts.append("".join(output.get("text", "")))
         for kind, data in output.get("data", {}).items():
+            if kind.endswith("+json"):
+                continue  # data, which no reader sees
             text = "".join(data) if isinstance(data, list | str) else ""
             if kind == "text/html":
                 text = re.sub(r"<script.*?</script>|<[^>]+>", " ", text, flags=re.DOTALL)
