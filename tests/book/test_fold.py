@@ -37,6 +37,12 @@ def test_what_shows_something_is_not(source):
     assert folded(source) == []
 
 
+def test_what_only_leads_up_to_an_assert_is_folded_unless_it_shows_something():
+    assert folded("late = rows[1:]\nassert late") == ["hide-cell"]
+    assert folded("late = rows[1:]\nassert late", outputs=True) == []
+    assert folded("assert rows\nlate = rows[1:]") == []
+
+
 def test_tags_of_the_page_come_first():
     assert folded("seed: int = 1", "parameters") == ["parameters"]
     assert folded("import a", "hide-input") == ["hide-input"]

@@ -17,16 +17,20 @@ def fold(notebook: NotebookNode) -> None:
     """Tag the cells of set-up, checks and asserts alone, in place, for Jupyter Book to fold."""
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
-        if cell.cell_type == "code" and not TAGS & set(tags) and _folds(cell.source):
+        if cell.cell_type == "code" and not TAGS & set(tags) and _folds(cell):
             cell.metadata["tags"] = [*tags, "hide-input" if cell.outputs else "hide-cell"]
 
 
-def _folds(source: str) -> bool:
+def _folds(cell: NotebookNode) -> bool:
     try:
-        statements = ast.parse(source).body
+        statements = ast.parse(cell.source).body
     except SyntaxError:
         return False  # a magic
-    return bool(statements) and all(map(_set_up, statements))
+    if not statements:
+        return False
+    # What ends in an assert and shows nothing only leads up to it.
+    checks = isinstance(statements[-1], ast.Assert) and not cell.outputs
+    return checks or all(map(_set_up, statements))
 
 
 def _set_up(statement: ast.stmt) -> bool:
