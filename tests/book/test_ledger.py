@@ -2,10 +2,11 @@
 
 import json
 
+import nbformat
 import pandas as pd
 import pytest
 
-from lorelab.book import ledger
+from lorelab.book import build, ledger
 from lorelab.book.verdicts import COLOURS, MIME, Claims, strip
 from lorelab.claims import COLUMNS
 from lorelab.errors import BadInput, RunFailed
@@ -32,6 +33,14 @@ def page(folder, design, table):
 def test_what_a_page_shows_is_what_the_ledger_reads(tmp_path):
     page(tmp_path, "swap", ROWS[:2])
     assert ledger.weighed("swap", tmp_path).equals(ROWS[:2])
+
+
+def test_the_book_has_the_table_and_not_the_data():
+    shown = nbformat.v4.new_output("display_data", Claims(ROWS[:2])._repr_mimebundle_())
+    cells = [nbformat.v4.new_code_cell("found", outputs=[shown])]
+    notebook = nbformat.v4.new_notebook(cells=[*cells, nbformat.v4.new_markdown_cell("# Page")])
+    build.without_data(notebook)
+    assert set(notebook.cells[0].outputs[0].data) == {"text/plain", "text/html"}
 
 
 def test_a_page_without_claims_is_named(tmp_path):

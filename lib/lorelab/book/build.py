@@ -26,6 +26,7 @@ from lorelab.book.caption import caption
 from lorelab.book.execute import Run, execute
 from lorelab.book.fold import fold
 from lorelab.book.opened import Opened
+from lorelab.book.verdicts import MIME
 from lorelab.errors import BadInput, RunFailed
 
 ROOT = Path(__file__).parents[3]
@@ -157,6 +158,7 @@ def build(root: Path = ROOT) -> Path:
         page.parent.mkdir(exist_ok=True)
         fold(notebook)
         caption(notebook)
+        without_data(notebook)
         nbformat.write(notebook, page)
     book = root / "build/book"
     made_of = book / "made-of"
@@ -170,6 +172,13 @@ def build(root: Path = ROOT) -> Path:
         shutil.rmtree(book, ignore_errors=True)
         rendered.rename(book)
     return book / "index.html"
+
+
+def without_data(notebook: NotebookNode) -> None:
+    """Take out what only other pages read, in place: Sphinx would warn that it cannot show it."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            output.get("data", {}).pop(MIME, None)
 
 
 def _digest(pages: Path) -> str:
