@@ -213,3 +213,10 @@ def test_experiments_have_their_halves():
     assert experiment("gso/traffic").halves == "model and kernel"
     assert experiment("gso/vhost").halves == "model and kernel"
     assert experiment("gso/lifetimes").halves == "model"
+
+
+def test_a_newer_kernel_counts_as_the_model_does():
+    newer = views.newer("gso/traffic")
+    assert set(newer["kernel"].str.split(".").str[0]) == {"7"}
+    assert "held=true,loss=5.0,reorder=10.0" in set(newer["run"])
+    assert (newer["differ"] == "none").all()

@@ -223,6 +223,30 @@ def elsewhere(name: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def newer(name: str) -> pd.DataFrame:
+    """Every recorded run on a kernel that was not built here, against the model.
+
+    Returns
+    -------
+    DataFrame
+        `kernel`, `run`, `counters`, and `differ`: those that are not equal.
+    """
+    asked = experiment(name)
+    rows = []
+    for release, params in records.others(name, asked.Params):
+        held = asked.agree(params, records.load(name, params, release=release))
+        differ = ", ".join(held.table.loc[~held.table["agrees"], "counter"])
+        rows.append(
+            {
+                "kernel": release,
+                "run": words(params),
+                "counters": len(held.table),
+                "differ": differ or "none",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
 DEFECTS = {
     "a clone releases the head once too often": (9, {"direct": False}),
     "a packet freed by __kfree_skb() never releases it": (3, {"clone": False}),
