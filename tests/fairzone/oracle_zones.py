@@ -77,8 +77,11 @@ class Zones:
         return z.free > mark + self.kept(z)
 
     def dirty_ok(self, z):
-        reserve = min(z.reserve[-1] + z.high, z.managed)
-        return z.dirty <= (z.managed - reserve) * self.dirty_ratio // 100
+        limited = [z]
+        if self.v == V.NODE_LRU:
+            limited = [other for other in self.zones if other.node == z.node]
+        room = sum(z.managed - min(z.reserve[-1] + z.high, z.managed) for z in limited)
+        return sum(z.dirty for z in limited) <= room * self.dirty_ratio // 100
 
     def depleted(self, z):
         if self.v <= V.V1_REACHABLE:

@@ -103,6 +103,7 @@ class Traits(NamedTuple):
     rescans_anyway: bool = True
     """A failed fair pass is followed by another even without a reset, on one node too."""
     node_lru: bool = False
+    """One LRU and one dirty limit a node, as since 4.8."""
 
 
 _MERGED = Traits(

@@ -64,6 +64,11 @@ MUTATIONS = {
         "if writes and mark_low and not zone_dirty_ok(node, z)",
         "if False",
     ),
+    "one LRU, and a dirty limit a zone": (
+        "page_alloc",
+        "    if node.info[0].node_lru:\n        return node_dirty_ok(node, z)\n",
+        "",
+    ),
     # Reclaim and lists.
     "reclaims from the head": (
         "vmscan",
@@ -115,6 +120,7 @@ def agrees_everywhere(mutant):
         and agrees(mutant, Variant.V1_REACHABLE, rate=2000)
         and agrees(mutant, Variant.FIXED, cpus=1)
         and agrees(mutant, Variant.MERGED, rate=1100)
+        and agrees(mutant, Variant.NODE_LRU)
     )
 
 

@@ -55,9 +55,22 @@ def zone_dirtyable_memory(node, z):
     return node.zone[z].managed - node.zone[z].dirty_reserve
 
 
+@outline
+def node_dirty_ok(node, z):
+    """The same of all zones of the zone's node: since 4.8 the limit is the node's."""
+    limit = dirty = 0
+    for other in range(U(len(node.zone))):
+        if node.zone[other].node == node.zone[z].node:
+            limit += zone_dirtyable_memory(node, other)
+            dirty += node.zone[other].dirty
+    return dirty <= limit * node.info[0].dirty_ratio // 100
+
+
 @forceinline
 def zone_dirty_ok(node, z):
     """Whether a page that will be written to may still come from the zone."""
+    if node.info[0].node_lru:
+        return node_dirty_ok(node, z)
     limit = zone_dirtyable_memory(node, z) * node.info[0].dirty_ratio // 100
     return node.zone[z].dirty <= limit
 
