@@ -7,6 +7,7 @@ from lorelab.fairzone.params import (
     Followed,
     Inversion,
     Nodes,
+    Probed,
     Reread,
     Tiobench,
 )
@@ -46,5 +47,10 @@ EXPERIMENTS = [
         "fairzone/nodes",
         "Does a kernel of today use two LRU lists unevenly, as its zones did until 4.8?",
         Nodes,
+    ),
+    Experiment(
+        "fairzone/probed",
+        "Does a probe from outside count what the patch counts?",
+        Probed,
     ),
 ]

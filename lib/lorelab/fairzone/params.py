@@ -343,3 +343,9 @@ class Nodes(OnDisk):
         "unpatched", "unpatched: a kernel without the patch; or a choice of fairzone/mode"
     )
     turnovers: int = param(2, "read once memory is full, in sizes of it", ge=1, le=100)
+
+
+class Probed(Guest):
+    """`fairzone/probed`: a disk is written and read while a probe counts beside the patch."""
+
+    data_percent: int = param(120, "data, in per cent of the guest's memory", "%", ge=10, le=1000)

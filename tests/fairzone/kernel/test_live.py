@@ -1,10 +1,11 @@
-"""One boot of the patched kernel: each walk of two policies is the model's."""
+"""Boots of the patched kernel: walks are the model's, and what is cached is found."""
 
 import pytest
 
 from lorelab.fairzone.agree.followed import agree
-from lorelab.fairzone.kernel import followed
-from lorelab.fairzone.params import Followed
+from lorelab.fairzone.experiments.reread import PARTS
+from lorelab.fairzone.kernel import followed, reread
+from lorelab.fairzone.params import Followed, Reread
 from lorelab.lab.run import Lab
 
 RUNS = [Followed(mode="v1", log_mib=2), Followed(mode="baseline", log_mib=2)]
@@ -28,3 +29,17 @@ def test_v1_resets_seldom(live):
         record.counters.loc[record.counters["flags"] & 2 > 0, "count"].sum() for record in live
     ]
     assert 10 * resets[0] < resets[1]
+
+
+def test_data_that_fits_is_found_whole_unless_caches_are_dropped(patched):
+    patched("fairzone")
+    wanted = [
+        Reread(data_percent=30, repeats=1, workload=workload)
+        for workload in ("write-read", "drop-caches")
+    ]
+    for params, record in zip(wanted, reread.measure(wanted, Lab()), strict=True):
+        said = record.counters.set_index("counter")["value"]
+        cached = said[[f"read_cached_{part:02}" for part in range(PARTS)]].sum()
+        pages = said["read_touched"] if params.workload == "write-read" else 0
+        assert cached == pages == max(0, said["read_hits"])
+        assert said["write_disk_written"] == said["write_touched"]

@@ -92,9 +92,10 @@ def measure(
     runs: list[dict[str, Any]],
     lab: Lab,
     patched: bool = True,
+    probes: tuple[str, ...] = (),
 ) -> Measured:
     """Boot a kernel and do `runs` one after the other."""
-    job = Job(DESIGN, "stream", {"runs": runs}, SECONDS_A_RUN * len(runs))
+    job = Job(DESIGN, "stream", {"runs": runs}, SECONDS_A_RUN * len(runs), probes=probes)
     return boot(of, job, lab, patched=patched)
 
 
