@@ -10,6 +10,6 @@ EVENTS = [
     Event("2024-07-11", "Chris Li's v4: a nonfull list for each order", "mails"),
     Event("2024-07-14", "6.10: folios go out whole, as long as clusters are free", "kernel"),
     Event("2024-11-17", "6.12: nonfull and frag lists", "kernel"),
-    Event("2026-11-20", "7.3.4: no slot caches, equal to the model of 7.2", "kernel"),
+    Event("2026-11-23", "7.3.4: no slot caches, equal to the model of 7.2", "kernel"),
 ]
 """Mails by the day they were sent, kernels by their release; 7.3.4 by the day it was run here."""
