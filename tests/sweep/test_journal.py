@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 
 import pytest
 from hypothesis import given
@@ -54,6 +55,24 @@ def test_a_full_disk_keeps_what_was_kept_and_says_so(tmp_path, monkeypatch):
         with pytest.raises(RunFailed, match=r"No space left.*1 of 10 points are kept, make room"):
             journal.keep([Point(1, row(1))])
         assert journal.file.read_bytes() == before
+
+
+def test_a_file_that_can_grow_no_more_ends_with_one_line_and_goes_on_later(tmp_path):
+    """A write that the kernel itself cuts short, within a line."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with pytest.raises(RunFailed, match="1 of 10 points are kept, make room"):  # noqa: SIM117
+        with Journal(tmp_path, PLAN, "a" * 64) as journal:
+            journal.keep([Point(0, row(0))])
+            before = journal.file.read_bytes()
+            resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limits[1]))
+            try:
+                journal.keep([Point(1, row(1))])
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert journal.file.read_bytes() == before
+    with Journal(tmp_path, PLAN, "a" * 64) as journal:
+        journal.keep([Point(1, row(1))])
+        assert [point.number for point in journal.points()] == [0, 1]
 
 
 def test_points_of_another_state_are_not_taken_over(tmp_path):

@@ -84,7 +84,8 @@ class Journal:
         self.others = [file for file in sorted(folder.glob("points-*.jsonl")) if file != self.file]
         self.done: dict[int, int] = {}
         self._read()
-        self._append = self.file.open("ab")
+        # Unbuffered: what a full disk refused would be written once more as the file is closed.
+        self._append = self.file.open("ab", buffering=0)
 
     def __enter__(self) -> "Journal":
         return self
@@ -98,11 +99,12 @@ class Journal:
 
         What was kept before stays whole even where the disk is full.
         """
-        at = self._append.tell()
+        at = self.file.stat().st_size
         lines = [json.dumps(point, separators=(",", ":")).encode() + b"\n" for point in points]
         try:
-            self._append.write(b"".join(lines))
-            self._append.flush()
+            left = memoryview(b"".join(lines))
+            while left:
+                left = left[self._append.write(left) :]
             os.fdatasync(self._append.fileno())
         except OSError as error:
             os.truncate(self.file, at)
