@@ -38,11 +38,12 @@ def costs() -> Table:
         f"{found:.2f} ms",
         f"at most {BAR_MS} ms",
     )
-    one, two = (min(_seconds(workers) for _ in range(REPEATS)) for workers in (1, 2))
+    # In pairs, for the machine's speed drifts by more than what is asked for while this runs.
+    pairs = sorted(_seconds(1) / _seconds(2) for _ in range(REPEATS))
     table.add_row(
-        "two workers against one",
+        "two workers against one, middle of pairs",
         f"{SPEED_POINTS}",
-        f"{one / two:.2f} times",
+        f"{pairs[REPEATS // 2]:.2f} times",
         f"at least {BAR_TIMES}",
     )
     return table
