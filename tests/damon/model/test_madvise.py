@@ -3,8 +3,21 @@
 import numpy as np
 import pytest
 
-from lorelab.damon.model.madvise import damon_va_apply_scheme, fault_in, lru_add_drain
-from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
+from lorelab.damon.model.madvise import (
+    damon_va_apply_scheme,
+    fault_in,
+    hpage_collapse_scan_pmd,
+    lru_add_drain,
+)
+from lorelab.damon.model.memory import (
+    ADVISED,
+    HUGE,
+    PATTERN,
+    PHASE,
+    RESIDENT,
+    SWAPPED,
+    new_pages,
+)
 from lorelab.damon.model.program import play
 from lorelab.damon.model.state import U
 from lorelab.damon.model.young import damon_va_young, pages_prepare
@@ -41,3 +54,23 @@ def test_damon_sees_no_page_that_waits_for_its_lru_list(touched, waiting, drain)
         lru_add_drain(pages)
     hidden = waiting if drain == "nothing" else 0
     assert seen() == [True] * (touched - hidden) + [False] * hidden
+
+
+@pytest.mark.parametrize(("out", "present"), [(1, 500), (64, 256), (64, 255), (65, 400), (0, 1)])
+def test_a_collapse_brings_back_what_was_out_and_fills_the_rest(out, present):
+    """khugepaged takes 64 pages out at most, and then needs half of the rest to be there."""
+    patterns = np.zeros(1, PATTERN)
+    patterns["start"], patterns["sz"] = BASE, 512 * PAGE
+    phases = np.zeros(1, PHASE)
+    phases["end"], phases["time_ns"], phases["total_probability"] = 1, 10**9, 1
+    pages = new_pages(patterns, phases, [], speeds=Speeds(), memory=True)
+    pages.flags[: out + present] = [SWAPPED] * out + [RESIDENT] * present
+    hpage_collapse_scan_pmd(pages, U(0))
+    made = out <= 64 and (present >= 256 or not out)
+    counted = {name: pages.info[0][name] for name in ("collapses", "refaults", "bloat")}
+    assert counted == {
+        "collapses": made,
+        "refaults": out if made else 0,
+        "bloat": 512 - out - present if made else 0,
+    }
+    assert (pages.flags == (RESIDENT | ADVISED | HUGE)).all() == made

@@ -10,7 +10,19 @@ from lorelab.experiments import experiment
 from lorelab.numbers import U
 from lorelab.params import parse
 from lorelab.swap.experiments import mixed as m
-from lorelab.swap.model.state import SWAP_IN_USE
+from lorelab.swap.model.state import (
+    CLUSTER_FLAG_FRAG,
+    CLUSTER_FLAG_FREE,
+    CLUSTER_FLAG_FULL,
+    CLUSTER_FLAG_NONFULL,
+    FRAG,
+    FREE,
+    NONFULL,
+    NR_HEADS,
+    OFF_LIST,
+    SWAP_IN_USE,
+    swapon,
+)
 from lorelab.swap.model.swap_slots import drain_slots_cache_cpu
 from lorelab.swap.params import Mixed, Variant
 from lorelab.swap.workload import load as load_module
@@ -139,6 +151,56 @@ def test_clusters_are_in_one_state_each(variant):
     current = {int(n) // 512 for n in si.percpu_next.flat if n}
     assert states["current"] == len(current)
     assert states["free"] == sum(not counts[idx] for idx in range(8) if idx not in current)
+
+
+def on_list(si, which) -> set[int]:
+    """Clusters on one of the lists, or on that of any order."""
+    clusters = len(si.cluster_info) - int(NR_HEADS)
+    found = set()
+    for head in which:
+        at = int(si.cluster_info[clusters + int(head)]["next"])
+        while at < clusters:
+            found.add(at)
+            at = int(si.cluster_info[at]["next"])
+    return found
+
+
+@pytest.mark.parametrize("variant", [Variant.V3, Variant.V6_12])
+def test_states_are_the_lists_that_clusters_are_on(variant):
+    """The lists are walked link by link."""
+    si, _ = ran(small(device_mib=64, variant=variant, turnovers=1, steps=1, fill=0.7))
+    clusters = range(len(si.cluster_info) - int(NR_HEADS))
+    current = {int(slot) // 512 for slot in si.percpu_next.flat if slot}
+    lists = {
+        "free": on_list(si, [FREE]),
+        "nonfull": on_list(si, range(int(NONFULL), int(FRAG))),
+        "frag": on_list(si, range(int(FRAG), int(NR_HEADS))),
+        "full": {n for n in clusters if si.swap_map[512 * n : 512 * n + 512].all()},
+    }
+    expected = {name: len(found - current) for name, found in lists.items()}
+    expected |= {"current": len(current)}
+    expected["unlisted"] = len(clusters) - sum(expected.values())
+    assert m.cluster_states(si) == expected
+
+
+def test_each_state_has_its_own_count():
+    """As many clusters of each state as no other has: two that are exchanged are seen."""
+    kinds = {
+        "free": (0, CLUSTER_FLAG_FREE),
+        "nonfull": (100, CLUSTER_FLAG_NONFULL),
+        "frag": (100, CLUSTER_FLAG_FRAG),
+        "full": (512, CLUSTER_FLAG_FULL),
+        "current": (100, OFF_LIST),
+        "unlisted": (100, OFF_LIST),
+    }
+    expected = {name: number for number, name in enumerate(kinds, 1)}
+    si = swapon(512 * sum(expected.values()), Variant.V6_12, cpus=expected["current"])
+    names = [name for name, number in expected.items() for _ in range(number)]
+    for idx, name in enumerate(names):
+        count, flags = kinds[name]
+        si.cluster_info[idx]["count"], si.cluster_info[idx]["flags"] = count, flags
+    si.percpu_next[:, 0] = [512 * idx + 1 for idx, name in enumerate(names) if name == "current"]
+    assert m.cluster_states(si) == expected
 
 
 def test_an_overfull_device_fails_where_nothing_is_left():

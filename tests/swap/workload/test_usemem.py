@@ -210,3 +210,11 @@ def test_a_device_without_room_fails_and_says_what_to_do():
     params = Usemem(processes=2, cpus=2, mib_each=64, memcg_mib=65, swap_mib=64, folio_order=9)
     with pytest.raises(RunFailed, match="raise swap_mib"):
         count(params)
+
+
+def test_a_plug_ends_with_the_reclaim_that_began_it():
+    """Two folios of 64 KiB are the 32 pages of a reclaim, and no request reaches into the next."""
+    few = Usemem(processes=1, cpus=1, mib_each=6, memcg_mib=2, swap_mib=16, folio_order=4)
+    found = count(few.model_copy(update={"variant": Variant.V3}))
+    assert found["bios"] * 16 == found["swapped"]
+    assert found["requests"] == -(-found["swapped"] // 32) > 10
