@@ -1,4 +1,5 @@
-# env book talk test lab lab-ui record bench lint, and for maintainers lock and outputs; see README.md.
+# env book talk test lab lab-ui record bench lint, and for maintainers lock, outputs and mutants; see
+# README.md.
 
 PYTHON ?= python3
 # Who makes .venv: the first of these that is there, unless told (make env INSTALLER=pip).
@@ -7,7 +8,7 @@ INSTALLER ?= $(firstword $(foreach tool,micromamba mamba conda uv,\
 run := .venv/bin/python -m
 comma := ,
 
-.PHONY: env book talk test lab lab-ui record bench lint lock outputs clean
+.PHONY: env book talk test lab lab-ui record bench lint lock outputs mutants clean
 
 env: .venv/project
 
@@ -80,6 +81,10 @@ bench: env
 outputs: env
 	$(run) lorelab.book hold
 	$(run) lorelab.book store
+
+# make mutants [FILE or FOLDER below lib/lorelab ...]: one-line mutations against the fast tests.
+mutants: env
+	$(run) mutants $(filter-out mutants,$(MAKECMDGOALS))
 
 lock: environment.yml
 	mkdir -p build
