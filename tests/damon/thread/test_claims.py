@@ -5,7 +5,7 @@ import pytest
 
 from lorelab import threads
 from lorelab.claims import Verdict
-from lorelab.damon.thread import checks, figures, observed
+from lorelab.damon.thread import checks, observed
 from lorelab.damon.thread.claims import CLAIMS
 
 VERDICTS = {
@@ -17,6 +17,7 @@ VERDICTS = {
     "appendix": "contradicted",
     "accurate": "holds with another number",
     "light": "arithmetic only",
+    "summary": "arithmetic only",
     "rec-runtime-worst": "arithmetic only",
     "overhead-rec-memused": "arithmetic only",
     "saves-memory": "contradicted",
@@ -58,26 +59,6 @@ def weighed(id: str):
     return claim.weigh()
 
 
-@pytest.fixture
-def edited(monkeypatch):
-    """Put other figures in the thread's place: id to value."""
-
-    def edit(values: dict[str, float], **columns: dict[str, str]) -> None:
-        rows = REAL.copy()
-        for id, value in values.items():
-            assert id in rows.index
-            rows.loc[id, "value"] = value
-        for column, given in columns.items():
-            for id, text in given.items():
-                rows.loc[id, column] = text
-        monkeypatch.setattr(threads, "figures", lambda design: rows)
-        figures.cells.cache_clear()
-
-    yield edit
-    monkeypatch.undo()
-    figures.cells.cache_clear()
-
-
 def test_the_verdicts_are_those_the_chapter_tells():
     assert {claim.id: str(claim.weigh().verdict) for claim in CLAIMS} == VERDICTS
 
@@ -89,20 +70,6 @@ def test_each_claim_says_where_it_stands():
             REAL.index.str.match(part.replace("*", ".+") + "$").any()
             for part in claim.place.split(", ")
         ), claim.place
-
-
-def test_figures_printed_twice_are_the_same():
-    twice = {
-        "tldr-rec-runtime": "overhead-rec-runtime",
-        "tldr-rec-memused": "overhead-rec-memused",
-        "tldr-ethp-waste": "ethp-waste",
-        "tldr-ethp-speedup": "ethp-kept",
-        "tldr-prcl-memused": "prcl-memused-best",
-        "tldr-prcl-rss": "prcl-rss-best",
-        "tldr-prcl-runtime": "prcl-runtime-best",
-    }
-    for one, other in twice.items():
-        assert checks.figure(one) == checks.figure(other)
 
 
 @pytest.mark.parametrize(

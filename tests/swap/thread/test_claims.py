@@ -22,6 +22,7 @@ VERDICTS = {
     "tlbi": "holds",
     "bottleneck": "arithmetic only",
     "no-swapin": "holds",
+    "thp-swap": "not testable here",
     "no-disk": "holds",
     "any-order": "holds",
     "in-the-way": "holds",

@@ -43,9 +43,9 @@ def follows(id: str, recompute: Callable[[], float], digits: int = 2) -> Weigh:
     """Weigh a figure that the cells give: `recompute` says what, at `digits` decimals."""
 
     def weigh() -> Weighed:
-        exact = recompute()
-        evidence = {"recomputed %": f"{exact:.{digits + 2}f}"}
-        if not rounds_to(exact, figure(id), digits):
+        exact, printed = recompute(), figure(id)
+        evidence = {"printed %": printed, "recomputed %": f"{exact:.{digits + 2}f}"}
+        if not rounds_to(exact, printed, digits):
             return Weighed(Verdict.OTHER_NUMBER, "The raw cells give another number.", evidence)
         why = "It follows from the printed cells; the runs behind them cannot be repeated here."
         return Weighed(Verdict.ARITHMETIC, why, evidence)
@@ -165,6 +165,30 @@ def light() -> Weighed:
             "rows slower": slower,
             "rows below 1 %": int((found.abs() < 1).sum()),
         },
+    )
+
+
+REPEATED = {
+    "tldr-rec-runtime": "overhead-rec-runtime",
+    "tldr-rec-memused": "overhead-rec-memused",
+    "tldr-ethp-waste": "ethp-waste",
+    "tldr-ethp-speedup": "ethp-kept",
+    "tldr-prcl-memused": "prcl-memused-best",
+    "tldr-prcl-rss": "prcl-rss-best",
+    "tldr-prcl-runtime": "prcl-runtime-best",
+}
+"""Rows of the summary, and those that they repeat."""
+
+
+def summary() -> Weighed:
+    pairs = {again: (figure(again), figure(first)) for again, first in REPEATED.items()}
+    off = [again for again, (one, other) in pairs.items() if one != other]
+    return Weighed(
+        Verdict.CONTRADICTED if off else Verdict.ARITHMETIC,
+        f"Another figure than below it: {', '.join(off)}."
+        if off
+        else "Each figure of the summary is printed again below it.",
+        {f"{again} %": f"{one:g}, {other:g}" for again, (one, other) in pairs.items()},
     )
 
 

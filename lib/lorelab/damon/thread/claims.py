@@ -50,6 +50,13 @@ CLAIMS = [
         checks.light,
     ),
     _claim(
+        "summary",
+        "The summary has the figures of the evaluation.",
+        "tldr-*",
+        checks.summary,
+        "its rows against those below",
+    ),
+    _claim(
         "rec-runtime-worst",
         "At worst 2.38 % slower, in canneal.",
         "overhead-rec-runtime-worst",

@@ -62,7 +62,8 @@ def weigh_rate(kernel: str) -> Weigh:
 
 def weigh_gain() -> Weighed:
     stated, found = figure("improvement"), gain()
-    evidence = {"printed %": stated, "lowest %": found.low, "highest %": found.high}
+    evidence = {"printed %": stated, "and again %": figure("improvement-again")}
+    evidence |= {"lowest %": found.low, "highest %": found.high}
     if stated in found:
         return Weighed(Verdict.HOLDS, "All printed digits together allow it.", evidence)
     close = found.low - 1 < stated < found.high + 1
@@ -174,11 +175,13 @@ def weigh_any_line() -> Weighed:
 
 def weigh_diffstat() -> Weighed:
     changed = figure("insertions") + figure("deletions")
-    drawn = 1 + 18
+    files, drawn = figure("files"), (1, 18)
     return Weighed(
-        Verdict.ARITHMETIC if changed == drawn else Verdict.CONTRADICTED,
+        Verdict.ARITHMETIC
+        if changed == sum(drawn) and files == len(drawn)
+        else Verdict.CONTRADICTED,
         "The two files' counts add up to them.",
-        {"printed": changed, "1 | and 18 |": drawn},
+        {"printed": changed, "files": files, "1 | and 18 |": sum(drawn)},
     )
 
 

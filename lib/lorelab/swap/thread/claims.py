@@ -110,8 +110,15 @@ CLAIMS = [
         weigh_no_swapin,
     ),
     _claim(
+        "thp-swap",
+        "It applies only with CONFIG_THP_SWAP.",
+        "lines 32 to 36",
+        "none: no kernel of x86-64 is without it",
+        remarks.weigh_config,
+    ),
+    _claim(
         "no-disk",
-        "It applies only with CONFIG_THP_SWAP and a device that does not rotate.",
+        "It applies only to a device that does not rotate.",
         "lines 32 to 36",
         "the tool's loop on a rotational device: model, and recorded run",
         remarks.weigh_no_disk,

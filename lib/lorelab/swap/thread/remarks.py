@@ -97,9 +97,22 @@ def weigh_no_disk() -> Weighed:
     evidence |= {f"{name}, whole on zram": number for name, number in other.items()}
     return Weighed(
         Verdict.HOLDS if not any(disk.values()) and all(other.values()) else Verdict.CONTRADICTED,
-        "On a rotational device no folio is swapped out whole, in the model nor by 6.12. "
-        "CONFIG_THP_SWAP is on in every kernel here, so that half of the sentence is not tried.",
+        "On a rotational device no folio is swapped out whole, in the model nor by 6.12."
+        if not any(disk.values())
+        else "Folios are swapped out whole to a rotational device, too.",
         evidence,
+    )
+
+
+def weigh_config() -> Weighed:
+    with_it = {f"{name}, whole with it": number for name, number in whole_on(False).items()}
+    return Weighed(
+        Verdict.NOT_TESTABLE,
+        "On x86-64 CONFIG_THP_SWAP follows from CONFIG_TRANSPARENT_HUGEPAGE and can't be left out "
+        "(mm/Kconfig), so no kernel here is without it. In 6.12 folio_alloc_swap() asks for it "
+        "before any large folio gets slots.",
+        with_it,
+        judgement=True,
     )
 
 
@@ -144,15 +157,23 @@ def weigh_in_the_way() -> Weighed:
     )
 
 
+def align(x: np.ndarray, a: int) -> np.ndarray:
+    """`ALIGN()` of include/linux/align.h, which masks: it needs a power of two."""
+    return (x + a - 1) & ~(a - 1)
+
+
 def weigh_align() -> Weighed:
     slots = np.arange(4 * SWAPFILE_CLUSTER)
-    printed = slots // SWAPFILE_CLUSTER * SWAPFILE_CLUSTER + SWAPFILE_CLUSTER
-    proposed = -(-(slots + 1) // SWAPFILE_CLUSTER) * SWAPFILE_CLUSTER
-    same = int((printed == proposed).sum())
+    # ALIGN_DOWN(x, a) is ALIGN(x - (a - 1), a)
+    down = align(slots - (SWAPFILE_CLUSTER - 1), SWAPFILE_CLUSTER)
+    same = int((down + SWAPFILE_CLUSTER == align(slots + 1, SWAPFILE_CLUSTER)).sum())
+    every = same == len(slots)
     return Weighed(
-        Verdict.ARITHMETIC if same == len(slots) else Verdict.CONTRADICTED,
-        "Both are the end of the slot's cluster, for every slot.",
-        {"slots": len(slots), "equal": same},
+        Verdict.ARITHMETIC if every else Verdict.CONTRADICTED,
+        "Both are the end of the slot's cluster, for every slot."
+        if every
+        else "They differ: a cluster is no power of two.",
+        {"slots a cluster": SWAPFILE_CLUSTER, "slots": len(slots), "equal": same},
     )
 
 
