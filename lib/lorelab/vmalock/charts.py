@@ -150,12 +150,15 @@ def lock_time(table: pd.DataFrame) -> alt.Chart:
             color=alt.Color("kind:N", title=None, scale=kinds),
         )
         .properties(width=200, height=70)
-        .facet(column=alt.Column("what:N", title=None, sort=list(whats.values())))
+        .facet(
+            column=alt.Column("what:N", title=None, sort=list(whats.values())),
+            row=alt.Row("mode:N", title=None),
+        )
         .resolve_scale(x="independent")
         .properties(
             title=title(
                 "Where mmap_lock's time goes",
-                "Readers take it a tenth as often, writers wait half as long. Kernel, -icount.",
+                "Whose area the faulters fault in: their own, or a shared one. Kernel, -icount.",
             )
         )
     )

@@ -123,7 +123,8 @@ def probed() -> pd.DataFrame:
             times = int(sums.get(f"mmaplock.{what}_{number}", 0))
             ms = sums.get(f"mmaplock.{what}_ns_{number}", 0) / 1e6
             rows.append((params.mode, params.path, kind, what, times, ms))
-    return pd.DataFrame(rows, columns=["mode", "path", "kind", "what", "times", "ms"])
+    found = pd.DataFrame(rows, columns=["mode", "path", "kind", "what", "times", "ms"])
+    return found.sort_values(["mode", "path"], ascending=[True, False], kind="stable")
 
 
 def collision(params: Collision | None = None) -> pd.DataFrame:
