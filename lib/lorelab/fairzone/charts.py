@@ -196,6 +196,38 @@ def walks(table: pd.DataFrame, see: str) -> alt.Chart:
     )
 
 
+def naps(table: pd.DataFrame, see: str) -> alt.Chart:
+    """Draw the hits of a read over how much the disk moves in a nap.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `lorelab.fairzone.experiments.views.naps`.
+    see : str
+        Caption.
+    """
+    return (
+        alt.Chart(table)
+        .mark_point(size=60, filled=True, opacity=0.8)
+        .encode(
+            x=alt.X(
+                "part:Q",
+                title="pages moved in a nap / pages between low and high",
+                scale=alt.Scale(type="log"),
+                axis=alt.Axis(values=[0.1, 0.2, 0.5, 1, 2, 5]),
+            ),
+            y=alt.Y("hits:Q", title="hits [% of reads]"),
+            color=alt.Color(
+                "zone_dma:N",
+                title=None,
+                scale=alt.Scale(domain=["with ZONE_DMA", "without"], range=[VERMILLION, BLUE]),
+                legend=alt.Legend(orient="bottom"),
+            ),
+        )
+        .properties(width=460, height=220, title=title("Hits under v1, point by point", see))
+    )
+
+
 def gains(table: pd.DataFrame, see: str) -> alt.Chart:
     """Draw the gain of sequential reads over the number of threads, printed and modelled.
 

@@ -1,10 +1,11 @@
 """What each experiment must bring out, on small machines, and what is bad input."""
 
+import pandas as pd
 import pytest
 
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from lorelab.fairzone.experiments import boundary, inversion, tiobench
+from lorelab.fairzone.experiments import boundary, inversion, tiobench, views
 from lorelab.fairzone.params import Boundary, Inversion, Tiobench, Variant
 from lorelab.params import label, parse
 
@@ -81,7 +82,7 @@ def test_before_the_reset_the_low_zone_serves():
 
 def test_residency_over_the_rate():
     params = Inversion(variant=Variant.OFF, rates=2, lowest_rate=1.05, highest_rate=30, turnovers=1)
-    table = inversion.simulate(params).pivot(index="step", columns="counter", values="value")
+    table = inversion.simulate(params).pivot_table("value", "step", "counter")
     assert (table["residency_dma32"] > 2 * table["residency_normal"]).all()
     assert table["rate"].tolist() == pytest.approx([1.05, 30])
 
@@ -124,3 +125,21 @@ def test_bad_parameters_are_named(given, said):
 def test_rates_must_rise():
     with pytest.raises(BadInput, match="highest_rate"):
         parse(Inversion, {"lowest_rate": 3, "highest_rate": 2})
+
+
+def test_a_nap_is_weighed_against_a_quarter_of_min_free():
+    """The sum of high - low is a quarter of min_free_kib, but for what is rounded down."""
+    points = pd.DataFrame(
+        {
+            "disk_mb_s": [132.0, 20.0],
+            "mib": [7973, 1000],
+            "min_free_kib": [67584, 16384],
+            "zone_dma": [True, False],
+            "result": [11.6, 0.0],
+        }
+    )
+    table = views.naps(points)
+    expected = [132e6 / 4096 / 10 / (67584 / 4 / 4), 20e6 / 4096 / 10 / (16384 / 4 / 4)]
+    assert table["part"].tolist() == pytest.approx(expected, rel=0.002)
+    assert table["zone_dma"].tolist() == ["with ZONE_DMA", "without"]
+    assert table["hits"].tolist() == [11.6, 0.0]

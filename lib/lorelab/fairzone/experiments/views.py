@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from lorelab.fairzone.experiments import inversion, tiobench
+from lorelab.fairzone.experiments import inversion, machine, tiobench
+from lorelab.fairzone.model import zones
 from lorelab.fairzone.params import Inversion, Tiobench, Variant
 from lorelab.fairzone.thread.figures import THREADS, speedup
 from lorelab.fairzone.thread.figures import tiobench as printed
@@ -127,6 +128,31 @@ def rates(params: Inversion, shown: list[Variant]) -> pd.DataFrame:
             )
         )
     return pd.concat(parts, ignore_index=True)
+
+
+def naps(points: pd.DataFrame) -> pd.DataFrame:
+    """How much the disk moves in a nap of kswapd, over what lies between low and high.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Columns `disk_mb_s`, `mib`, `min_free_kib`, `zone_dma` (true or false), `result` (hits).
+
+    Returns
+    -------
+    DataFrame
+        A row a point: `part` (pages of a nap over the sum of high - low of all zones), `hits` in
+        per cent, `zone_dma`.
+    """
+    parts = []
+    for point in points.itertuples():
+        managed = zones.managed_pages(point.mib, point.zone_dma)
+        marks = zones.watermarks(managed, point.min_free_kib)
+        between = sum(high - low for _, low, high in marks)
+        parts.append(machine.nap_pages(point.disk_mb_s) / between)
+    dma = points["zone_dma"].map({True: "with ZONE_DMA", False: "without"})
+    table = pd.DataFrame({"part": parts, "hits": points["result"], "zone_dma": dma})
+    return table.round(4).reset_index(drop=True)
 
 
 def gains(params: Tiobench) -> pd.DataFrame:
