@@ -9,8 +9,6 @@ from tests.browser.test_pages import built, pages
 SCREENS = 12
 """Of 1400 x 900, that a page may have, unless it is in the appendix."""
 APPENDIX = {"measured", "faults", "glossary", "bibliography"}
-LONG = {"damon/model", "damon/answers", "swap/model", "swap/answers", "swap/kernel", "damon/thread"}
-"""Pages that are longer still."""
 NARROW = """smallest => {
   const said = [];
   const wide = document.documentElement.scrollWidth;
@@ -76,12 +74,7 @@ def test_on_a_telephone_and_in_the_dark(browser, book, name):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(
-            name,
-            marks=[pytest.mark.xfail(reason="longer than it may be", strict=True)]
-            if name.removesuffix(".html") in LONG
-            else [],
-        )
+        name
         for name in pages()
         if name.removesuffix(".html") not in APPENDIX and not name.endswith("agreement.html")
     ],
