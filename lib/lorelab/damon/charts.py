@@ -3,7 +3,7 @@
 import altair as alt
 import pandas as pd
 
-from lorelab import charts  # noqa: F401  (the theme)
+from lorelab.charts import OKABE_ITO, Moved, slider
 from lorelab.damon.damo.recording import Recording
 from lorelab.damon.damo.report import HeatMap, windows
 
@@ -140,6 +140,54 @@ def region_map(rows: pd.DataFrame, title: str, see: str) -> alt.LayerChart:
         alt.Chart(reported).mark_rect(aria=False).encode(**shared, y2="high", color=colour),
         alt.Chart(cuts).mark_rule(aria=False, color="white").encode(**shared),
     ).properties(title=_title(title, see))
+
+
+def cycle(rows: pd.DataFrame, at: int) -> Moved:
+    """Regions before the merge, after it, and after the split; the slider moves over windows.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As `lorelab.damon.experiments.cycle.around_change` gives it.
+    at : int
+        The window that is drawn where nothing moves.
+    """
+    drawn = rows.round({"low": 3, "high": 3})
+    near = [float(drawn["low"].min()), float(drawn["high"].max())]
+    most = int(max(drawn["count"].max(), 1))
+    stages = drawn["stage"].unique().tolist()
+    across = {
+        "x": alt.X(
+            "low:Q",
+            title="MiB above the border of the program's two regions",
+            scale=alt.Scale(domain=near, nice=False),
+            axis=alt.Axis(grid=False, tickCount=5),
+        ),
+        "x2": "high:Q",
+    }
+    upto = alt.Y(
+        "count:Q",
+        title=None,
+        scale=alt.Scale(domain=[0, most], nice=False),
+        axis=alt.Axis(values=[0, most // 2, most], grid=False),
+    )
+    see = "Dashed: the true border. A region across it is neither hot nor cold, and is cut again."
+    base = alt.Chart()
+    pale = alt.condition("datum.stage === 'split'", alt.value(0.4), alt.value(1))
+    bars = base.mark_rect(aria=False).encode(**across, y=upto, y2=alt.datum(0), opacity=pale)
+    boxes = base.mark_rect(aria=False, filled=False, stroke="#888888", strokeWidth=1).encode(
+        **across, y=alt.datum(0), y2=alt.datum(most)
+    )
+    border = base.mark_rule(color=OKABE_ITO[1], strokeDash=[6, 4], strokeWidth=2).encode(
+        x=alt.datum(0)
+    )
+    panels = (
+        alt.layer(bars, boxes, border, data=drawn)
+        .properties(width=560, height=75)
+        .facet(row=alt.Row("stage:N", title="count", sort=stages), spacing=12)
+        .properties(title=_title("A window of kdamond: count, merge, split", see))
+    )
+    return slider(panels, "window", at, "window")
 
 
 def pareto(rows: pd.DataFrame, title: str, see: str) -> alt.LayerChart:
