@@ -204,8 +204,8 @@ def pareto(rows: pd.DataFrame, title: str, see: str) -> alt.LayerChart:
     )
     front = base.transform_filter("datum.front").mark_line(color="#888888", strokeWidth=1)
     points = base.mark_point(opacity=1).encode(
-        color=alt.Color("kind:N", title=None, sort=rows["kind"].unique().tolist()),
-        shape=alt.Shape("kind:N", title=None, sort=rows["kind"].unique().tolist()),
+        color=alt.Color("kind:N", title="regions", sort=rows["kind"].unique().tolist()),
+        shape=alt.Shape("kind:N", title="regions", sort=rows["kind"].unique().tolist()),
         tooltip=["setting", "checks", "error"],
     )
     return alt.layer(front, points).properties(title=_title(title, see))
@@ -226,8 +226,8 @@ def by_size(rows: pd.DataFrame, value: str, axis: str, title: str, see: str) -> 
         .encode(
             x=alt.X("mib:Q", title="address space, MiB", scale=alt.Scale(type="log", base=2)),
             y=alt.Y(f"{value}:Q", title=axis, scale=alt.Scale(type="log")),
-            color=alt.Color("kind:N", title=None, sort=kinds),
-            shape=alt.Shape("kind:N", title=None, sort=kinds),
+            color=alt.Color("kind:N", title="monitor", sort=kinds),
+            shape=alt.Shape("kind:N", title="monitor", sort=kinds),
         )
     )
 
