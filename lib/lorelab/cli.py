@@ -4,7 +4,6 @@ import errno
 import random
 import shlex
 import sys
-import tempfile
 from collections import Counter
 from importlib import import_module
 from importlib.util import find_spec
@@ -383,6 +382,15 @@ def _write(counters: pd.DataFrame, file: Path | None) -> None:
         ) from None
 
 
+CURES = {
+    errno.ENOSPC: "make room",
+    errno.EDQUOT: "make room",
+    errno.EROFS: "make it writable",
+    errno.EACCES: "make it writable",
+}
+"""What to do where something can't be written, wherever that was."""
+
+
 def main(command: click.Command = cli) -> None:
     """Run a command; its errors become one line and an exit status."""
     try:
@@ -399,10 +407,11 @@ def main(command: click.Command = cli) -> None:
         print(f"lorelab: {error}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in CURES:
             raise
-        where = error.filename2 or error.filename or tempfile.gettempdir()
-        print(f"lorelab: {error.strerror}: {where}; nothing was kept, make room", file=sys.stderr)
+        where = error.filename2 or error.filename
+        said = f"{error.strerror}: {where}" if where else error.strerror
+        print(f"lorelab: {said}; nothing was kept, {CURES[error.errno]}", file=sys.stderr)
         sys.exit(1)
     except (click.Abort, KeyboardInterrupt):
         print("lorelab: interrupted", file=sys.stderr)

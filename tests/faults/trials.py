@@ -19,16 +19,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import nbformat
 import pandas as pd
 
 from lorelab import __version__, cli
-from lorelab.lab import cache
+from lorelab.book import build as builder
+from lorelab.experiments import experiment
+from lorelab.lab import build as laboratory
+from lorelab.lab import cache, records
 
 SECONDS = 300
 HERE = Path(__file__).resolve().parents[2]
@@ -44,6 +48,12 @@ class Door(NamedTuple):
     words: tuple[str, ...]
     result: str
     read: Callable[[Path], object]
+    command: click.Command = cli.cli
+    faults: tuple[str, ...] = ("kill -9", "full disk", "read-only", "two at once")
+    pages: int = 3
+    """Most room, in pages of 4 KiB, that a full disk has left."""
+    given: str = ""
+    """What of the inputs is in the folder as `a` before the door is called."""
 
 
 class Ended(NamedTuple):
@@ -71,7 +81,43 @@ def _windows(folder: Path) -> list[bytes]:
     return [file.read_bytes() for file in sorted(folder.iterdir()) if file.suffix == ".csv"]
 
 
+def _pages(folder: Path) -> list[bytes]:
+    return [(folder / f"{name}.html").read_bytes() for name in ("index", "page", "other")]
+
+
+def _record(folder: Path) -> str | None:
+    """The counters of the recorded run; one that is cut can't be read."""
+    found = records.load(ALLOCATOR, experiment(ALLOCATOR).Params(**RECORDED), folder.parents[1])
+    return found and found.counters.to_csv()
+
+
+def _image(folder: Path) -> str:
+    """Digest of a kernel's image, if it is the one that is written down beside it."""
+    told = json.loads((folder / "kernel.json").read_text())["image_sha256"]
+    if cache.file_digest(folder / "bzImage") != told:
+        raise ValueError("not the image that was built")
+    return told
+
+
+@click.command()
+@click.argument("root", type=Path)
+def book_build(root: Path) -> None:
+    """`make book` of a book of two pages."""
+    print(builder.build(root))
+
+
+@click.command()
+@click.argument("folder", type=Path)
+def lab_record(folder: Path) -> None:
+    """One run measured and recorded, as `lorelab lab record` does with each of a design."""
+    records.FOLDER = folder
+    given = [word for name, value in RECORDED.items() for word in ("-p", f"{name}={value}")]
+    cli.cli(["kernel", ALLOCATOR, *given, "--record", "-o", f"{folder}.csv"], standalone_mode=False)
+
+
 ALLOCATOR = "swap/allocator-test"
+RECORDED = {"options": "-s", "iterations": 1}
+KILLED = ("kill -9",)
 DOORS = {
     "model": Door(
         ("model", ALLOCATOR, "-p", "iterations=60", "-o", "{out}/a.csv"), "a.csv", Path.read_bytes
@@ -88,20 +134,28 @@ DOORS = {
     "run": Door(
         ("run", "{inputs}/page.ipynb", "-p", "seed=7", "-o", "{out}/a.ipynb"), "a.ipynb", _printed
     ),
+    "book": Door(("{out}/a",), "a/build/book", _pages, book_build, pages=1000, given="book"),
+    "record": Door(("{out}/a",), f"a/{ALLOCATOR}", _record, lab_record, KILLED),
 }
-ALLOWED = {"model": 1, "damon": 1, "sweep": 1, "run": 2}
+ALLOWED = {"model": 1, "damon": 1, "sweep": 1, "run": 2, "book": 1, "record": 2}
 """What a door leaves in its folder when it is done."""
+COMMANDS = {
+    "book": ["make", "book"],
+    "build": ["lorelab", "lab", "build", "gso"],
+    "record": ["lorelab", "kernel", ALLOCATOR, "--record"],
+}
+"""What a reader gives, where a trial needs another way to the same function."""
 
 
 class Started:
     """A door in a process of its own, forked from this one, which has the library loaded."""
 
-    def __init__(self, words: list[str]) -> None:
+    def __init__(self, words: list[str], command: click.Command = cli.cli) -> None:
         self.began = time.monotonic()
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  (closed as it is read)
         self.pid = os.fork()
         if self.pid == 0:
-            _child(words, self.log.fileno())
+            _child(words, command, self.log.fileno())
 
     def wait(self) -> Ended:
         _, ended = os.waitpid(self.pid, 0)
@@ -111,14 +165,14 @@ class Started:
         return Ended(os.waitstatus_to_exitcode(ended), said, time.monotonic() - self.began)
 
 
-def _child(words: list[str], log: int) -> None:
+def _child(words: list[str], command: click.Command, log: int) -> None:
     os.setsid()
     os.dup2(log, 1)
     os.dup2(log, 2)
     sys.argv = ["lorelab", *words]
     status = 0
     try:
-        cli.main()
+        cli.main(command)
     except SystemExit as stop:
         status = stop.code or 0
     except BaseException as error:
@@ -130,7 +184,7 @@ def _child(words: list[str], log: int) -> None:
 
 
 def started(door: Door, place: Place) -> Started:
-    return Started([word.format(**place._asdict()) for word in door.words])
+    return Started([word.format(**place._asdict()) for word in door.words], door.command)
 
 
 def found(door: Door, place: Place) -> object | None:
@@ -144,6 +198,11 @@ def found(door: Door, place: Place) -> object | None:
         return "half"
 
 
+def _give(door: Door, place: Place) -> None:
+    if door.given:
+        shutil.copytree(place.inputs / door.given, place.out / "a")
+
+
 def killed(door: Door, place: Place, chance: random.Random, seconds: float) -> Ended:
     """Kill -9 at a moment within the time that it takes."""
     one = started(door, place)
@@ -153,8 +212,10 @@ def killed(door: Door, place: Place, chance: random.Random, seconds: float) -> E
 
 
 def full(door: Door, place: Place, chance: random.Random, seconds: float) -> Ended:
-    """A disk of a few KiB, which is larger when the command is given again."""
-    _remount(place.out, f"size={4 * chance.randrange(1, 4)}k")
+    """A disk with a few KiB left, which is larger when the command is given again."""
+    disk = os.statvfs(place.out)
+    left = disk.f_frsize // 1024 * (disk.f_blocks - disk.f_bfree)
+    _remount(place.out, f"size={left + 4 * chance.randrange(1, door.pages + 1)}k")
     ended = started(door, place).wait()
     _remount(place.out, "size=64m")
     return ended
@@ -185,6 +246,7 @@ def trial(name: str, fault: str, place: Place, seconds: float, wanted: object, s
     """One trial, from an empty folder to the same command undisturbed."""
     door = DOORS[name]
     with _disk(place.out):
+        _give(door, place)
         ended = FAULTS[fault](door, place, random.Random(f"{name} {fault} {seed}"), seconds)
         lines = [line for line in ended.said.splitlines() if line.startswith("lorelab: ")]
         before = found(door, place)
@@ -238,7 +300,22 @@ def places(scheduler: str):
         kernel = {"kernelspec": {"name": "python3", "language": "python", "display_name": "3"}}
         page = nbformat.v4.new_notebook(cells=cells, metadata=kernel)
         nbformat.write(page, inputs / "page.ipynb")
+        _small_book(inputs / "book", kernel)
         yield Place(inputs, scheduler, Path(made, "out"))
+
+
+def _small_book(root: Path, kernel: dict) -> None:
+    """The book's own settings, and two pages that run."""
+    shutil.copytree(HERE / "book", root / "book")
+    part = "parts:\n- caption: More\n  chapters:\n  - file: other\n"
+    (root / "book/_toc.yml").write_text(f"format: jb-book\nroot: page\n{part}")
+    (root / "notebooks").mkdir()
+    for name in ("page", "other"):
+        cells = [nbformat.v4.new_markdown_cell(f"# {name}"), nbformat.v4.new_code_cell("6 * 7")]
+        written = nbformat.v4.new_notebook(cells=cells, metadata=kernel)
+        for number, cell in enumerate(written.cells):
+            cell["id"] = f"{name}-{number}"
+        nbformat.write(written, root / f"notebooks/{name}.ipynb")
 
 
 def trials(
@@ -249,16 +326,70 @@ def trials(
         for name in doors:
             for _ in range(2):  # the first also loads and compiles, which no trial does again
                 with _disk(place.out):
+                    _give(DOORS[name], place)
                     undisturbed = started(DOORS[name], place).wait()
                     wanted = found(DOORS[name], place)
                     if undisturbed.status or wanted is None:
                         raise RuntimeError(undisturbed.said)
-            for fault in faults:
+            for fault in [fault for fault in faults if fault in DOORS[name].faults]:
                 rows = []
                 for seed in range(number):
                     rows.append(trial(name, fault, place, undisturbed.seconds, wanted, seed))
                     print(*rows[-1].values(), file=sys.stderr, flush=True)
                 yield pd.DataFrame(rows)
+
+
+def builds(number: int, design: str = "gso") -> pd.DataFrame:
+    """`lab build` of a kernel, killed `number` times on its way, then left alone: a row a kill.
+
+    In a copy of the cache without that kernel, and so from patching the source to the image. The
+    next trial is what the others call the second run; the last one must give the image that is in
+    the cache, for an image follows from what it is made of.
+    """
+    made = laboratory.recipe(design)
+    image = made.folder.relative_to(cache.root().parent)
+    wanted = _image(made.folder)
+    home, chance, rows = cache.root().parent, random.Random(f"build {design}"), []
+    with tempfile.TemporaryDirectory(prefix="trials-", dir="/var/tmp") as copy:
+        shutil.copytree(cache.root(), Path(copy, "lorelab"), symlinks=True)
+        shutil.rmtree(Path(copy, image))
+        os.environ |= {"XDG_CACHE_HOME": copy, "CCACHE_DIR": str(home / "ccache")}
+        for _ in range(number):
+            one = Started(["lab", "build", design])
+            time.sleep(chance.uniform(0, 60))
+            with suppress(ProcessLookupError):
+                os.kill(one.pid, signal.SIGKILL)
+            ended = one.wait()
+            rows.append(
+                {
+                    "door": "build",
+                    "fault": "kill -9",
+                    "trials": 1,
+                    "disturbed": int(ended.status != 0),
+                    "unclear": int(ended.status not in (0, -9)),
+                    "half_written": int(Path(copy, image).exists() and _half(Path(copy, image))),
+                    "left_over": 0,
+                    "failed_again": 0,
+                    "lost": 0,
+                    "said": ended.said if ended.status not in (0, -9) else "",
+                }
+            )
+            print(*rows[-1].values(), file=sys.stderr, flush=True)
+        again = Started(["lab", "build", design]).wait()
+        left = {path.name for path in Path(copy, image).parent.iterdir()}
+        rows[-1]["failed_again"] = int(again.status != 0)
+        rows[-1]["left_over"] = int(left != {path.name for path in made.folder.parent.iterdir()})
+        rows[-1]["lost"] = int(again.status != 0 or _image(Path(copy, image)) != wanted)
+        print(*rows[-1].values(), again.said[-2000:], left, file=sys.stderr, flush=True)
+    return pd.DataFrame(rows)
+
+
+def _half(folder: Path) -> bool:
+    try:
+        _image(folder)
+    except (OSError, ValueError, KeyError):
+        return True
+    return False
 
 
 def store(rows: pd.DataFrame, folder: Path, tried: str) -> Path:
@@ -270,7 +401,7 @@ def store(rows: pd.DataFrame, folder: Path, tried: str) -> Path:
     file = folder / f"{one.door}-{one.fault.replace(' ', '_')}.csv"
     rows.drop(columns="said").to_csv(file, index=False)
     beside = {
-        "command": ["lorelab", *DOORS[one.door].words],
+        "command": COMMANDS.get(one.door) or ["lorelab", *DOORS[one.door].words],
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "library": tried,
         "lorelab": __version__,
@@ -292,18 +423,20 @@ def library() -> str:
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--number", type=int, default=20)
-    words.add_argument("--door", action="append", choices=DOORS)
+    words.add_argument("--door", action="append", choices=[*DOORS, "build"])
     words.add_argument("--fault", action="append", choices=FAULTS)
     words.add_argument("-o", type=Path, default=HERE / "data/faults")
     given = words.parse_args()
-    doors = given.door or list(DOORS)
+    doors = given.door or [*DOORS, "build"]
     faults = given.fault or list(FAULTS)
     tried = library()
     warm()
     given.o.mkdir(parents=True, exist_ok=True)
     with cluster() if "sweep" in doors else nullcontext("") as scheduler:
-        for rows in trials(doors, faults, given.number, scheduler):
+        for rows in trials([d for d in doors if d in DOORS], faults, given.number, scheduler):
             store(rows, given.o, tried)
+    if "build" in doors and "kill -9" in faults:
+        store(builds(given.number), given.o, tried)
 
 
 def warm() -> None:
@@ -311,7 +444,6 @@ def warm() -> None:
     from lorelab import rerun  # noqa: F401
     from lorelab.damon import charts  # noqa: F401
     from lorelab.damon.damo import report  # noqa: F401
-    from lorelab.experiments import experiment
 
     found_ = experiment(ALLOCATOR)
     found_.simulate(found_.Params(iterations=1))

@@ -28,6 +28,7 @@ from lorelab.book.fold import fold
 from lorelab.book.opened import Opened
 from lorelab.book.verdicts import MIME
 from lorelab.errors import BadInput, RunFailed
+from lorelab.lab.cache import locked
 
 ROOT = Path(__file__).parents[3]
 """The checkout: notebooks/ and book/ are read, build/ is written."""
@@ -149,6 +150,11 @@ def build(root: Path = ROOT) -> Path:
     RunFailed
         A notebook failed, or Sphinx had something to say (a warning is an error).
     """
+    with locked(root / "build"):  # who comes second finds a book that is up to date
+        return _build(root)
+
+
+def _build(root: Path) -> Path:
     notebooks = executed(chapters(root), root)
     pages = root / "build/pages"
     shutil.rmtree(pages, ignore_errors=True)
