@@ -7,6 +7,7 @@ from distributed import LocalCluster
 
 from lorelab import experiments
 from lorelab.counters import table
+from lorelab.lab import boot
 from lorelab.lab.boot import GuestFailed
 from lorelab.params import Params, param
 from lorelab.sweep import plan, run
@@ -83,3 +84,43 @@ def test_what_was_measured_is_not_booted_again(swept):
     swept(panics=[5])
     kept, failed, boots = swept(panics=[])
     assert boots == [[5]] and not failed and len(kept) == 16
+
+
+GUEST = """
+def run(params):
+    for seed in params["seeds"]:
+        if seed in params["panics"]:
+            open("/proc/sysrq-trigger", "w").write("c")
+        yield {"c": seed}
+"""
+
+
+class Booted(Fake):
+    """The same in a guest, whose kernel really panics."""
+
+    def __init__(self, panics, kernel, root, folder):
+        super().__init__(panics)
+        (folder / "points.py").write_text(GUEST)
+        self.where = kernel, root, folder
+
+    def measure(self, wanted):
+        seeds = [params.seed for params in wanted]
+        self.boots.append(seeds)
+        told = {"seeds": seeds, "panics": sorted(self.panics)}
+        job = boot.Job(None, "points", told, 60.0, len(seeds))
+        rows = boot.run(*self.where, boot.Machine(memory_mib=512), job, quiet=True).rows
+        counted = [{"c": ("u", [row["c"]])} for row in rows]
+        return [SimpleNamespace(counters=table(NAME, "v", "kernel", each)) for each in counted]
+
+
+def test_a_guest_that_really_panics_fails_its_point_alone(laboratory, tmp_path, monkeypatch):
+    there = laboratory.kernel.image, laboratory.guest.root, tmp_path
+    booted = Booted({3}, *there)
+    monkeypatch.setattr(experiments, "experiment", lambda name: booted)
+    grid = plan.grid(NAME, ("seed=1:4",), kernel=True)
+    one = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with LocalCluster(**one) as cluster, Journal(tmp_path / "kept", grid, "rests") as journal:
+        failed = run.run(journal, cluster.scheduler_address)
+        kept = {point.number: point.rows[0][-1] for point in journal.points()}
+    assert list(failed) == [2] and "the guest's kernel panicked" in failed[2]
+    assert kept == {0: 1, 1: 2, 3: 4} and booted.boots[-1] != [1, 2, 3, 4]
