@@ -35,6 +35,14 @@ def test_the_stored_table_has_nothing_lost():
     assert (found[BAD] == 0).all(axis=None)
 
 
+def test_each_stored_table_says_where_it_comes_from():
+    for file in sorted((trials.HERE / "data/faults").glob("*.csv")):
+        beside, rows = json.loads(file.with_suffix(".json").read_text()), pd.read_csv(file)
+        assert beside["sha256"] == cache.file_digest(file), file
+        assert beside["seeds"] == f"0 to {len(rows) - 1}" and len(rows) >= 20, file
+        assert beside["command"] == trials.command(rows["door"].iloc[0]), file
+
+
 def test_a_table_is_stored_with_where_it_comes_from(tmp_path):
     row = {"door": "run", "fault": "kill -9", "trials": 1, "lost": 0, "said": "not stored"}
     file = trials.store(pd.DataFrame([row, row]), tmp_path, "a digest")

@@ -392,6 +392,11 @@ def _half(folder: Path) -> bool:
     return False
 
 
+def command(door: str) -> list[str]:
+    """What a reader would give."""
+    return COMMANDS.get(door) or ["lorelab", *DOORS[door].words]
+
+
 def store(rows: pd.DataFrame, folder: Path, tried: str) -> Path:
     """Write the trials of one fault on one door, and beside them where they come from.
 
@@ -401,7 +406,7 @@ def store(rows: pd.DataFrame, folder: Path, tried: str) -> Path:
     file = folder / f"{one.door}-{one.fault.replace(' ', '_')}.csv"
     rows.drop(columns="said").to_csv(file, index=False)
     beside = {
-        "command": COMMANDS.get(one.door) or ["lorelab", *DOORS[one.door].words],
+        "command": command(one.door),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "library": tried,
         "lorelab": __version__,

@@ -1,0 +1,75 @@
+"""Every place that a door writes to, on a disk that is full and on one that is read-only."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.faults.trials import HERE
+from tests.vmalock.perf.test_perf import TEXT
+
+RECORDINGS = HERE / "data/recordings"
+PLACES = {
+    "model": ["model", "swap/allocator-test", "-p", "iterations=60", "-o", "{out}/a.csv"],
+    "damon": ["damon", str(RECORDINGS / "turns.damon.data"), "-o", "{out}/a"],
+    "vmalock": ["vmalock", "{recording}", "-o", "{out}/a"],
+    "figure": ["figure", "swap/model-1", "-o", "{out}/a.svg"],
+    "lab build": ["lab", "build", "gso"],
+}
+
+
+def mount(at, options):
+    words = ["mount", *options, at]
+    return subprocess.run(words, capture_output=True).returncode == 0
+
+
+@pytest.fixture
+def recording(tmp_path_factory):
+    file = tmp_path_factory.mktemp("recording") / "mmap_lock.perf.txt"
+    file.write_text(TEXT)
+    return file
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A disk of 4 KiB that has no page left."""
+    if os.geteuid() != 0 or not mount(tmp_path, ["-t", "tmpfs", "-o", "size=4k", "none"]):
+        pytest.skip("this user may not mount")
+    (tmp_path / "filler").write_bytes(b"x" * 4096)
+    yield tmp_path
+    subprocess.run(["umount", "-l", tmp_path], check=True)
+
+
+def lorelab(words, out, recording):
+    """A door in a process of its own, whose cache is there, too, if it would build."""
+    cache = {"XDG_CACHE_HOME": str(out / "cache")} if words[0] == "lab" else {}
+    program = "from lorelab.cli import main; main()"
+    return subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            program,
+            *(word.format(out=out, recording=recording) for word in words),
+        ],
+        env={**os.environ, **cache},
+        capture_output=True,
+        text=True,
+        cwd=HERE,
+    )
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_one_line_nothing_left_and_then_it_works(disk, recording, place):
+    for options in ("size=4k", "ro"):
+        assert mount(disk, ["-o", f"remount,{options}"])
+        done = lorelab(PLACES[place], disk, recording)
+        lines = [line for line in done.stderr.splitlines() if line.startswith("lorelab: ")]
+        assert done.returncode in (1, 2) and len(lines) == 1 and "Traceback" not in done.stderr
+        assert str(disk) in lines[0] or "No space left on device" in lines[0]
+        assert {path.name for path in disk.iterdir()} <= {"filler", "cache"}
+    if place == "lab build":
+        return  # it takes minutes where there is room
+    assert mount(disk, ["-o", "remount,rw,size=64m"])
+    assert lorelab(PLACES[place], disk, recording).returncode == 0
+    assert {path.name for path in disk.iterdir()} > {"filler"}
