@@ -1,14 +1,17 @@
 """`make bench`: what the models cost in numba, C and plain Python, and on machines of any size.
 
-    python -m bench [DESIGN ...]
+    python -m bench [--keep] [DESIGN ...]
 
-Times are processor time on this machine, as it is now; nothing stores or tests them. That the three
-give the same results is checked, and a difference ends the run with status 1.
+Times are processor time on this machine, as it is now; nothing tests them, and only `--keep` stores
+them, in data/bench, for the page of the book that shows them. That the three give the same results
+is checked, and a difference ends the run with status 1.
 """
 
 import sys
 
+import pandas as pd
 from rich.console import Console
+from rich.table import Table
 
 from bench import sweep
 from bench.damon import tables as damon
@@ -17,6 +20,7 @@ from bench.gso import tables as gso
 from bench.swap import tables as swap
 from bench.vmalock import events as vmalock_events
 from bench.vmalock import tables as vmalock
+from lorelab import benches
 from lorelab.errors import RunFailed
 
 DESIGNS = {
@@ -34,15 +38,26 @@ DESIGNS = {
     "sweep": (sweep.costs, sweep.memory),
 }
 
+
+def cells(table: Table) -> pd.DataFrame:
+    """What a table prints, without its looks."""
+    return pd.DataFrame({str(column.header): list(column.cells) for column in table.columns})
+
+
 if __name__ == "__main__":
-    names = sys.argv[1:] or list(DESIGNS)
+    keep = "--keep" in sys.argv
+    names = [word for word in sys.argv[1:] if word != "--keep"] or list(DESIGNS)
     if unknown := [name for name in names if name not in DESIGNS]:
         print(f"bench: no design {unknown[0]!r}; there is {', '.join(DESIGNS)}", file=sys.stderr)
         sys.exit(2)
     try:
         for name in names:
+            made = []
             for table in DESIGNS[name]:
-                Console(width=100).print(table())
+                made.append(table())
+                Console(width=100).print(made[-1])
+            if keep:
+                print(benches.keep(name, {str(one.title): cells(one) for one in made}))
     except RunFailed as error:
         print(f"bench: {error}", file=sys.stderr)
         sys.exit(1)

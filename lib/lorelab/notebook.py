@@ -6,6 +6,7 @@ runs of an experiment against the model.
 `import lorelab` brings this along, so what is heavy is imported by the function that needs it.
 """
 
+import html
 import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -213,3 +214,26 @@ class Wide:
 def wide(table: "pd.DataFrame") -> Wide:
     """Show a table that is wider than the page: it scrolls inside its own box."""
     return Wide(table)
+
+
+class Tables:
+    """Tables one below the other, each under its title; their rows have no numbers.
+
+    Parameters
+    ----------
+    tables : dict of DataFrame
+        By title.
+    """
+
+    def __init__(self, tables: dict[str, "pd.DataFrame"]):
+        self.tables = tables
+
+    def __repr__(self) -> str:
+        return f"Tables({', '.join(self.tables)})"
+
+    def _repr_html_(self) -> str:
+        return "".join(
+            f'<p style="margin-top: 1em">{html.escape(title)}</p><div style="overflow-x: auto; '
+            f'white-space: nowrap">{table.to_html(index=False, border=0)}</div>'
+            for title, table in self.tables.items()
+        )
