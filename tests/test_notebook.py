@@ -82,7 +82,8 @@ def test_a_live_run_is_measured_now(monkeypatch):
 def test_provenance_has_a_column_for_each_kernel_and_machine():
     kept = [ALLOCATOR.recorded(p) for p in records.recorded(ALLOCATOR.name, ALLOCATOR.Params)]
     table = lorelab.provenance(*kept)
-    assert list(table.index) == ["runs", "kernel", "patches", "config", "image", "machine"]
+    rows = ["runs", "kernel", "patches", "config", "image", "machine", "tree"]
+    assert list(table.index) == rows
     assert sum(int(runs.split()[0]) for runs in table.loc["runs"]) == len(kept)
     images = {record.provenance.kernel.image_sha256[:12] for record in kept}
     assert {text[7:19] for text in table.loc["image"]} == images

@@ -122,14 +122,15 @@ def provenance(*records: "Record", kernel: str = "recorded") -> "pd.DataFrame":
     -------
     DataFrame
         A column for each kernel and machine among them, in the order of the records; rows `runs`
-        (how many, and of which days), `kernel`, `patches`, `config`, `image`, `machine`.
+        (how many, and of which days), `kernel`, `patches`, `config`, `image`, `machine`, `tree`:
+        what of patches, config and guest programs is no longer as it was then.
     """
     import pandas as pd
 
     alike: dict[tuple[str, ...], list] = {}
     for record in records:
         alike.setdefault(_origin(record.provenance), []).append(record.provenance.date.date())
-    names = ("kernel", "patches", "config", "image", "machine")
+    names = ("kernel", "patches", "config", "image", "machine", "tree")
     columns = [
         {"runs": f"{len(days)} {kernel}, {_days(days)}"} | dict(zip(names, origin, strict=True))
         for origin, days in alike.items()
@@ -138,6 +139,8 @@ def provenance(*records: "Record", kernel: str = "recorded") -> "pd.DataFrame":
 
 
 def _origin(source: "Provenance") -> tuple[str, ...]:
+    from lorelab.lab import tree
+
     kernel = source.kernel
     package = f", {kernel.package} {kernel.package_version}" if kernel.package else ""
     patches = (
@@ -151,6 +154,7 @@ def _origin(source: "Provenance") -> tuple[str, ...]:
         config or "its own",
         f"digest {kernel.image_sha256[:12]}{compiler}",
         f"{source.qemu}, {source.accelerator}, icount {'on' if source.icount else 'off'}",
+        tree.said(source),
     )
 
 

@@ -131,7 +131,7 @@ def recipe(design: str | None = None, config: str | None = None, patched: bool =
         design,
         config or "lab",
         *_machine(needs.SOURCE),
-        _fragments(design, config),
+        fragments(design, config),
         cache.files(design, "patches/*.patch") if design is not None and patched else [],
     )
 
@@ -154,7 +154,14 @@ def _machine(source: Path) -> tuple[str, str, str, str]:
     return package, version, cache.file_digest(source), compiler
 
 
-def _fragments(design: str | None, config: str | None) -> list[Path]:
+def fragments(design: str | None, config: str | None) -> list[Path]:
+    """What Kconfig merges for a kernel, in order.
+
+    Raises
+    ------
+    BadInput
+        There is no such config.
+    """
     found = [cache.KERNEL_FILES / "common" / "lab.config", *cache.files(design, "kernel.config")]
     if config is None:
         return found
