@@ -8,6 +8,7 @@ A table is stored beside the JSON of where it came from, as recorded kernel runs
 """
 
 import argparse
+import ctypes
 import json
 import os
 import platform
@@ -346,42 +347,59 @@ def builds(number: int, design: str = "gso") -> pd.DataFrame:
     next trial is what the others call the second run; the last one must give the image that is in
     the cache, for an image follows from what it is made of.
     """
-    made = laboratory.recipe(design)
-    image = made.folder.relative_to(cache.root().parent)
-    wanted = _image(made.folder)
-    home, chance, rows = cache.root().parent, random.Random(f"build {design}"), []
-    with tempfile.TemporaryDirectory(prefix="trials-", dir="/var/tmp") as copy:
-        shutil.copytree(cache.root(), Path(copy, "lorelab"), symlinks=True)
-        shutil.rmtree(Path(copy, image))
-        os.environ |= {"XDG_CACHE_HOME": copy, "CCACHE_DIR": str(home / "ccache")}
+    image = laboratory.recipe(design).folder
+    wanted, there = _image(image), {path.name for path in image.parent.iterdir()}
+    chance, rows = random.Random(f"build {design}"), []
+    with _copied_cache():
+        shutil.rmtree(image)
         for _ in range(number):
             one = Started(["lab", "build", design])
-            time.sleep(chance.uniform(0, 60))
+            time.sleep(chance.uniform(0, 30))
             with suppress(ProcessLookupError):
                 os.kill(one.pid, signal.SIGKILL)
             ended = one.wait()
+            clear = ended.status in (0, -signal.SIGKILL)
             rows.append(
                 {
                     "door": "build",
                     "fault": "kill -9",
                     "trials": 1,
                     "disturbed": int(ended.status != 0),
-                    "unclear": int(ended.status not in (0, -9)),
-                    "half_written": int(Path(copy, image).exists() and _half(Path(copy, image))),
+                    "unclear": int(not clear),
+                    "half_written": int(image.exists() and _half(image)),
                     "left_over": 0,
                     "failed_again": 0,
                     "lost": 0,
-                    "said": ended.said if ended.status not in (0, -9) else "",
+                    "said": "" if clear else ended.said,
                 }
             )
             print(*rows[-1].values(), file=sys.stderr, flush=True)
         again = Started(["lab", "build", design]).wait()
-        left = {path.name for path in Path(copy, image).parent.iterdir()}
         rows[-1]["failed_again"] = int(again.status != 0)
-        rows[-1]["left_over"] = int(left != {path.name for path in made.folder.parent.iterdir()})
-        rows[-1]["lost"] = int(again.status != 0 or _image(Path(copy, image)) != wanted)
-        print(*rows[-1].values(), again.said[-2000:], left, file=sys.stderr, flush=True)
+        rows[-1]["left_over"] = int({path.name for path in image.parent.iterdir()} != there)
+        rows[-1]["lost"] = int(again.status != 0 or _image(image) != wanted)
+        print(*rows[-1].values(), again.said[-2000:], file=sys.stderr, flush=True)
     return pd.DataFrame(rows)
+
+
+@contextmanager
+def _copied_cache():
+    """A copy of the cache in its place, for this process and its children alone.
+
+    In its place, for a kernel's build ID is a digest of debug information too, and so of its path.
+    """
+    new_namespace = 0x20000  # CLONE_NEWNS of sched.h
+    if ctypes.CDLL(None, use_errno=True).unshare(new_namespace):
+        raise OSError(ctypes.get_errno(), "unshare")
+    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+    with tempfile.TemporaryDirectory(prefix="trials-", dir="/var/tmp") as copy:
+        # The guest's image is a sparse file of many GiB.
+        subprocess.run(["cp", "-a", "--sparse=always", cache.root(), copy], check=True)
+        subprocess.run(["mount", "--bind", Path(copy, "lorelab"), cache.root()], check=True)
+        try:
+            yield
+        finally:
+            subprocess.run(["umount", "-l", cache.root()], check=True)
 
 
 def _half(folder: Path) -> bool:
