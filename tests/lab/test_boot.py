@@ -24,6 +24,7 @@ WORKLOADS = {
     "splat": "yield {'n': 1}; open('/dev/kmsg', 'w').write('<4>BUG: KASAN: wild access in f\\n')",
     "chatter": "yield {'n': 1}; import sys; sys.stderr.write('WARNING: a program\\n')",
     "wants": "raise NotImplementedError('swpout of /sys/x, which came with 6.10'); yield {}",
+    "flood": "yield {'n': 1}; open('/dev/console', 'w').write('a line to no end\\n' * 40_000)",
     "counts": "yield from ({'n': n, 'of': params['n']} for n in range(params['n']))",
 }
 
@@ -99,6 +100,23 @@ def test_what_a_complaint_of_the_kernel_is(line, splat):
 
 def test_a_programs_chatter_is_no_complaint(run):
     assert run("chatter").rows == [{"n": 1}]
+
+
+def test_a_console_that_floods_is_not_held(run, monkeypatch):
+    monkeypatch.setattr(boot, "MOST_CONSOLE", 1 << 16)
+    held = []
+    bound = boot._bound
+    monkeypatch.setattr(boot, "_bound", lambda console: (bound(console), held.append(len(console))))
+    assert run("flood").rows == [{"n": 1}]
+    assert max(held) <= boot.MOST_CONSOLE
+
+
+def test_of_a_flood_the_first_complaint_and_the_end_are_kept():
+    splat = b"[    1.234567] WARNING: CPU: 0 PID: 1 at mm/swapfile.c:1 f+0x1/0x2\n"
+    console = bytearray(b"early\n" * 10**6 + splat + b"late\n" * 10**6 + b"the end\n")
+    boot._bound(console)
+    assert len(console) <= boot.MOST_CONSOLE and console.startswith(splat)
+    assert console.endswith(b"the end\n")
 
 
 def test_what_a_kernel_lacks_is_one_line(run, laboratory):

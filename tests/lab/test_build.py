@@ -139,6 +139,31 @@ def test_missing_packages_are_named_with_the_command(monkeypatch, tmp_path):
     assert "\n" not in said
 
 
+@pytest.mark.parametrize("damaged", ["bzImage", "kernel.json"])
+def test_a_damaged_kernel_counts_as_not_built(recipe, tmp_path, monkeypatch, damaged):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    recipe.folder.mkdir(parents=True)
+    image, beside = recipe.folder / "bzImage", recipe.folder / "kernel.json"
+    image.write_bytes(b"an image")
+    info = build.KernelInfo(release="6.12.117", image_sha256=cache.file_digest(image))
+    beside.write_text(info.model_dump_json())
+    assert build.built(recipe).info == info
+    hurt = recipe.folder / damaged
+    hurt.write_bytes(hurt.read_bytes()[:-1])
+    assert build.find(recipe) is None
+    with pytest.raises(BadInput, match="lorelab lab build"):
+        build.built(recipe)
+
+
+def test_a_damaged_guest_counts_as_not_built(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    guest._folder().mkdir(parents=True)
+    (guest._folder() / "guest.json").write_text('{"suite": "tri')
+    assert guest.find() is None
+    with pytest.raises(BadInput, match="lorelab lab build"):
+        guest.built()
+
+
 def test_unknown_config_names_the_known():
     if needs.missing(needs.BUILD):
         pytest.skip("needs the packages that build a kernel (lorelab doctor names them)")

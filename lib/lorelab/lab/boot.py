@@ -47,6 +47,8 @@ ATTACH_SECONDS = 300.0
 headers to unpack, and 5 s for each further one, under emulation on an idle machine."""
 TAIL = 15
 """Lines of the console that a failure shows."""
+MOST_CONSOLE = 4 << 20
+"""Bytes of the console that are held."""
 SPLAT = re.compile(
     rb"^\[ *\d+\.\d+\](?:\[ *[TC]\d+\])* "
     rb"(?:WARNING: |BUG: |kernel BUG at |Oops: |UBSAN: |INFO: trying to register |list_\w+ corr)",
@@ -309,6 +311,7 @@ def _watch(command: list[str], job: Job, quiet: bool, boot_seconds: float) -> Re
                         key.data(data)
                     else:
                         ready.unregister(key.fileobj)
+                _bound(console)
                 if reader.hello is not None and not greeted:
                     deadline = time.monotonic() + _longest(job)
                 status.update(f"{job.workload}: {len(reader.rows)} of {job.rows or '?'} results")
@@ -335,6 +338,16 @@ def _watch(command: list[str], job: Job, quiet: bool, boot_seconds: float) -> Re
         message = f"{job.workload} gave {len(reader.rows)} results where {job.rows} were due"
         raise GuestFailed(message + _last(console), reader.rows)
     return reader
+
+
+def _bound(console: bytearray) -> None:
+    """Of a console that floods keep the end, and what the kernel first complained of."""
+    if len(console) <= MOST_CONSOLE:
+        return
+    splat = SPLAT.search(console)
+    start = splat.start() if splat else 0
+    first = console[start : start + MOST_CONSOLE // 4] if splat else b""
+    console[:] = first + console[-MOST_CONSOLE // 4 :]
 
 
 def _longest(job: Job) -> float:

@@ -175,11 +175,14 @@ def fragments(design: str | None, config: str | None) -> list[Path]:
 
 
 def find(made: Recipe) -> Kernel | None:
-    """The finished build of `made`, if the cache has it."""
-    info = made.folder / "kernel.json"
-    if not info.exists():
+    """The finished build of `made`, if the cache has it and its image is the one that was built."""
+    image = made.folder / "bzImage"
+    try:
+        info = KernelInfo.model_validate_json((made.folder / "kernel.json").read_text())
+        whole = cache.file_digest(image) == info.image_sha256
+    except (OSError, ValueError):
         return None
-    return Kernel(made.folder / "bzImage", KernelInfo.model_validate_json(info.read_text()))
+    return Kernel(image, info) if whole else None
 
 
 def built(made: Recipe) -> Kernel:

@@ -58,10 +58,11 @@ class Guest(NamedTuple):
 def find() -> Guest | None:
     """The finished guest, if the cache has it."""
     folder = _folder()
-    info = folder / "guest.json"
-    if not info.exists():
+    try:
+        info = GuestInfo.model_validate_json((folder / "guest.json").read_text())
+    except (OSError, ValueError):  # not there, or cut
         return None
-    return Guest(folder / "root", GuestInfo.model_validate_json(info.read_text()))
+    return Guest(folder / "root", info)
 
 
 def built() -> Guest:
