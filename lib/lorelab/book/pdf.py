@@ -6,6 +6,7 @@ from pypdf import PdfReader, PdfWriter
 
 from lorelab.book import build
 from lorelab.book.chromium import print_
+from lorelab.whole import folder as folder_
 
 DRAWN = """() => document.readyState === "complete"
   && [...document.querySelectorAll(".lorelab-chart")].every(
@@ -45,7 +46,6 @@ def whole(root: Path = build.ROOT) -> Path:
     writer.add_metadata({"/Title": "lorelab", "/Author": "the lorelab authors"})
     made = root / "build/talk/book.pdf"
     made.parent.mkdir(parents=True, exist_ok=True)
-    part = made.with_suffix(".part")
-    writer.write(part)
-    part.replace(made)
-    return made
+    with folder_(made.parent) as part:
+        writer.write(part / made.name)
+        return (part / made.name).replace(made)

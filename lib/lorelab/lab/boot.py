@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import virtme
 from rich.console import Console
 
+from lorelab import whole
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import build, cache, needs, own, probes
 from lorelab.lab.commands import say, stop
@@ -165,8 +166,8 @@ def fastest(image: Path, root: Path, modules: Path | None = None) -> str:
         return "tcg"
     host = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     known = cache.root() / "accelerator" / cache.digest(host, qemu_version())[:16]
-    if known.exists():
-        return known.read_text()
+    if known.exists() and (found := known.read_text()) in ("kvm", "tcg"):
+        return found
     try:
         nothing = Job(None, "nothing", {}, 5)
         _run(image, root, None, Machine(), nothing, "kvm", True, boot_seconds=20, modules=modules)
@@ -174,7 +175,7 @@ def fastest(image: Path, root: Path, modules: Path | None = None) -> str:
     except RunFailed:
         found = "tcg"
     known.parent.mkdir(parents=True, exist_ok=True)
-    known.write_text(found)
+    whole.write(known, found)
     return found
 
 

@@ -10,6 +10,7 @@ import io
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -102,7 +103,8 @@ def save(record: Record, params: Params, folder: Path | None = None) -> Path | N
         whole.write(csv, text)
         whole.write(provenance, sealed(record.provenance, text))
     except OSError as error:
-        csv.unlink(missing_ok=True)
+        with suppress(OSError):  # on a read-only disk not even what is not there goes
+            csv.unlink()
         raise RunFailed(f"cannot write {csv}: {error.strerror}; nothing was recorded") from None
     return csv
 

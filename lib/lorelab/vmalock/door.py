@@ -1,11 +1,11 @@
 """The door `lorelab vmalock FILE`: recordings of the mmap_lock tracepoints, read."""
 
 import sys
-import tempfile
 from pathlib import Path
 
 import click
 
+from lorelab import whole
 from lorelab.errors import BadInput, RunFailed
 
 
@@ -49,13 +49,13 @@ def draw(events: list, folder: Path) -> None:
         raise BadInput(f"{folder} is there already; give -o another name")
     tables = {"wait": report.waits(events), "held": report.holds(events)}
     try:
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=folder.name) as part:
-            whole = Path(part) / "whole"
-            whole.mkdir()
+        with whole.folder(folder.parent) as part:
+            made = part / folder.name
+            made.mkdir()
             for name, table in tables.items():
-                table.to_csv(whole / f"{name}.csv", index=False)
-                charts.times(table, name).save(whole / f"{name}.svg")
-            whole.rename(folder)
+                table.to_csv(made / f"{name}.csv", index=False)
+                charts.times(table, name).save(made / f"{name}.svg")
+            made.rename(folder)
     except OSError as error:
         reason = f"{error.strerror}; give -o another place"
         raise RunFailed(f"cannot write {folder}: {reason}") from None

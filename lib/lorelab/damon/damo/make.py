@@ -9,6 +9,7 @@ import base64
 from pathlib import Path
 from typing import NamedTuple
 
+from lorelab import whole
 from lorelab.damon.kernel.boot import BOOT_SECONDS, SLOWER, program
 from lorelab.damon.params import Masim
 from lorelab.damon.workload.masim import seconds
@@ -63,8 +64,12 @@ def make(lab: Lab | None = None, folder: Path = FOLDER) -> list[Path]:
             experiment=NAME, params=params, run_in_boot=number + 1, **measured.source
         )
         try:
-            (folder / name).write_bytes(data)
-            source(name, folder).write_text(records.sealed(provenance, data))
+            # Both are written before either is replaced: where they don't fit, the old ones stay.
+            with whole.folder(folder) as made:
+                (made / name).write_bytes(data)
+                source(name, made).write_text(records.sealed(provenance, data))
+                (made / name).replace(folder / name)
+                source(name, made).replace(source(name, folder))
         except OSError as error:
             raise RunFailed(f"cannot write {folder / name}: {error.strerror}") from None
         written.append(folder / name)
