@@ -386,9 +386,9 @@ CURES = {
     errno.ENOSPC: "make room",
     errno.EDQUOT: "make room",
     errno.EROFS: "make it writable",
-    errno.EACCES: "make it writable",
+    errno.EACCES: "allow it",
 }
-"""What to do where something can't be written, wherever that was."""
+"""What to do where something can't be written, or read, wherever that was."""
 
 
 def main(command: click.Command = cli) -> None:
@@ -411,7 +411,7 @@ def main(command: click.Command = cli) -> None:
             raise
         where = error.filename2 or error.filename
         said = f"{error.strerror}: {where}" if where else error.strerror
-        print(f"lorelab: {said}; nothing was kept, {CURES[error.errno]}", file=sys.stderr)
+        print(f"lorelab: {said}; {CURES[error.errno]} and give the command again", file=sys.stderr)
         sys.exit(1)
     except (click.Abort, KeyboardInterrupt):
         print("lorelab: interrupted", file=sys.stderr)

@@ -8,7 +8,6 @@ A table is stored beside the JSON of where it came from, as recorded kernel runs
 """
 
 import argparse
-import ctypes
 import json
 import os
 import platform
@@ -20,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +31,6 @@ import pandas as pd
 from lorelab import __version__, cli
 from lorelab.book import build as builder
 from lorelab.experiments import experiment
-from lorelab.lab import build as laboratory
 from lorelab.lab import cache, records
 
 SECONDS = 300
@@ -90,14 +88,6 @@ def _record(folder: Path) -> str | None:
     """The counters of the recorded run; one that is cut can't be read."""
     found = records.load(ALLOCATOR, experiment(ALLOCATOR).Params(**RECORDED), folder.parents[1])
     return found and found.counters.to_csv()
-
-
-def _image(folder: Path) -> str:
-    """Digest of a kernel's image, if it is the one that is written down beside it."""
-    told = json.loads((folder / "kernel.json").read_text())["image_sha256"]
-    if cache.file_digest(folder / "bzImage") != told:
-        raise ValueError("not the image that was built")
-    return told
 
 
 @click.command()
@@ -340,76 +330,6 @@ def trials(
                 yield pd.DataFrame(rows)
 
 
-def builds(number: int, design: str = "gso") -> pd.DataFrame:
-    """`lab build` of a kernel, killed `number` times on its way, then left alone: a row a kill.
-
-    In a copy of the cache without that kernel, and so from patching the source to the image. The
-    next trial is what the others call the second run; the last one must give the image that is in
-    the cache, for an image follows from what it is made of.
-    """
-    image = laboratory.recipe(design).folder
-    wanted, there = _image(image), {path.name for path in image.parent.iterdir()}
-    chance, rows = random.Random(f"build {design}"), []
-    with _copied_cache():
-        shutil.rmtree(image)
-        for _ in range(number):
-            one = Started(["lab", "build", design])
-            time.sleep(chance.uniform(0, 30))
-            with suppress(ProcessLookupError):
-                os.kill(one.pid, signal.SIGKILL)
-            ended = one.wait()
-            clear = ended.status in (0, -signal.SIGKILL)
-            rows.append(
-                {
-                    "door": "build",
-                    "fault": "kill -9",
-                    "trials": 1,
-                    "disturbed": int(ended.status != 0),
-                    "unclear": int(not clear),
-                    "half_written": int(image.exists() and _half(image)),
-                    "left_over": 0,
-                    "failed_again": 0,
-                    "lost": 0,
-                    "said": "" if clear else ended.said,
-                }
-            )
-            print(*rows[-1].values(), file=sys.stderr, flush=True)
-        again = Started(["lab", "build", design]).wait()
-        rows[-1]["failed_again"] = int(again.status != 0)
-        rows[-1]["left_over"] = int({path.name for path in image.parent.iterdir()} != there)
-        rows[-1]["lost"] = int(again.status != 0 or _image(image) != wanted)
-        print(*rows[-1].values(), again.said[-2000:], file=sys.stderr, flush=True)
-    return pd.DataFrame(rows)
-
-
-@contextmanager
-def _copied_cache():
-    """A copy of the cache in its place, for this process and its children alone.
-
-    In its place, for a kernel's build ID is a digest of debug information too, and so of its path.
-    """
-    new_namespace = 0x20000  # CLONE_NEWNS of sched.h
-    if ctypes.CDLL(None, use_errno=True).unshare(new_namespace):
-        raise OSError(ctypes.get_errno(), "unshare")
-    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
-    with tempfile.TemporaryDirectory(prefix="trials-", dir="/var/tmp") as copy:
-        # The guest's image is a sparse file of many GiB.
-        subprocess.run(["cp", "-a", "--sparse=always", cache.root(), copy], check=True)
-        subprocess.run(["mount", "--bind", Path(copy, "lorelab"), cache.root()], check=True)
-        try:
-            yield
-        finally:
-            subprocess.run(["umount", "-l", cache.root()], check=True)
-
-
-def _half(folder: Path) -> bool:
-    try:
-        _image(folder)
-    except (OSError, ValueError, KeyError):
-        return True
-    return False
-
-
 def command(door: str) -> list[str]:
     """What a reader would give."""
     return COMMANDS.get(door) or ["lorelab", *DOORS[door].words]
@@ -459,7 +379,9 @@ def main() -> None:
         for rows in trials([d for d in doors if d in DOORS], faults, given.number, scheduler):
             store(rows, given.o, tried)
     if "build" in doors and "kill -9" in faults:
-        store(builds(given.number), given.o, tried)
+        from tests.faults import builds
+
+        store(builds.trials(given.number), given.o, tried)
 
 
 def warm() -> None:
