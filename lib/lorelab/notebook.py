@@ -201,6 +201,11 @@ def against_model(name: str) -> "pd.DataFrame":
     return pd.DataFrame(rows)
 
 
+def _box(table: str) -> str:
+    """HTML of a table in a box of its own: it scrolls there, and no cell wraps."""
+    return f'<div style="overflow-x: auto; white-space: nowrap">{table}</div>'
+
+
 class Wide:
     """A table of many columns, on the page: it scrolls, and no cell wraps."""
 
@@ -211,8 +216,7 @@ class Wide:
         return repr(self.table)
 
     def _repr_html_(self) -> str:
-        inner = self.table._repr_html_()
-        return f'<div style="overflow-x: auto; white-space: nowrap">{inner}</div>'
+        return _box(self.table._repr_html_())
 
 
 def wide(table: "pd.DataFrame") -> Wide:
@@ -237,7 +241,7 @@ class Tables:
 
     def _repr_html_(self) -> str:
         return "".join(
-            f'<p style="margin-top: 1em">{html.escape(title)}</p><div style="overflow-x: auto; '
-            f'white-space: nowrap">{table.to_html(index=False, border=0)}</div>'
+            f'<p style="margin-top: 1em">{html.escape(title)}</p>'
+            + _box(table.to_html(index=False, border=0))
             for title, table in self.tables.items()
         )

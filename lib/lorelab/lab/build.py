@@ -74,6 +74,29 @@ class Kernel(NamedTuple):
     """Folder of the modules without which it has no road to the guest's root."""
 
 
+def digest_of(
+    made: tuple[str, str, str, str], fragments: list[Path], patches_sha256: str | None
+) -> str:
+    """The digest of a kernel.
+
+    Parameters
+    ----------
+    made : tuple of str
+        The source's package, its version and digest, and the compiler.
+    fragments : list of Path
+        What Kconfig merges, in order.
+    patches_sha256 : str or None
+        Of the patches, if there are any.
+
+    Returns
+    -------
+    str
+        SHA-256 of these and of make's arguments; it names the kernel's folder in the cache.
+    """
+    parts = (fragment.read_bytes() for fragment in fragments)
+    return cache.digest(*made, repr(MAKE), *parts, patches_sha256 or "")
+
+
 class Recipe(NamedTuple):
     """What goes into a build."""
 
@@ -95,9 +118,8 @@ class Recipe(NamedTuple):
 
     @property
     def digest(self) -> str:
-        made = [self.package, self.version, self.source_sha256, self.compiler, repr(MAKE)]
-        fragments = [fragment.read_bytes() for fragment in self.fragments]
-        return cache.digest(*made, *fragments, self.patches_sha256 or "")
+        made = (self.package, self.version, self.source_sha256, self.compiler)
+        return digest_of(made, self.fragments, self.patches_sha256)
 
     @property
     def folder(self) -> Path:

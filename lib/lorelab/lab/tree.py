@@ -8,7 +8,7 @@ from collections import Counter
 
 from lorelab.errors import BadInput
 from lorelab.lab import cache, records
-from lorelab.lab.build import MAKE, KernelInfo, fragments
+from lorelab.lab.build import KernelInfo, digest_of, fragments
 
 
 def differs(source: records.Provenance) -> list[str]:
@@ -30,8 +30,9 @@ def differs(source: records.Provenance) -> list[str]:
 
 def said(source: records.Provenance) -> str:
     """The same in words, for a table."""
-    kernel = [name for name in differs(source) if name in ("patches", "config")]
-    programs = len(differs(source)) - len(kernel)
+    names = differs(source)
+    kernel = [name for name in names if name in ("patches", "config")]
+    programs = len(names) - len(kernel)
     parts = kernel + ([f"{programs} guest program{'s' * (programs > 1)}"] if programs else [])
     return f"other {', '.join(parts)}" if parts else "the same"
 
@@ -58,11 +59,11 @@ def _kernel(kernel: KernelInfo, design: str) -> list[str]:
             found.append("patches")
     config = None if kernel.config == "lab" else kernel.config
     try:
-        parts = [file.read_bytes() for file in fragments(kernel.design, config)]
+        merged = fragments(kernel.design, config)
     except BadInput:  # a config that is gone
         return [*found, "config"]
-    made = [kernel.package, kernel.package_version, kernel.source_sha256, kernel.compiler]
-    digest = cache.digest(*made, repr(MAKE), *parts, kernel.patches_sha256 or "")
+    made = (kernel.package, kernel.package_version, kernel.source_sha256, kernel.compiler)
+    digest = digest_of(made, merged, kernel.patches_sha256)
     return found if digest == kernel.digest else [*found, "config"]
 
 
