@@ -93,6 +93,15 @@ def test_provenance_has_a_column_for_each_kernel_and_machine():
     assert alone.loc["runs", 1] == f"1 live, {day.day} {day:%B %Y}"
 
 
+def test_a_page_says_where_every_record_comes_from_that_it_has_read(monkeypatch):
+    monkeypatch.setattr(records, "_loaded", {})
+    given, other = records.recorded(ALLOCATOR.name, ALLOCATOR.Params)[:2]
+    for asked in (given, other, given):
+        ALLOCATOR.recorded(asked)
+    both = lorelab.provenance(ALLOCATOR.recorded(given), ALLOCATOR.recorded(other))
+    assert repr(lorelab.sources()) == repr(both)
+
+
 def test_every_recorded_run_is_held_against_the_model(monkeypatch):
     kept = records.recorded(ALLOCATOR.name, ALLOCATOR.Params)[:3]
     monkeypatch.setattr(records, "recorded", lambda *_: kept)

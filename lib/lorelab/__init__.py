@@ -11,8 +11,9 @@ from lorelab.notebook import (  # noqa: E402  (may define kernels)
     provenance,
     road,
     show,
+    sources,
     wide,
 )
 
-__all__ = ["against_model", "check", "measured", "provenance", "road", "show", "wide"]
+__all__ = ["against_model", "check", "measured", "provenance", "road", "show", "sources", "wide"]
 __version__ = "0.1.0"

@@ -138,6 +138,13 @@ def provenance(*records: "Record", kernel: str = "recorded") -> "pd.DataFrame":
     return pd.DataFrame(columns, index=range(1, len(columns) + 1)).T.rename_axis(columns="source")
 
 
+def sources() -> "Wide":
+    """Where all records come from that the page has read until here, as `provenance` says it."""
+    from lorelab.lab import records
+
+    return wide(provenance(*records.loaded()))
+
+
 def _origin(source: "Provenance") -> tuple[str, ...]:
     from lorelab.lab import tree
 

@@ -118,6 +118,18 @@ def sealed(provenance: Provenance, data: bytes) -> str:
     return json.dumps({**body, "seal": _seal(body)}, indent=1) + "\n"
 
 
+_loaded: dict[Path, Record] = {}
+"""What this process has read, by file, for `loaded()`."""
+
+
+def loaded() -> list[Record]:
+    """Every record that this process has read, each once: a page says where all of them come from.
+
+    Claims, charts and tables read records of their own, so nobody else knows them all.
+    """
+    return list(_loaded.values())
+
+
 def load(
     experiment: str,
     params: Params,
@@ -160,7 +172,8 @@ def load(
     if cache.digest(text) != sealed.counters_sha256:
         raise BadInput(f"{csv} is not what was recorded (its digest differs); {_cure(csv)}")
     counters = pd.read_csv(io.BytesIO(text), keep_default_na=False)
-    return Record(counters, sealed.provenance)
+    _loaded[csv] = Record(counters, sealed.provenance)
+    return _loaded[csv]
 
 
 def recorded(experiment: str, model: type[Params], folder: Path | None = None) -> list[Params]:
