@@ -1,8 +1,10 @@
 """A notebook's parameters are checked, and the source it shows is the library's."""
 
 import inspect
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import pandas as pd
@@ -13,6 +15,8 @@ from lorelab import errors, params
 from lorelab.experiments import Experiment, experiment
 from lorelab.lab import records
 from lorelab.swap.params import Variant
+
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
 
 def test_importing_lorelab_leaves_a_kernel_as_it_is():
@@ -118,3 +122,14 @@ def test_a_wide_table_scrolls_and_reads_as_it_is():
     table = pd.DataFrame({"a": [1]})
     assert repr(lorelab.wide(table)) == repr(table)
     assert table._repr_html_() in lorelab.wide(table)._repr_html_()
+
+
+def test_each_page_that_reads_records_says_where_they_come_from():
+    silent = []
+    for file in sorted((NOTEBOOKS / ".rests-on").glob("*/*.json")):
+        page = (NOTEBOOKS / file.relative_to(NOTEBOOKS / ".rests-on")).with_suffix(".ipynb")
+        read = json.loads(file.read_text())["basis"]["files"]
+        mixes = any(name.startswith("data/kernel/") and name.endswith(".csv") for name in read)
+        if mixes and "sources()" not in page.read_text():
+            silent.append(page.name)
+    assert not silent
