@@ -127,7 +127,7 @@ def cached(parts: pd.DataFrame, see: str) -> alt.Chart:
             y=alt.Y("cached:Q", title="cached, %", scale=alt.Scale(domain=[0, 100])),
             y2=alt.datum(0),
         )
-        .properties(width=520, height=60)
+        .properties(width=520, height=40)
     )
     order = list(parts["run"].drop_duplicates())
     return bars.facet(row=alt.Row("run:N", title=None, sort=order)).properties(

@@ -4,7 +4,9 @@ import pandas as pd
 
 from lorelab.experiments import experiment
 from lorelab.fairzone.agree import followed as judge
-from lorelab.fairzone.experiments.reread import PARTS
+from lorelab.fairzone.agree import reread as judge_reread
+from lorelab.fairzone.experiments import reread as model
+from lorelab.fairzone.experiments.reread import PARTS, pages_of, plan
 from lorelab.fairzone.params import Followed, Reread
 from lorelab.lab import records
 from lorelab.lab.records import Record
@@ -76,8 +78,59 @@ def _reread(params: Reread, record: Record) -> dict[str, object]:
     }
 
 
-def cached(phase: str = "read") -> pd.DataFrame:
-    """What of the data is cached when a phase begins, means over the repeats of each record.
+def two_files() -> pd.DataFrame:
+    """What of each reading of two files was found in the cache, means over the repeats.
+
+    Returns
+    -------
+    DataFrame
+        A row a recorded mode, a column a reading (`file1_read1` to `file2_read5`): per cent of the
+        pages read.
+    """
+    rows = {}
+    for params, record in recorded("fairzone/reread"):
+        if params.workload == "two-files":
+            mean = record.counters.groupby("counter")["value"].mean()
+            names = [name for name, *_ in plan(params, pages_of(params))]
+            rows[params.mode] = {
+                name: round(100 * max(0, mean[f"{name}_hits"]) / mean[f"{name}_touched"], 2)
+                for name in names
+            }
+    return pd.DataFrame(rows).T.rename_axis("mode")
+
+
+def compared() -> pd.DataFrame:
+    """The model left to itself, against every recorded write and read of the disk.
+
+    Returns
+    -------
+    DataFrame
+        A row a record: `mode`, `workload`, `program`; `parts, off by at most` for the zones' parts
+        of the allocations, in per cent of the kernel's; then the kernel's passes a page and entries
+        into the slow path over the model's.
+    """
+    rows = []
+    for params, record in recorded("fairzone/reread"):
+        if params.workload == "two-files":
+            continue
+        judged = judge_reread.agree(params, record).table.set_index("counter")
+        ratio = judged["ratio"]
+        played = model.play(params, judge_reread.node_of(params, record.counters))
+        sides = [t.groupby("counter")["value"].mean() for t in (played, record.counters)]
+        row: dict[str, object] = {
+            name: getattr(params, name) for name in ("mode", "workload", "program")
+        }
+        row["parts, off by at most"] = round(100 * (ratio.filter(like="_part_") - 1).abs().max(), 1)
+        for phase in ("write", "read"):
+            row[f"{phase}, passes"] = round(ratio[f"{phase}_passes"], 2)
+            entered = [side[f"{phase}_slowpaths"] for side in sides]
+            row[f"{phase}, slow path"] = round(entered[1] / entered[0], 2)
+        rows.append(row)
+    return pd.DataFrame(rows).sort_values(["workload", "program", "mode"], ignore_index=True)
+
+
+def cached() -> pd.DataFrame:
+    """What of data just written is cached when its reading begins, means over the repeats.
 
     Returns
     -------
@@ -88,8 +141,8 @@ def cached(phase: str = "read") -> pd.DataFrame:
     parts = []
     for params, record in recorded("fairzone/reread"):
         mean = record.counters.groupby("counter")["value"].mean()
-        names = [f"{phase}_cached_{part:02}" for part in range(PARTS)]
-        if names[0] not in mean:
+        names = [f"read_cached_{part:02}" for part in range(PARTS)]
+        if params.workload != "write-read":
             continue
         each = params.mib * 256 * params.data_percent / 100 / PARTS
         frame = {"offset": [100 / PARTS * part for part in range(PARTS)]}
@@ -99,9 +152,7 @@ def cached(phase: str = "read") -> pd.DataFrame:
 
 
 def _called(params: Reread) -> str:
-    more = [params.program] if params.program != "stream" else []
-    more += [params.workload] if params.workload == "drop-caches" else []
-    return ", ".join([params.mode, *more])
+    return params.mode if params.program == "stream" else f"{params.mode}, {params.program}"
 
 
 def nodes() -> pd.DataFrame:

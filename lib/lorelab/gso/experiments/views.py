@@ -9,6 +9,14 @@ from lorelab.gso.params import Variant
 from lorelab.lab import records
 from lorelab.params import label, words
 
+WAYS = {
+    (False, False): "clean",
+    (True, False): "loss",
+    (False, True): "reorder",
+    (True, True): "both",
+}
+"""What netem does to a stream, by whether it drops and whether it reorders."""
+
 
 def recorded(name: str) -> pd.DataFrame:
     """Every recorded run of an experiment against the model.
@@ -127,18 +135,18 @@ def streams() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By `variant`: of `clean`, `loss` and `reorder` what became of the stream, as the kernel
-        showed it, and the kernel's `complaints` in all of them.
+        By `variant`: of `clean`, `loss`, `reorder` and `both` what became of the stream, as the
+        kernel showed it, and the kernel's `complaints` in all of them.
     """
     asked = experiment("gso/tcp")
     rows: dict[str, dict[str, str | int]] = {}
     for params in records.recorded("gso/tcp", asked.Params):
         kernel = asked.recorded(params).counters.set_index("counter")["value"]
-        way = "loss" if params.loss else "reorder" if params.reorder else "clean"
+        way = WAYS[params.loss > 0, params.reorder > 0]
         row = rows.setdefault(label(params.variant), {"complaints": 0})
         row[way] = "wrong bytes" if kernel["corrupted"] else "as sent"
         row["complaints"] += int(kernel["complaints"])
-    columns = ["clean", "loss", "reorder", "complaints"]
+    columns = [*WAYS.values(), "complaints"]
     return pd.DataFrame.from_dict(rows, orient="index")[columns].rename_axis("variant").sort_index()
 
 
