@@ -162,7 +162,7 @@ def costs(table: pd.DataFrame) -> alt.Chart:
 
 
 def instructions(table: pd.DataFrame) -> alt.Chart:
-    """`views.instructions` of four ways, a byte.
+    """Draw `views.instructions` of four ways, per byte.
 
     Parameters
     ----------
@@ -175,8 +175,13 @@ def instructions(table: pd.DataFrame) -> alt.Chart:
         alt.Chart(a_byte.melt("length", shown, "way", "instructions"))
         .mark_line(point=True)
         .encode(
-            x=alt.X("length:Q", title="payload of a send [bytes]", scale=alt.Scale(type="log")),
-            y=alt.Y("instructions:Q", title="instructions a byte", scale=alt.Scale(type="log")),
+            x=alt.X(
+                "length:Q",
+                title="payload of a send [bytes]",
+                scale=alt.Scale(type="log"),
+                axis=alt.Axis(values=[64, 256, 1024, 4096, 16384, 65536]),
+            ),
+            y=alt.Y("instructions:Q", title="instructions per byte", scale=alt.Scale(type="log")),
             color=alt.Color("way:N", title=None, sort=shown),
         )
         .properties(

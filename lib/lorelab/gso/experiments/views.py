@@ -50,24 +50,6 @@ def agreed(table: pd.DataFrame) -> bool:
     return bool((table["verdict"] == agreement.Verdict.PASSED).all())
 
 
-def provenance(name: str) -> pd.DataFrame:
-    """Where the runs of an experiment come from, one row a kernel and machine."""
-    asked = experiment(name)
-    rows = []
-    for params in records.recorded(name, asked.Params):
-        source = asked.recorded(params).provenance
-        rows.append(
-            {
-                "kernel": f"{source.kernel.release}, image {source.kernel.image_sha256[:12]}",
-                "patches": ", ".join(source.kernel.patches or []),
-                "machine": f"{source.qemu}, {source.accelerator}",
-                "date": f"{source.date:%d %B %Y}",
-            }
-        )
-    counted = pd.DataFrame(rows).value_counts(sort=False).rename("runs").reset_index()
-    return counted
-
-
 def wrong(loss: float, reorder: float) -> pd.DataFrame:
     """Segments with wrong bytes by variant, model and kernel, of the recorded runs.
 
