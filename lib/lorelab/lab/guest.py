@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,21 +91,39 @@ def build_root() -> Guest:
     with cache.locked(folder):
         if guest := find():
             return guest
-        root, log = folder / "root", folder / "build.log"
+        root, new, log = folder / "root", folder / "root.part", folder / "build.log"
+        remove(new)
         log.write_text("")
-        with whole.folder(folder) as made:
-            made.chmod(0o755)  # apt reads there as a user of its own
-            new, there = made / "root", {**os.environ, "TMPDIR": str(made)}
-            follow(f"guest: installing {SUITE}", [*_alone(), *COMMAND, str(new)], log, env=there)
-            packages = _installed(new / "var/lib/dpkg/status")
-            _image(root).unlink(missing_ok=True)
-            shutil.rmtree(root, ignore_errors=True)
-            new.rename(root)
+        try:
+            with whole.folder(folder) as scratch:
+                there = {**os.environ, "TMPDIR": str(scratch)}
+                command = [*_alone(), *COMMAND, str(new)]
+                follow(f"guest: installing {SUITE}", command, log, env=there)
+        except BaseException:
+            remove(new)
+            raise
+        packages = _installed(new / "var/lib/dpkg/status")
+        _image(root).unlink(missing_ok=True)
+        remove(root)
+        new.rename(root)
         parts = [f"{name} {version}" for name, version in packages.items()]
         info = GuestInfo(suite=SUITE, packages=packages, digest=cache.digest(*parts))
         # Last, and in one step: a guest without this file is one that was interrupted.
         whole.write(folder / "guest.json", info.model_dump_json(indent=2) + "\n")
         return Guest(root, info)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder of a guest, or with one in it.
+
+    What mmdebstrap makes for who is not root belongs to users of a namespace, and only there it
+    can be removed.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists() and os.geteuid() != 0:
+        with suppress(RunFailed):  # it may not remove the folder itself, but all that is in it
+            say("mmdebstrap", "--unshare-helper", "rm", "-rf", str(folder))
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def disk(root: Path) -> Path:
