@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 
 from lorelab.experiments import DESIGNS
+from lorelab.lab import cache
 
 ROOT = Path(__file__).parents[1]
 ROOMS = {
@@ -63,6 +65,36 @@ command.name = "empty"
 """,
 }
 
+GUEST = """\
+def run(params):
+    for seed in params["seeds"]:
+        if seed in params["panics"]:
+            open("/proc/sysrq-trigger", "w").write("c")
+        yield {"c": seed}
+"""
+PANICS = {
+    "lib/lorelab/empty/kernel/__init__.py": "",
+    "lib/lorelab/empty/kernel/no_thing.py": """\
+from lorelab.counters import table
+from lorelab.lab import boot, run
+
+
+def measure(wanted, lab):
+    seeds = [params.seed for params in wanted]
+    job = boot.Job("empty", "points", {"seeds": seeds, "panics": [3]}, 60.0, len(seeds))
+    found = run.measure(boot.Machine(memory_mib=512), job, lab)
+    return [
+        found.record(
+            "empty/no-thing",
+            params,
+            table("empty/no-thing", "v", "kernel", {"c": ("u", [row["c"]])}),
+        )
+        for params, row in zip(wanted, found.rows, strict=True)
+    ]
+""",
+    "lib/kernel/empty/guest/points.py": GUEST,
+}
+
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
@@ -87,14 +119,14 @@ def write(folder, files):
         (folder / name).write_text(text)
 
 
-def lorelab(folder, *words):
+def lorelab(folder, *words, **environment):
     """Status, stdout and stderr of a door of the copy; nothing is built there."""
     there = {"PYTHONPATH": str(folder / "lib"), "XDG_CACHE_HOME": str(folder / "cache")}
     program = "from lorelab.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", program, *words],
         cwd=folder,
-        env={**os.environ, **there, "COLUMNS": "200"},
+        env={**os.environ, **there, "COLUMNS": "200", **environment},
         capture_output=True,
         text=True,
     )
@@ -176,3 +208,28 @@ def test_rooms_are_found_by_name(copy, tmp_path):
     assert nbformat.read(tmp_path / run, 4).cells[-1].outputs[0]["data"]["text/plain"] == "7"
     status, _, err = lorelab(tmp_path, "run", str(page), "-p", "seed=-1")
     assert status == 2 and "seed" in err
+
+
+def test_a_panic_on_the_command_line(laboratory, copy, tmp_path):
+    """`lorelab sweep --kernel` of a design more, whose guest panics at one of four points."""
+    shutil.copytree(copy, tmp_path, dirs_exist_ok=True)
+    write(tmp_path, PANICS)
+    words = ["sweep", "empty/no-thing", "--kernel", "-p", "seed=1:4", "-o", str(tmp_path / "kept")]
+    built = str(cache.root().parent)
+    status, out, said = lorelab(tmp_path, *words, XDG_CACHE_HOME=built)
+    assert status == 1, said
+    assert said.count("failed: {'seed': '3'}: the guest's kernel panicked") == 1
+    assert said.splitlines()[-1] == "lorelab: 1 of 4 points failed; the others are kept"
+    assert "Traceback" not in said
+    table, page = (Path(line) for line in out.split())
+    assert pd.read_parquet(table)[["seed", "value"]].to_numpy().tolist() == [[1, 1], [2, 2], [4, 4]]
+    assert "the guest&#x27;s kernel panicked" in page.read_text()
+
+    status, _, said = lorelab(tmp_path, *words, XDG_CACHE_HOME=built)
+    assert status == 1 and "3 of 4 points are finished already" in said
+
+    mended = GUEST.replace('write("c")', 'write("h")')
+    write(tmp_path, {"lib/kernel/empty/guest/points.py": mended})
+    status, out, said = lorelab(tmp_path, *words, XDG_CACHE_HOME=built)
+    assert status == 0 and "points of another state are not taken over" in said
+    assert pd.read_parquet(out.split()[0])["value"].tolist() == [1, 2, 3, 4]

@@ -52,12 +52,16 @@ def write(file: Path, content: str | bytes) -> Path:
     Raises
     ------
     OSError
-        Its folder is not there or can't be written; then the file is as it was.
+        Its folder is not there or can't be written; then the file is as it was. It names the file,
+        as what a full disk raises by itself does not.
     """
-    with folder(file.parent) as made:
-        part = made / file.name
-        part.write_bytes(content.encode() if isinstance(content, str) else content)
-        return part.replace(file)
+    try:
+        with folder(file.parent) as made:
+            part = made / file.name
+            part.write_bytes(content.encode() if isinstance(content, str) else content)
+            return part.replace(file)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from None
 
 
 def _clear(beside: Path) -> None:

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.faults.disks import PAGE, mount
 from tests.faults.trials import HERE
 from tests.vmalock.perf.test_perf import TEXT
 
@@ -19,11 +20,6 @@ PLACES = {
 }
 
 
-def mount(at, options):
-    words = ["mount", *options, at]
-    return subprocess.run(words, capture_output=True).returncode == 0
-
-
 @pytest.fixture
 def recording(tmp_path_factory):
     file = tmp_path_factory.mktemp("recording") / "mmap_lock.perf.txt"
@@ -34,9 +30,9 @@ def recording(tmp_path_factory):
 @pytest.fixture
 def disk(tmp_path):
     """A disk of 4 KiB that has no page left."""
-    if os.geteuid() != 0 or not mount(tmp_path, ["-t", "tmpfs", "-o", "size=4k", "none"]):
+    if os.geteuid() != 0 or not mount(tmp_path, "-t", "tmpfs", "-o", "size=4k", "none"):
         pytest.skip("this user may not mount")
-    (tmp_path / "filler").write_bytes(b"x" * 4096)
+    (tmp_path / "filler").write_bytes(b"x" * PAGE)
     yield tmp_path
     subprocess.run(["umount", "-l", tmp_path], check=True)
 
@@ -62,7 +58,7 @@ def lorelab(words, out, recording):
 @pytest.mark.parametrize("place", PLACES)
 def test_one_line_nothing_left_and_then_it_works(disk, recording, place):
     for options in ("size=4k", "ro"):
-        assert mount(disk, ["-o", f"remount,{options}"])
+        assert mount(disk, "-o", f"remount,{options}")
         done = lorelab(PLACES[place], disk, recording)
         lines = [line for line in done.stderr.splitlines() if line.startswith("lorelab: ")]
         assert done.returncode in (1, 2) and len(lines) == 1 and "Traceback" not in done.stderr
@@ -70,6 +66,6 @@ def test_one_line_nothing_left_and_then_it_works(disk, recording, place):
         assert {path.name for path in disk.iterdir()} <= {"filler", "cache"}
     if place == "lab build":
         return  # it takes minutes where there is room
-    assert mount(disk, ["-o", "remount,rw,size=64m"])
+    assert mount(disk, "-o", "remount,rw,size=64m")
     assert lorelab(PLACES[place], disk, recording).returncode == 0
     assert {path.name for path in disk.iterdir()} > {"filler"}

@@ -3,12 +3,14 @@
 import errno
 import os
 import resource
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lorelab.errors import BadInput, RunFailed
+from lorelab.sweep import journal
 from lorelab.sweep.journal import Journal, Point
 from lorelab.sweep.plan import grid
 
@@ -97,3 +99,36 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RunFailed, match="give -o another"):
         Journal(tmp_path / "file" / "sweep", PLAN, "a" * 64)
+
+
+def test_a_point_of_a_notebook_rests_on_its_file(tmp_path):
+    page = tmp_path / "page.ipynb"
+    swept = grid(str(page), ("seed=1:2",))
+    page.write_text("{}")
+    before = journal.rests_on(swept)
+    assert journal.rests_on(swept) == before
+    page.write_text("{ }")
+    assert journal.rests_on(swept) != before
+
+
+@pytest.mark.parametrize("changed", ["program", "kernel", "guest", "qemu"])
+def test_a_point_on_a_kernel_rests_on_kernel_and_guest(tmp_path, monkeypatch, changed):
+    state = {"program": "", "kernel": "6.12", "guest": "trixie", "qemu": "7.2"}
+    digest = journal.cache.file_digest
+
+    def digested(file):
+        return digest(file) + (state["program"] if file.name == "agent.py" else "")
+
+    def of(name):
+        return SimpleNamespace(digest=state[name])
+
+    monkeypatch.setattr(journal.needs, "check", lambda _: None)
+    monkeypatch.setattr(journal.cache, "file_digest", digested)
+    monkeypatch.setattr(journal.build, "recipe", lambda: of("kernel"))
+    monkeypatch.setattr(journal.guest, "built", lambda: SimpleNamespace(info=of("guest")))
+    monkeypatch.setattr(journal.boot, "qemu_version", lambda: state["qemu"])
+    on_kernel, simulated = (grid("swap/x", ("seed=1:2",), kernel) for kernel in (True, False))
+    before = journal.rests_on(on_kernel), journal.rests_on(simulated)
+    state[changed] = "another"
+    assert journal.rests_on(on_kernel) != before[0]
+    assert journal.rests_on(simulated) == before[1]

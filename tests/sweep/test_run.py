@@ -124,3 +124,32 @@ def test_a_scheduler_that_goes_away_keeps_what_is_finished(tmp_path):
     assert "the scheduler is gone" in said
     assert "run it again to go on" in said
     assert lines(folder) >= 3
+
+
+def test_a_scheduler_that_is_killed_ends_with_one_line(tmp_path):
+    """Scheduler and worker are processes of their own, as on a cluster."""
+    bin_, folder, file = Path(sys.executable).parent, tmp_path / "sweep", tmp_path / "scheduler"
+    own = {"cwd": tmp_path, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    words = ["--scheduler-file", file, "--no-dashboard"]
+    scheduler = subprocess.Popen([bin_ / "dask", "scheduler", *words, "--port", "0"], **own)
+    worker = subprocess.Popen([bin_ / "dask", "worker", *words, "--nthreads", "1"], **own)
+    try:
+        until = time.monotonic() + SECONDS
+        while not file.exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        address = pd.read_json(file, typ="series")["address"]
+        points_ = ["-p", "seed=1:3000", "-p", "iterations=40", "-o", str(folder)]
+        process = start(*points_, "--scheduler", address)
+        while lines(folder) < 3 and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.05)
+        scheduler.kill()
+        out, said = process.communicate(timeout=SECONDS)
+    finally:
+        scheduler.kill()
+        worker.kill()
+        scheduler.wait()
+        worker.wait()
+    kept = lines(folder)
+    assert process.returncode == 1 and kept >= 3 and out == ""
+    [line] = said.splitlines()
+    assert line.startswith(f"lorelab: the scheduler is gone; {kept} of 3000 points are kept")

@@ -60,8 +60,13 @@ def need_room(folder: Path, mib: int) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold `folder` for one process at a time; the lock goes with the process, however it ends."""
+    """Hold `folder` for one process at a time; the lock goes with the process, however it ends.
+
+    And with the last command that it follows: one that outlives a killed process, for a moment,
+    still writes there.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as file:
+        os.set_inheritable(file.fileno(), True)
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -9,6 +9,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from rich.console import Console
 
@@ -21,6 +22,9 @@ SILENT_SECONDS = 900.0
 for a minute or two on an idle machine."""
 EVERY = 30.0
 """Seconds between two lines of progress when stderr is not a terminal."""
+
+COMPLAINTS = ("No space left on device", "rror", "***")
+"""What the line has that says why a command failed, the most telling first."""
 
 
 def say(*command: str, seconds: float = SECONDS, **options: object) -> str:
@@ -71,7 +75,7 @@ def follow(
     started = said = time.monotonic()
     count, rest = 0, b""
     with (
-        log.open("ab") as file,
+        log.open("ab", buffering=0) as file,
         console.status(what) as status,
         subprocess.Popen(
             command,
@@ -79,6 +83,7 @@ def follow(
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            close_fds=False,  # it holds the lock of the folder that it works in
             **options,
         ) as child,
         selectors.DefaultSelector() as ready,
@@ -89,7 +94,7 @@ def follow(
                 data = os.read(child.stdout.fileno(), 1 << 16)
                 if not data:
                     break
-                file.write(data)
+                _log(file, data)
                 *lines, rest = (rest + data).split(b"\n")
                 last.extend(line.decode(errors="replace").rstrip() for line in lines)
                 count += len(lines)
@@ -105,10 +110,18 @@ def follow(
             raise
     if child.returncode:
         last.append(rest.decode(errors="replace"))
-        complaint = next((text for text in last if "rror" in text or "***" in text), "")
+        told = (text for sign in COMPLAINTS for text in last if sign in text)
+        complaint = next(told, "")
         raise RunFailed(
             f"{what} failed: {complaint or ' '.join(last)[-200:]}; all of it is in {log}"
         )
+
+
+def _log(file: BinaryIO, data: bytes) -> None:
+    try:
+        file.write(data)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, file.name) from None
 
 
 def stop(child: subprocess.Popen) -> None:

@@ -1,6 +1,5 @@
 """`lorelab lab ...` and `lorelab doctor`: what is built, and what this machine lacks."""
 
-import shutil
 import sys
 
 import click
@@ -75,7 +74,7 @@ def _named(made: build.Recipe) -> str:
 def clean() -> None:
     """Remove everything the laboratory built; recorded runs stay."""
     for name in ("kernel", "guest", "programs", "accelerator"):
-        shutil.rmtree(cache.root() / name, ignore_errors=True)
+        guest.remove(cache.root() / name)
 
 
 @click.command()

@@ -1,13 +1,16 @@
 """The guest: a Debian root file system, and the programs that run in it."""
 
+import os
 import re
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from lorelab.errors import BadInput
+from lorelab import whole
+from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import build, cache, needs
 from lorelab.lab.commands import follow, say
 
@@ -32,6 +35,11 @@ COMMAND = (
     "--customize-hook=mkdir $1/lab",
     SUITE,
 )
+ALONE = (
+    *("setpriv", "--pdeathsig", "KILL", "--"),
+    *("unshare", "--fork", "--pid", "--mount-proc", "--kill-child", "--"),
+)
+"""Before a command: all that it started and mounted goes when lorelab does, however that ends."""
 ROOM_MIB = 1200
 """Packages, their unpacked files and mmdebstrap's temporary copy."""
 
@@ -83,23 +91,44 @@ def build_root() -> Guest:
     with cache.locked(folder):
         if guest := find():
             return guest
-        root, log = folder / "root", folder / "build.log"
-        shutil.rmtree(root, ignore_errors=True)
+        root, new, log = folder / "root", folder / "root.part", folder / "build.log"
+        remove(new)
         log.write_text("")
-        follow(f"guest: installing {SUITE}", [*COMMAND, str(root)], log)
-        packages = _installed(root / "var/lib/dpkg/status")
+        try:
+            with whole.folder(folder) as scratch:
+                there = {**os.environ, "TMPDIR": str(scratch)}
+                command = [*_alone(), *COMMAND, str(new)]
+                follow(f"guest: installing {SUITE}", command, log, env=there)
+        except BaseException:
+            remove(new)
+            raise
+        packages = _installed(new / "var/lib/dpkg/status")
+        _image(root).unlink(missing_ok=True)
+        remove(root)
+        new.rename(root)
         parts = [f"{name} {version}" for name, version in packages.items()]
         info = GuestInfo(suite=SUITE, packages=packages, digest=cache.digest(*parts))
         # Last, and in one step: a guest without this file is one that was interrupted.
-        part = folder / "guest.json.part"
-        part.write_text(info.model_dump_json(indent=2) + "\n")
-        part.replace(folder / "guest.json")
+        whole.write(folder / "guest.json", info.model_dump_json(indent=2) + "\n")
         return Guest(root, info)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder of a guest, or with one in it.
+
+    What mmdebstrap makes for who is not root belongs to users of a namespace, and only there it
+    can be removed.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists() and os.geteuid() != 0:
+        with suppress(RunFailed):  # it may not remove the folder itself, but all that is in it
+            say("mmdebstrap", "--unshare-helper", "rm", "-rf", str(folder))
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def disk(root: Path) -> Path:
     """The guest's root as an ext4 image, made once, for kernels that can't mount a folder."""
-    image = root.with_name("root.ext4")
+    image = _image(root)
     with cache.locked(root.parent):
         if not image.exists():
             cache.need_room(root.parent, ROOM_MIB)
@@ -140,16 +169,17 @@ def build_programs(kernel: build.Recipe) -> Path | None:
     if out.exists():
         return out
     with cache.locked(folder):
-        part, log = folder / "bin.part", folder / "build.log"
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir()
+        log = folder / "build.log"
         log.write_text("")
         source = build.source_tree(kernel)
         here = cache.KERNEL_FILES / kernel.design / "guest"
-        made = ["make", "-C", str(here), f"KERNEL={source}", f"OUT={part}"]
-        follow(f"guest: compiling the programs of {kernel.design}", made, log)
-        if not out.exists():
-            part.rename(out)
+        with whole.folder(folder) as made:
+            part = made / out.name
+            part.mkdir()
+            make = ["make", "-C", str(here), f"KERNEL={source}", f"OUT={part}"]
+            follow(f"guest: compiling the programs of {kernel.design}", make, log)
+            if not out.exists():
+                part.rename(out)
     return out
 
 
@@ -163,6 +193,19 @@ def programs(kernel: build.Recipe) -> Path | None:
             f"the guest's programs are not built yet; run: lorelab lab build {kernel.design}"
         )
     return folder / "bin"
+
+
+def _image(root: Path) -> Path:
+    return root.with_name("root.ext4")
+
+
+def _alone() -> tuple[str, ...]:
+    """`ALONE` where this user may: who is not root has mmdebstrap mount in a namespace anyway."""
+    try:
+        say(*ALONE, "true")
+    except RunFailed:
+        return ()
+    return ALONE
 
 
 def _folder() -> Path:

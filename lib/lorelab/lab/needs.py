@@ -1,5 +1,6 @@
 """What the laboratory needs of the machine, and the one command that gets it (Debian's names)."""
 
+import os
 import shutil
 from pathlib import Path
 from typing import NamedTuple
@@ -47,6 +48,8 @@ GUEST = [
         "checking the guest's packages",
     ),
 ]
+if os.geteuid() != 0:  # mmdebstrap then makes the guest's users in a namespace
+    GUEST.append(Need("newuidmap", "uidmap", "the guest's files, without root"))
 BOOT = [
     Need("qemu-system-x86_64", "qemu-system-x86", "the virtual machine"),
     Need("setpriv", "util-linux", "a QEMU that ends when lorelab does"),

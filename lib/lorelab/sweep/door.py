@@ -56,9 +56,9 @@ def sweep(
         check(point)
     from lorelab.sweep import journal, page, run  # Dask takes a second
 
-    with journal.Journal(folder, plan, journal.rests_on()) as kept:
+    with journal.Journal(folder, plan, journal.rests_on(plan)) as kept:
         if kept.others and not kept.done:
-            print("points of another state of the library are not taken over", file=sys.stderr)
+            print("points of another state are not taken over", file=sys.stderr)
         if kept.done:
             print(f"{len(kept.done)} of {len(plan)} points are finished already", file=sys.stderr)
         failed = run.run(kept, scheduler)

@@ -4,8 +4,8 @@
     FOLDER/points-RESTS.jsonl   number of the point, and its counters or why it failed
     FOLDER/table.parquet        all of them, written at the end
 
-RESTS is a digest of what the points rest on: the library, its data, Python and the packages. Points
-of another state stay on the disk under its own digest, and are not taken over.
+RESTS is a digest of what the points rest on (`rests_on`). Points of another state stay on the disk
+under its own digest, and are not taken over.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from lorelab import whole
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import cache
+from lorelab.lab import boot, build, cache, guest, needs
 from lorelab.sweep.plan import Plan
 
 LIBRARY = Path(__file__).resolve().parents[1]
@@ -53,7 +53,7 @@ class Journal:
         Is made if it is not there.
     plan : Plan
     rests : str
-        As `rests_on()`.
+        As `rests_on` says.
 
     Attributes
     ----------
@@ -150,9 +150,25 @@ class Journal:
         os.truncate(self.file, at)
 
 
-def rests_on() -> str:
-    """Digest of what a point rests on: the library, its data, Python and the packages."""
-    files = sorted([*LIBRARY.rglob("*.py"), *(file for file in DATA.rglob("*") if file.is_file())])
+def rests_on(plan: Plan) -> str:
+    """Digest of what a point rests on: the library, its data, Python and the packages.
+
+    Of a notebook its own file, too; on a kernel what runs in the guest, the source that the kernel
+    is built of, the compiler, the guest and QEMU.
+
+    Raises
+    ------
+    BadInput
+        What is needed for a kernel is not here; names the command that gets it.
+    """
+    folders = [DATA, cache.KERNEL_FILES] if plan.kernel else [DATA]
+    given = (file for folder in folders for file in folder.rglob("*") if file.is_file())
+    files = sorted([*LIBRARY.rglob("*.py"), *given])
     parts = [f"{file.relative_to(LIBRARY.parents[1])} {cache.file_digest(file)}" for file in files]
     packages = sorted(f"{found.name} {found.version}" for found in distributions())
+    if plan.target.endswith(".ipynb"):
+        parts.append(cache.file_digest(Path(plan.target)))
+    if plan.kernel:
+        needs.check(needs.BOOT)
+        parts += [build.recipe().digest, guest.built().info.digest, boot.qemu_version()]
     return cache.digest(python_version(), *packages, *parts)

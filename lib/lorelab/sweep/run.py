@@ -1,6 +1,8 @@
 """Deal the points of a plan to Dask's workers, and keep each batch as it comes back."""
 
+import logging
 import os
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -9,6 +11,7 @@ from typing import NamedTuple
 
 from distributed import Client, Future, LocalCluster, as_completed
 from distributed.client import FutureCancelledError
+from distributed.comm import CommClosedError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -64,7 +67,9 @@ def run(journal: Journal, scheduler: str | None = None) -> dict[int, str]:
             for number, why in _dealt(client, journal, left, advance):
                 failed[number] = why
         except (CancelledError, FutureCancelledError, OSError) as error:
-            if isinstance(error, OSError) and client.status == "running":
+            # A killed scheduler may close what a result comes by before the client knows of it.
+            lost = not isinstance(error, OSError) or isinstance(error, CommClosedError)
+            if not lost and client.status == "running":
                 raise
             kept = f"{len(journal.done)} of {len(journal.plan)} points are kept"
             raise RunFailed(f"the scheduler is gone; {kept}, run it again to go on") from None
@@ -137,6 +142,8 @@ def _submit(client: Client, journal: Journal, batch: Batch) -> Future:
 
 @contextmanager
 def _client(scheduler: str | None) -> Iterator[Client]:
+    # Of a scheduler that is gone it tells with tracebacks; one line of ours says the same.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     if scheduler is not None:
         try:
             client = Client(scheduler, timeout=CONNECT_SECONDS)
@@ -146,13 +153,22 @@ def _client(scheduler: str | None) -> Iterator[Client]:
             yield client
         return
     cpus = len(os.sched_getaffinity(0))
-    with (
-        LocalCluster(
+    with _no_ctrl_c():
+        cluster = LocalCluster(
             n_workers=cpus, threads_per_worker=1, dashboard_address=None, silence_logs=50
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+        )
+    with cluster, Client(cluster) as client:
         yield client
+
+
+@contextmanager
+def _no_ctrl_c() -> Iterator[None]:
+    """Keep Ctrl-C from the processes that are started: they end with this one, and say nothing."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -1,0 +1,70 @@
+"""A build that is killed on its way: what it started is waited for, or ends with it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lorelab.lab import cache, guest
+
+SECONDS = 60
+FOLLOWS = """
+import sys
+from pathlib import Path
+from lorelab.lab import cache
+from lorelab.lab.commands import follow
+there = Path(sys.argv[1])
+with cache.locked(there):
+    bakes = f"touch {there}/begun; sleep 2; touch {there}/done"
+    follow("baking", ["sh", "-c", bakes], there / "log")
+"""
+BUILDS = """
+import sys
+from lorelab.lab import guest
+guest.COMMAND = ("sh", "-c", sys.argv[1])
+guest.needs.check = guest.cache.need_room = lambda *_: None
+guest.build_root()
+"""
+MOUNTS = "mkdir -p $0/proc; mount -t proc proc $0/proc; touch {begun}; sleep 1000"
+WORKS = "mkdir -p $0/var/lib/dpkg; printf 'Package: a\\nVersion: 1\\n' > $0/var/lib/dpkg/status"
+
+
+def killed(begun: Path, *words: object, **options: object) -> None:
+    """Start a program, and kill it without more ado once `begun` is there."""
+    one = subprocess.Popen([sys.executable, "-c", *words], **options)
+    until = time.monotonic() + SECONDS
+    while not begun.exists():
+        assert time.monotonic() < until and one.poll() is None
+        time.sleep(0.05)
+    os.kill(one.pid, signal.SIGKILL)
+    one.wait()
+
+
+def test_a_folder_is_held_until_its_last_command_has_ended(tmp_path):
+    """Else who comes next would begin anew where the killed build's compiler still writes."""
+    killed(tmp_path / "begun", FOLLOWS, tmp_path)
+    assert not (tmp_path / "done").exists()
+    with cache.locked(tmp_path):
+        assert (tmp_path / "done").exists()
+
+
+def test_what_was_mounted_for_a_guest_goes_with_its_build(tmp_path, monkeypatch):
+    """mmdebstrap mounts /proc and /sys in the guest's folder, which then can't be removed."""
+    if guest._alone() != guest.ALONE:
+        pytest.skip("this user may make no namespaces")
+    there = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    begun = tmp_path / "begun"
+    killed(begun, BUILDS, MOUNTS.format(begun=begun), env=there)
+    assert str(tmp_path) not in Path("/proc/mounts").read_text()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(guest.needs, "check", lambda *_: None)
+    monkeypatch.setattr(guest, "COMMAND", ("sh", "-c", MOUNTS.format(begun=begun)))
+    folder = guest._folder()  # as the killed one had it
+    monkeypatch.setattr(guest, "_folder", lambda: folder)
+    monkeypatch.setattr(guest, "COMMAND", ("sh", "-c", WORKS))
+    assert guest.build_root().info.packages == {"a": "1"}
+    assert {path.name for path in folder.iterdir()} == {".lock", "build.log", "guest.json", "root"}
