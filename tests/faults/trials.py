@@ -130,9 +130,12 @@ DOORS = {
 }
 ALLOWED = {"model": 1, "damon": 1, "sweep": 1, "run": 2, "book": 1, "record": 2}
 """What a door leaves in its folder when it is done."""
+BUILDS = ("build", "guest")
+"""Of the laboratory: a kernel, and the guest (`tests.faults.builds`)."""
 COMMANDS = {
     "book": ["make", "book"],
     "build": ["lorelab", "lab", "build", "gso"],
+    "guest": ["lorelab", "lab", "build", "gso"],
     "record": ["lorelab", "kernel", ALLOCATOR, "--record"],
 }
 """What a reader gives, where a trial needs another way to the same function."""
@@ -359,18 +362,19 @@ def store(rows: pd.DataFrame, folder: Path, tried: str) -> Path:
 
 def library() -> str:
     """Digest of the library whose doors were tried, and of the trials."""
-    files = [*sorted((HERE / "lib/lorelab").rglob("*.py")), Path(__file__).resolve()]
+    tried = [Path(__file__).resolve().with_name(name) for name in ("builds.py", "trials.py")]
+    files = [*sorted((HERE / "lib/lorelab").rglob("*.py")), *tried]
     return cache.digest(*(f"{file.relative_to(HERE)} {cache.file_digest(file)}" for file in files))
 
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--number", type=int, default=20)
-    words.add_argument("--door", action="append", choices=[*DOORS, "build"])
+    words.add_argument("--door", action="append", choices=[*DOORS, *BUILDS])
     words.add_argument("--fault", action="append", choices=FAULTS)
     words.add_argument("-o", type=Path, default=HERE / "data/faults")
     given = words.parse_args()
-    doors = given.door or [*DOORS, "build"]
+    doors = given.door or [*DOORS, *BUILDS]
     faults = given.fault or list(FAULTS)
     tried = library()
     warm()
@@ -378,10 +382,12 @@ def main() -> None:
     with cluster() if "sweep" in doors else nullcontext("") as scheduler:
         for rows in trials([d for d in doors if d in DOORS], faults, given.number, scheduler):
             store(rows, given.o, tried)
-    if "build" in doors and "kill -9" in faults:
-        from tests.faults import builds
+    if "kill -9" in faults:
+        from tests.faults.builds import TRIALS  # which needs this module
 
-        store(builds.trials(given.number), given.o, tried)
+        for door in [d for d in doors if d in BUILDS]:
+            for rows in TRIALS[door](given.number):
+                store(rows, given.o, tried)
 
 
 def warm() -> None:
