@@ -57,18 +57,25 @@ def test_a_page_refuses_what_does_not_fit(page, name, value, monkeypatch):
         exec(code[tagged + 1].source, scope)
 
 
-def test_plain_papermill_stops_at_the_check(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("segments", "99", "segments=99: takes a value less than or equal to"),
+        ("segment", "3", "unknown parameter segment: takes "),
+    ],
+)
+def test_plain_papermill_stops_at_the_check(tmp_path, name, value, told):
     """papermill keeps the page up to the cell that refused, and says which it was."""
     command = [sys.executable, "-m", "papermill", ROOT / "notebooks/gso/model.ipynb"]
     out = tmp_path / "out.ipynb"
     done = subprocess.run(
-        [*command, out, "-p", "segments", "99", "--log-output", "-k", "python3"],
+        [*command, out, "-p", name, value, "--log-output", "-k", "python3"],
         capture_output=True,
         text=True,
         cwd=ROOT,
         env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
     )
     assert done.returncode != 0
-    assert "BadInput: segments=99: takes a value less than or equal to" in done.stderr
+    assert f"BadInput: {told}" in done.stderr
     ran = [c.execution_count for c in nbformat.read(out, as_version=4).cells if "outputs" in c]
     assert sum(count is not None for count in ran) <= 5

@@ -6,8 +6,11 @@ runs of an experiment against the model.
 `import lorelab` brings this along, so what is heavy is imported by the function that needs it.
 """
 
+import ast
 import html
 import inspect
+import itertools
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from lorelab.lab.records import Provenance, Record
     from lorelab.params import Params
 
+PUT = "# Parameters\n"
+"""The first line of the cell that papermill puts after the one tagged `parameters`."""
 ROADS = ("recorded", "live")
 """What a page's parameter `kernel` takes."""
 
@@ -44,7 +49,33 @@ def check(name: str, **given: Any) -> "Params":
     from lorelab.experiments import experiment
     from lorelab.params import parse
 
+    _refuse_unknown()
     return parse(experiment(name).Params, given)
+
+
+def _refuse_unknown() -> None:
+    """Refuse names that papermill put into the page and that its `parameters` cell does not have.
+
+    papermill only warns of them, and would run the page with the defaults.
+    """
+    from lorelab.errors import BadInput
+
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    cells = shell.user_ns.get("In", []) if shell is not None else []
+    for own, put in itertools.pairwise(cells):
+        if put.startswith(PUT):
+            known = _assigned(own)
+            if unknown := [name for name in _assigned(put) if name not in known]:
+                raise BadInput(f"unknown parameter {', '.join(unknown)}: takes {', '.join(known)}")
+
+
+def _assigned(cell: str) -> list[str]:
+    """Names that the lines of a cell set, in their order."""
+    found = []
+    for line in ast.parse(cell).body:
+        targets = line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", None)]
+        found += [target.id for target in targets if isinstance(target, ast.Name)]
+    return found
 
 
 def road(kernel: str) -> str:
