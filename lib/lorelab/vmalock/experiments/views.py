@@ -60,7 +60,7 @@ def threads(**given: int) -> pd.DataFrame:
     return pd.DataFrame(shown)
 
 
-def instructions(locks: tuple[str, ...] = ("off", "on")) -> pd.DataFrame:
+def instructions(locks: tuple[str, ...] = ("off", "on", "unbuilt")) -> pd.DataFrame:
     """Median instructions of a fault and of a fork, a column for each state of the lock."""
     found = {
         lock: {
