@@ -124,14 +124,20 @@ def cached(parts: pd.DataFrame, see: str) -> alt.Chart:
         .encode(
             x=alt.X("offset:Q", title="offset in the data, %", scale=alt.Scale(domain=[0, 100])),
             x2="end:Q",
-            y=alt.Y("cached:Q", title="cached, %", scale=alt.Scale(domain=[0, 100])),
+            y=alt.Y(
+                "cached:Q",
+                title=None,
+                scale=alt.Scale(domain=[0, 100]),
+                axis=alt.Axis(values=[0, 100]),
+            ),
             y2=alt.datum(0),
         )
-        .properties(width=520, height=40)
+        .properties(width=480, height=40)
     )
     order = list(parts["run"].drop_duplicates())
-    return bars.facet(row=alt.Row("run:N", title=None, sort=order)).properties(
-        title=title("What is cached when the read begins", see)
+    named = alt.Header(labelAngle=0, labelAlign="left", labelFontSize=12)
+    return bars.facet(row=alt.Row("run:N", title=None, sort=order, header=named)).properties(
+        title=title("What is cached when the read begins, per cent of each part", see)
     )
 
 
