@@ -2,10 +2,11 @@
 
 import pytest
 
-from lorelab.fairzone.experiments.reread import PARTS
+from lorelab.fairzone.experiments.reread import PARTS, pages_of, plan
 from lorelab.fairzone.kernel import views
 
-RUNS = views.recorded("fairzone/reread")
+RECORDED = views.recorded("fairzone/reread")
+RUNS = [run for run in RECORDED if run[0].workload != "two-files"]
 IDS = [f"{params.mode}-{params.workload}-{params.program}" for params, _ in RUNS]
 
 
@@ -32,6 +33,16 @@ def test_no_more_is_cached_than_was_free(run):
 def test_the_disk_was_written_whole(run):
     _, said = run
     assert (said["write_disk_written"] == said["write_touched"]).all()
+
+
+def test_no_reading_of_two_files_finds_more_than_is_cached():
+    two = [run for run in RECORDED if run[0].workload == "two-files"]
+    assert {params.mode for params, _ in two} == {"baseline", "v1"}
+    for params, record in two:
+        said = record.counters.pivot_table(index="step", columns="counter", values="value")
+        for name, *_ in plan(params, pages_of(params)):
+            cached = said[[f"{name}_cached_{part:02}" for part in range(PARTS)]].sum(axis=1)
+            assert (said[f"{name}_hits"] <= cached).all()
 
 
 def test_both_sides_of_the_thread_are_recorded():

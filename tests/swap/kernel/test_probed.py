@@ -65,7 +65,7 @@ def test_the_probes_go_with_the_record():
         programs = map(Path, PROBED.recorded(params).provenance.programs)
         # Where all designs' probes were in one folder, their names began with the design's.
         watched = {file.stem.removeprefix("swap_") for file in programs if file.suffix == ".c"}
-        assert watched == set(probed.PROBES)
+        assert set(probed.PROBES) <= watched  # the guest has all probes of its design
 
 
 def test_what_missed_something_is_no_record(monkeypatch):
