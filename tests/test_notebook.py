@@ -122,6 +122,8 @@ def test_a_wide_table_scrolls_and_reads_as_it_is():
     table = pd.DataFrame({"a": [1]})
     assert repr(lorelab.wide(table)) == repr(table)
     assert table._repr_html_() in lorelab.wide(table)._repr_html_()
+    long = "no-cell-is-cut-" * 9
+    assert long in lorelab.wide(pd.DataFrame({"a": [long]}))._repr_html_()
 
 
 def test_each_page_that_reads_records_says_where_they_come_from():

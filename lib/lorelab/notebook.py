@@ -254,7 +254,10 @@ class Wide:
         return repr(self.table)
 
     def _repr_html_(self) -> str:
-        return _box(self.table._repr_html_())
+        import pandas as pd
+
+        with pd.option_context("display.max_colwidth", None):
+            return _box(self.table._repr_html_())
 
 
 def wide(table: "pd.DataFrame") -> Wide:

@@ -1,8 +1,10 @@
 """Building: what is missing is named before anything starts, and the digest sees every part."""
 
+import os
 import shutil
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -153,6 +155,23 @@ def test_a_damaged_kernel_counts_as_not_built(recipe, tmp_path, monkeypatch, dam
     assert build.find(recipe) is None
     with pytest.raises(BadInput, match="lorelab lab build"):
         build.built(recipe)
+
+
+def test_an_image_of_the_guest_that_was_cut_is_made_anew(tmp_path, monkeypatch):
+    if not Path("/usr/sbin/debugfs").exists():
+        pytest.skip("no e2fsprogs")
+    monkeypatch.setattr(guest, "ROOM_MIB", 8)
+    monkeypatch.setattr(guest.cache, "need_room", lambda *_: None)
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "file").write_text("kept")
+    image = guest.disk(root)
+    os.truncate(image, image.stat().st_size // 2)
+    assert guest.disk(root) == image
+    read = ["/usr/sbin/debugfs", "-R", "cat /file", str(image)]
+    assert subprocess.run(read, capture_output=True, check=True).stdout == b"kept"
+    made = image.stat().st_mtime_ns
+    assert guest.disk(root).stat().st_mtime_ns == made
 
 
 def test_a_damaged_guest_counts_as_not_built(tmp_path, monkeypatch):

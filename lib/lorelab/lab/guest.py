@@ -127,10 +127,13 @@ def remove(folder: Path) -> None:
 
 
 def disk(root: Path) -> Path:
-    """The guest's root as an ext4 image, made once, for kernels that can't mount a folder."""
+    """The guest's root as an ext4 image, made once, for kernels that can't mount a folder.
+
+    One that was cut short is made anew.
+    """
     image = _image(root)
     with cache.locked(root.parent):
-        if not image.exists():
+        if not image.exists() or image.stat().st_size != ROOM_MIB << 20:
             cache.need_room(root.parent, ROOM_MIB)
             make_disk(root, image, ROOM_MIB)
     return image
