@@ -48,7 +48,12 @@ def theme() -> alt.theme.ThemeConfig:
                 "domainColor": "#888888",
                 "tickColor": "#888888",
             },
-            "legend": {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal"},
+            "legend": {
+                "labelFontSize": 12,
+                "labelLimit": 0,
+                "titleFontSize": 13,
+                "titleFontWeight": "normal",
+            },
             "header": {"labelFontSize": 13, "titleFontSize": 13, "titleFontWeight": "normal"},
             "title": {"fontSize": 15, "subtitleFontSize": 12, "anchor": "start", "offset": 10},
             "range": {

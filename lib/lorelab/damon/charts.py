@@ -198,14 +198,16 @@ def pareto(rows: pd.DataFrame, title: str, see: str) -> alt.LayerChart:
     rows : DataFrame
         Columns setting, checks (a second), error (share), front (bool), kind (colour).
     """
+    # By domain: of a sorted field Vega-Lite draws two legends.
+    kinds = alt.Scale(domain=rows["kind"].unique().tolist())
     base = alt.Chart(rows.round({"checks": 1, "error": 6})).encode(
         x=alt.X("checks:Q", title="checks a second", scale=alt.Scale(type="log")),
         y=alt.Y("error:Q", title="rate error, share of bytes", scale=alt.Scale(type="log")),
     )
     front = base.transform_filter("datum.front").mark_line(color="#888888", strokeWidth=1)
     points = base.mark_point(opacity=1).encode(
-        color=alt.Color("kind:N", title="regions", sort=rows["kind"].unique().tolist()),
-        shape=alt.Shape("kind:N", title="regions", sort=rows["kind"].unique().tolist()),
+        color=alt.Color("kind:N", title="regions", scale=kinds),
+        shape=alt.Shape("kind:N", title="regions", scale=kinds),
         tooltip=["setting", "checks", "error"],
     )
     return alt.layer(front, points).properties(title=_title(title, see))
@@ -219,15 +221,15 @@ def by_size(rows: pd.DataFrame, value: str, axis: str, title: str, see: str) -> 
     rows : DataFrame
         Columns mib, kind, and `value`.
     """
-    kinds = rows["kind"].unique().tolist()
+    kinds = alt.Scale(domain=rows["kind"].unique().tolist())
     return (
         alt.Chart(rows, title=_title(title, see))
         .mark_line(point=True)
         .encode(
             x=alt.X("mib:Q", title="address space, MiB", scale=alt.Scale(type="log", base=2)),
             y=alt.Y(f"{value}:Q", title=axis, scale=alt.Scale(type="log")),
-            color=alt.Color("kind:N", title="monitor", sort=kinds),
-            shape=alt.Shape("kind:N", title="monitor", sort=kinds),
+            color=alt.Color("kind:N", title="monitor", scale=kinds),
+            shape=alt.Shape("kind:N", title="monitor", scale=kinds),
         )
     )
 

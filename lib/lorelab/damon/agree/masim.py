@@ -12,7 +12,7 @@ from lorelab.lab.records import Record
 
 def agree(params: Masim, record: Record) -> Agreement:
     """Judge sums over the windows of a run, for each window, by whether their ranges meet."""
-    return judged(compared(params, record), "ranges of sums a window meet")
+    return judged(compared(params, record), "ranges of sums per window meet")
 
 
 def compared(params: Masim, measured: Record) -> pd.DataFrame:

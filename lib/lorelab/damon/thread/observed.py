@@ -141,11 +141,11 @@ def ethp_rules() -> Weighed:
     ]
     return Weighed(
         Verdict.CONTRADICTED if both else Verdict.HOLDS,
-        "Both ends of a range belong to it, and 5 % is exactly one hit: a region with one hit a "
+        "Both ends of a range belong to it, and 5 % is exactly one hit: a region with one hit per "
         "window is one for both lines."
         if both
         else "No region matches both lines.",
-        {"checks a window": DEFAULTS.samples, "counts that match both lines": str(both)}
+        {"checks per window": DEFAULTS.samples, "counts that match both lines": str(both)}
         | {name: figure(name) for name in names},
     )
 
