@@ -15,7 +15,7 @@ STATES = {
     "told": OKABE_ITO[2],
     "writes again": OKABE_ITO[4],
     "in the head": "#cccccc",
-    "sender's pages": OKABE_ITO[0],
+    "lent pages": OKABE_ITO[0],
     "a copy": OKABE_ITO[5],
     "wrong bytes": OKABE_ITO[1],
     "gone": "#eeeeee",

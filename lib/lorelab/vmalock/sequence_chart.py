@@ -1,5 +1,7 @@
 """An interleaving as a sequence chart: a lane a thread, a line a step, time downwards."""
 
+from itertools import cycle
+
 import altair as alt
 import pandas as pd
 
@@ -22,8 +24,8 @@ def laid_out(steps: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `at`, `x` in pixels, `step` (0 for headings), `text`, `kind` (`lane`, `step`, `state` or
-        `heading`) and `thread` (empty for state).
+        `at`, `x` in pixels, `step` (0 for headings), `text`, `kind` (`lane`, `step`, `state`,
+        `heading` or `heading above`) and `thread` (empty for state).
     """
     flag = steps["exclusive"].map({0: "", 1: " + writer"})
     told = steps.assign(**{"VMA's count": steps["count"].astype(str) + flag})
@@ -31,7 +33,9 @@ def laid_out(steps: pd.DataFrame) -> pd.DataFrame:
     lanes = {thread: LANE * n for n, thread in enumerate(threads)}
     beside = {name: LANE * len(threads) + 75 + COLUMN * n for n, name in enumerate(STATE)}
     fixed = [(x, 0, name, "lane", name) for name, x in lanes.items()]
-    fixed += [(x, 0, name, "heading", "") for name, x in beside.items()]
+    # By turns higher and lower, for on a slide these names are wider than their columns.
+    kinds = cycle(("heading", "heading above"))
+    fixed += [(x, 0, name, next(kinds), "") for name, x in beside.items()]
     marks = []
     for n, row in enumerate(told.to_dict("records")):
         where = lanes[row["thread"]]
@@ -76,11 +80,12 @@ def interleaving(steps: pd.DataFrame, text: str, see: str) -> Moved:
         only("lane").mark_rule(opacity=0.3).encode(y2=alt.datum(last + 0.5)),
         only("lane").mark_text(align="left", dx=4, dy=-8, fontSize=12, fontWeight="bold"),
         only("heading").mark_text(dy=-8, fontSize=12),
+        only("heading above").mark_text(dy=-24, fontSize=12),
         only("step").mark_point(size=50, filled=True, opacity=1),
         only("step").mark_text(align="left", dx=8, fontSize=11),
         only("state").mark_text(fontSize=11),
     ]
-    for n in (1, 2, 4, 5):
+    for n in (1, 2, 3, 5, 6):
         layers[n] = layers[n].encode(text="text:N")
     drawn = alt.layer(*layers, data=rows).properties(
         width=width + 60, height=ROW * (last + 1), title=title(text, see)

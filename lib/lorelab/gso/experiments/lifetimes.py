@@ -208,6 +208,6 @@ def _things(params: Lifetimes, state: np.ndarray, step: int) -> list[tuple[int, 
         elif not packet & int(model.PAGES):
             state_of = "a copy"
         else:
-            state_of = "wrong bytes" if written else "sender's pages"
+            state_of = "wrong bytes" if written else "lent pages"
         rows.append((step, name, f"segment {i + 1}", state_of, state_of))
     return rows
