@@ -207,6 +207,9 @@ class Breakeven(Params):
         1400, "payload of a segment (UDP_SEGMENT)", "bytes", ge=64, le=1472, multiple_of=8
     )
     zerocopy: bool = param(True, "with MSG_ZEROCOPY; otherwise send() copies")
+    pointer: Literal["none", "shared-info-dataref", "shared-info-frags", "sk-buff-tail"] = param(
+        "none", "struct with 8 bytes more and what they stand in front of: a kernel of its own"
+    )
 
 
 class Selftest(Params):
