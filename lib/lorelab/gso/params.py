@@ -231,6 +231,15 @@ class Tcp(Params):
     seed: int = param(1, "netem's", ge=0, lt=2**64)
 
 
+class Broken(Params):
+    """`gso/broken`: UDP packets that a kernel with KASAN watches, for a guest thrown away."""
+
+    variant: VariantParam = param(Variant.PARENT, "what the completion is tied to")
+    tap: bool = param(True, "a packet socket that takes a clone of what leaves, and isn't read")
+    sends: int = param(40, "packets sent, each to be segmented", "sends", ge=1, le=1000)
+    config: Literal["lab", "debug"] = param("debug", "the kernel's config: debug has KASAN")
+
+
 class VhostCost(Params):
     """`gso/vhost-cost`: instructions of vhost's thread for a guest's packet."""
 

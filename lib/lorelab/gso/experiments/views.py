@@ -177,6 +177,32 @@ def told() -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values(["kernel", "run"], ignore_index=True)
 
 
+def broken() -> pd.DataFrame:
+    """What a kernel with KASAN says of each design, recorded (`gso/broken`), and the model.
+
+    Returns
+    -------
+    DataFrame
+        A row a run: `variant`, `tap`, `model` and `kernel` (1: it complains), and `says`, the
+        kernel's words.
+    """
+    asked = experiment("gso/broken")
+    rows = []
+    for params in records.recorded("gso/broken", asked.Params):
+        found = asked.recorded(params).counters.set_index("counter")["value"]
+        said = found.index[found.index.str.startswith("kernel: ")]
+        rows.append(
+            {
+                "variant": label(params.variant),
+                "tap": params.tap,
+                "model": int(asked.simulate(params)["value"].iloc[0]),
+                "kernel": int(found["complains"]),
+                "says": "; ".join(words.removeprefix("kernel: ") for words in said),
+            }
+        )
+    return pd.DataFrame(rows).sort_values(["tap", "variant"], ignore_index=True)
+
+
 def layouts() -> pd.DataFrame:
     """Structs read out of kernels, here and elsewhere, against their declarations.
 
