@@ -28,6 +28,7 @@ def files(tmp_path, monkeypatch):
         "one/guest/Makefile": "all:\n",
         "two/kernel.config": "CONFIG_NET=y\n",
         "two/configs/wide.config": "CONFIG_KASAN=y\n",
+        "two/configs/wide/0001-third.patch": "--- d\n",
         "two/guest/plays.py": "plays\n",
         "two/probes/plays.h": "plays\n",
     }.items():
@@ -66,6 +67,8 @@ def test_digest_sees_every_part(files):
     digests.append(one.digest)
     (files / "two/configs/wide.config").write_text("CONFIG_KASAN=n\n")
     digests.append(wide.digest)
+    (files / "two/configs/wide/0001-third.patch").write_text("--- e\n")
+    digests.append(build.recipe("two", "wide").digest)
     (files / "common/lab.config").write_text("CONFIG_SWAP=m\n")
     # Any config stands on top of lab.config.
     digests += [plain.digest, one.digest, two.digest, other.digest]
@@ -82,6 +85,7 @@ def test_what_a_kernel_is_made_of(files):
         "two/kernel.config",
         "two/configs/wide.config",
         "common/patches/0001-first.patch",
+        "two/configs/wide/0001-third.patch",
     ]
     assert names(build.recipe("one")) == [
         "common/lab.config",

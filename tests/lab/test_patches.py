@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from lorelab.lab import cache, needs
+from lorelab.lab import build, cache, needs
 from lorelab.lab.cache import KERNEL_FILES
 
 SERIES = {
@@ -16,7 +16,13 @@ SERIES = {
 }
 UPSTREAM = sorted(KERNEL_FILES.glob("*/upstream/*.patch"))
 """For the maintainers: they change the plain source, and no kernel of ours has them."""
-PATCHES = [*sorted(KERNEL_FILES.glob("*/patches/*.patch")), *UPSTREAM]
+CONFIGS = sorted({patch.parent for patch in KERNEL_FILES.glob("*/configs/*/*.patch")})
+"""Of kernels with a config, and patches on top of the series, of their own."""
+PATCHES = [
+    *sorted(KERNEL_FILES.glob("*/patches/*.patch")),
+    *(patch for folder in CONFIGS for patch in sorted(folder.glob("*.patch"))),
+    *UPSTREAM,
+]
 CHECKPATCH = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
 SWITCH = re.compile(
     r'^\+DEFINE_LORELAB_SWITCH(?:_OF\(&\w+, |\()"(\w+)", (\w+),(.*?)\);$', re.MULTILINE | re.DOTALL
@@ -59,10 +65,14 @@ def test_numbered_without_a_gap(folder):
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-@pytest.mark.parametrize("design", SERIES)
-def test_applies_in_order(source, design, tmp_path):
+@pytest.mark.parametrize(
+    "patches",
+    [*SERIES.values(), *(build.patches(one.parts[-3], one.name) for one in CONFIGS)],
+    ids=[*SERIES, *(one.name for one in CONFIGS)],
+)
+def test_applies_in_order(source, patches, tmp_path):
     shutil.copytree(source, tmp_path, dirs_exist_ok=True)
-    for patch in SERIES[design]:
+    for patch in patches:
         apply = ["patch", "-p1", "--forward", "--batch", "--fuzz=0", f"--input={patch}"]
         done = subprocess.run(apply, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, f"{patch.name}: {done.stdout}"

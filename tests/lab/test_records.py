@@ -95,6 +95,16 @@ def test_never_overwritten(tmp_path):
     assert third not in (None, first, second)
 
 
+def test_the_same_counters_of_another_guest_program_are_kept(tmp_path):
+    params = Some()
+    records.save(record(params, [1]), params, tmp_path)
+    again = record(params, [1], later=1)
+    source = again.provenance.model_copy(update={"programs": {"agent.py": "other"}})
+    assert records.save(again._replace(provenance=source), params, tmp_path) is not None
+    later = source.model_copy(update={"date": source.date + timedelta(seconds=1)})
+    assert records.save(again._replace(provenance=later), params, tmp_path) is None
+
+
 def test_a_kernel_of_ones_own_stands_apart(tmp_path):
     params = Some()
     ours, theirs = record(params, [1]), record(params, [2], release="6.12.9", later=1)

@@ -3,6 +3,7 @@
 from lorelab.experiments import Experiment
 from lorelab.gso.params import (
     Breakeven,
+    Broken,
     Flag,
     LastSegment,
     Layout,
@@ -45,6 +46,11 @@ EXPERIMENTS = [
         name="gso/tcp",
         question="Does a stream arrive as it was sent, while its sender writes again?",
         Params=Tcp,
+    ),
+    Experiment(
+        name="gso/broken",
+        question="Which designs touch what is freed, by the word of KASAN?",
+        Params=Broken,
     ),
     Experiment(
         name="gso/selftest",

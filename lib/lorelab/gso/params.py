@@ -207,6 +207,9 @@ class Breakeven(Params):
         1400, "payload of a segment (UDP_SEGMENT)", "bytes", ge=64, le=1472, multiple_of=8
     )
     zerocopy: bool = param(True, "with MSG_ZEROCOPY; otherwise send() copies")
+    pointer: Literal["none", "shared-info-dataref", "shared-info-frags", "sk-buff-tail"] = param(
+        "none", "struct with 8 bytes more and what they stand in front of: a kernel of its own"
+    )
 
 
 class Selftest(Params):
@@ -226,6 +229,15 @@ class Tcp(Params):
     loss: float = param(0, "segments that the qdisc drops", "%", ge=0, le=20)
     reorder: float = param(0, "segments that overtake those that wait", "%", ge=0, le=100)
     seed: int = param(1, "netem's", ge=0, lt=2**64)
+
+
+class Broken(Params):
+    """`gso/broken`: UDP packets that a kernel with KASAN watches, for a guest thrown away."""
+
+    variant: VariantParam = param(Variant.PARENT, "what the completion is tied to")
+    tap: bool = param(True, "a packet socket that takes a clone of what leaves, and isn't read")
+    sends: int = param(40, "packets sent, each to be segmented", "sends", ge=1, le=1000)
+    config: Literal["lab", "debug"] = param("debug", "the kernel's config: debug has KASAN")
 
 
 class VhostCost(Params):

@@ -141,7 +141,8 @@ def recipe(design: str | None = None, config: str | None = None, patched: bool =
     design : str, optional
         Whose kernel; without one it is the unmodified kernel of lib/kernel/common.
     config : str, optional
-        A fragment on top: `debug` or `kcsan`, or lib/kernel/DESIGN/configs/CONFIG.config.
+        A fragment on top: `debug` or `kcsan`, or lib/kernel/DESIGN/configs/CONFIG.config, which
+        comes with the patches of configs/CONFIG, if there are any.
     patched : bool
         With the patches of `common` and the design; otherwise the design's unmodified kernel.
     """
@@ -154,8 +155,14 @@ def recipe(design: str | None = None, config: str | None = None, patched: bool =
         config or "lab",
         *_machine(needs.SOURCE),
         fragments(design, config),
-        cache.files(design, "patches/*.patch") if design is not None and patched else [],
+        patches(design, config) if design is not None and patched else [],
     )
+
+
+def patches(design: str, config: str | None = None) -> list[Path]:
+    """The patches of a kernel, in order: of `common`, the design, and the design's config."""
+    own = cache.files(design, f"configs/{config}/*.patch")
+    return [*cache.files(design, "patches/*.patch"), *own]
 
 
 def recipes(designs: list[str]) -> list[Recipe]:

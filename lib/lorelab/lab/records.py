@@ -76,6 +76,9 @@ class _Sealed(BaseModel):
 def save(record: Record, params: Params, folder: Path | None = None) -> Path | None:
     """Keep a record; None when the newest one of these parameters says the same of this kernel.
 
+    It is kept, too, when the newest one was made by other guest programs: that these say the same
+    is new.
+
     A kernel that was not built here is told by its image, and kept under its release.
 
     Raises
@@ -92,7 +95,8 @@ def save(record: Record, params: Params, folder: Path | None = None) -> Path | N
         _, old = before
         same = old.counters_sha256 == cache.digest(text)
         told = "image_sha256" if release else "digest"
-        if same and getattr(old.provenance.kernel, told) == getattr(kernel, told):
+        same &= getattr(old.provenance.kernel, told) == getattr(kernel, told)
+        if same and old.provenance.programs == record.provenance.programs:
             return None
     which = f"kernel={release}," if release else ""
     stem = f"{which}{words(params).replace(' ', '_')}--{record.provenance.date:%Y%m%dT%H%M%SZ}"

@@ -8,7 +8,7 @@ from collections import Counter
 
 from lorelab.errors import BadInput
 from lorelab.lab import cache, records
-from lorelab.lab.build import KernelInfo, digest_of, fragments
+from lorelab.lab.build import KernelInfo, digest_of, fragments, patches
 
 
 def differs(source: records.Provenance) -> list[str]:
@@ -53,11 +53,11 @@ def _kernel(kernel: KernelInfo, design: str) -> list[str]:
     if kernel.digest is None:
         return []
     found = []
-    if kernel.patches:
-        patches = cache.digest(*(f.read_bytes() for f in cache.files(design, "patches/*.patch")))
-        if kernel.patches_sha256 != patches:
-            found.append("patches")
     config = None if kernel.config == "lab" else kernel.config
+    if kernel.patches:
+        ours = cache.digest(*(file.read_bytes() for file in patches(design, config)))
+        if kernel.patches_sha256 != ours:
+            found.append("patches")
     try:
         merged = fragments(kernel.design, config)
     except BadInput:  # a config that is gone

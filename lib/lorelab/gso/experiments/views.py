@@ -82,6 +82,8 @@ def instructions() -> pd.DataFrame:
     asked = experiment("gso/breakeven")
     found: dict[str, dict[int, float]] = {}
     for params in records.recorded("gso/breakeven", asked.Params):
+        if params.pointer != "none":
+            continue
         counted = asked.recorded(params).counters.pivot_table(
             index="step", columns="counter", values="value"
         )
@@ -89,6 +91,29 @@ def instructions() -> pd.DataFrame:
         middle = (counted["instructions"] / counted["sends"]).median()
         found.setdefault(way, {})[params.length] = middle
     return pd.DataFrame(found).rename_axis("length").sort_index()
+
+
+def pointer_instructions() -> pd.DataFrame:
+    """Instructions of a zero-copy send on kernels with 8 bytes more in a struct, recorded.
+
+    Returns
+    -------
+    DataFrame
+        By `length` [bytes] `none`, the median of the repeats, and by `pointer` how many more than
+        that; the lengths that all of these kernels were given.
+    """
+    asked = experiment("gso/breakeven")
+    found: dict[str, dict[int, float]] = {}
+    for params in records.recorded("gso/breakeven", asked.Params):
+        if params.variant == Variant.SHARED_COUNT and params.zerocopy:
+            counted = asked.recorded(params).counters.pivot_table(
+                index="step", columns="counter", values="value"
+            )
+            middle = (counted["instructions"] / counted["sends"]).median()
+            found.setdefault(params.pointer, {})[params.length] = middle
+    table = pd.DataFrame(found).rename_axis("length").sort_index().dropna()
+    more = table.drop(columns="none").sub(table["none"], axis=0)
+    return pd.concat([table["none"], more[sorted(more)]], axis=1)
 
 
 def vhost_instructions() -> pd.DataFrame:
@@ -152,14 +177,40 @@ def told() -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values(["kernel", "run"], ignore_index=True)
 
 
+def broken() -> pd.DataFrame:
+    """What a kernel with KASAN says of each design, recorded (`gso/broken`), and the model.
+
+    Returns
+    -------
+    DataFrame
+        A row a run: `variant`, `tap`, `model` and `kernel` (1: it complains), and `says`, the
+        kernel's words.
+    """
+    asked = experiment("gso/broken")
+    rows = []
+    for params in records.recorded("gso/broken", asked.Params):
+        found = asked.recorded(params).counters.set_index("counter")["value"]
+        said = found.index[found.index.str.startswith("kernel: ")]
+        rows.append(
+            {
+                "variant": label(params.variant),
+                "tap": params.tap,
+                "model": int(asked.simulate(params)["value"].iloc[0]),
+                "kernel": int(found["complains"]),
+                "says": "; ".join(words.removeprefix("kernel: ") for words in said),
+            }
+        )
+    return pd.DataFrame(rows).sort_values(["tap", "variant"], ignore_index=True)
+
+
 def layouts() -> pd.DataFrame:
     """Structs read out of kernels, here and elsewhere, against their declarations.
 
     Returns
     -------
     DataFrame
-        A row a recorded run of `gso/layout`: `kernel`, `struct`, `size`, `aligned` and `holes`
-        [bytes], `counters` that were compared, and `verdict`.
+        A row a recorded run of `gso/layout`: `kernel`, `struct`, `pointer` (what it stands in
+        front of), `size`, `aligned` and `holes` [bytes], `counters` that were compared, `verdict`.
     """
     asked = experiment("gso/layout")
     ours = [(None, params) for params in records.recorded("gso/layout", asked.Params)]
@@ -172,12 +223,13 @@ def layouts() -> pd.DataFrame:
             {
                 "kernel": record.provenance.kernel.release,
                 "struct": params.struct,
+                "pointer": params.pointer,
                 **value[["size", "aligned", "holes"]],
                 "counters": len(held.table),
                 "verdict": str(held.verdict),
             }
         )
-    return pd.DataFrame(rows).sort_values(["kernel", "struct"], ignore_index=True)
+    return pd.DataFrame(rows).sort_values(["kernel", "struct", "size"], ignore_index=True)
 
 
 def verdicts(*names: str) -> pd.DataFrame:

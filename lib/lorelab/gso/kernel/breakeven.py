@@ -4,9 +4,10 @@ from lorelab import counters
 from lorelab.errors import BadInput
 from lorelab.gso.kernel.traffic import LINKS, MODES
 from lorelab.gso.params import Breakeven
+from lorelab.lab import build
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
+from lorelab.lab.run import Lab, by_boot
 from lorelab.lab.run import measure as boot
 from lorelab.params import label
 
@@ -15,7 +16,7 @@ SENDS, REPEATS = 20, 6
 
 
 def measure(wanted: list[Breakeven], lab: Lab | None = None) -> list[Record]:
-    """Count instructions of sends over `dummy0`, one CPU, all in one boot.
+    """Count instructions of sends over `dummy0`, one CPU; runs on the same kernel share a boot.
 
     Returns
     -------
@@ -34,6 +35,13 @@ def measure(wanted: list[Breakeven], lab: Lab | None = None) -> list[Record]:
         if params.variant not in MODES:
             known = ", ".join(label(variant) for variant in MODES)
             raise BadInput(f"variant={label(params.variant)}: the kernel has one of {known}")
+    return by_boot(wanted, lambda p: p.pointer, lambda runs: _measure(runs, lab or Lab()))
+
+
+def _measure(wanted: list[Breakeven], lab: Lab) -> list[Record]:
+    pointer = wanted[0].pointer
+    if pointer != "none" and lab.image is None:
+        lab = lab._replace(image=build.built(build.recipe("gso", pointer)).image)
     runs = [program(params) for params in wanted]
     rows = REPEATS * len(runs)
     job = Job("gso", "instructions", {"runs": runs, "repeats": REPEATS}, 30.0 * rows, rows=rows)
