@@ -146,7 +146,7 @@ def lock_time(table: pd.DataFrame) -> alt.Chart:
         .mark_bar()
         .encode(
             x=alt.X("ms:Q", title="ms of the guest's clock, all threads"),
-            y=alt.Y("path:N", title="a fault takes", sort=list(paths.values())),
+            y=alt.Y("path:N", title=None, sort=list(paths.values())),
             color=alt.Color("kind:N", title=None, scale=kinds),
         )
         .properties(width=200, height=70)
@@ -158,7 +158,7 @@ def lock_time(table: pd.DataFrame) -> alt.Chart:
         .properties(
             title=title(
                 "Where mmap_lock's time goes",
-                "Whose area the faulters fault in: their own, or a shared one. Kernel, -icount.",
+                "What a fault takes, in areas of the faulters' own or in a shared one. Kernel, -icount.",
             )
         )
     )
@@ -189,9 +189,14 @@ def unfolding(table: pd.DataFrame, at: int) -> Moved:
         alt.Chart(table)
         .mark_bar(height=13)
         .encode(
-            x=alt.X("since:Q", title="us", scale=alt.Scale(domain=[0, last], nice=False)),
+            x=alt.X(
+                "since:Q",
+                title="us",
+                scale=alt.Scale(domain=[0, last], nice=False),
+                axis=alt.Axis(tickCount=6),
+            ),
             x2="till:Q",
-            y=alt.Y("thread:O", title="thread"),
+            y=alt.Y("thread:O", title="threads", axis=alt.Axis(labels=False, ticks=False)),
             color=alt.Color("doing:N", title=None, scale=doing, legend=alt.Legend(orient="bottom")),
         )
         .properties(width=560, height=150)
