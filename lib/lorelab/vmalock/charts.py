@@ -158,7 +158,7 @@ def lock_time(table: pd.DataFrame) -> alt.Chart:
         .properties(
             title=title(
                 "Where mmap_lock's time goes",
-                "What a fault takes, in areas of the faulters' own or in a shared one. Kernel, -icount.",
+                "By what a fault takes, in areas of the faulters' own or a shared one. Kernel.",
             )
         )
     )
