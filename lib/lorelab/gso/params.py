@@ -236,8 +236,8 @@ class Broken(Params):
 
     variant: VariantParam = param(Variant.PARENT, "what the completion is tied to")
     tap: bool = param(True, "a packet socket that takes a clone of what leaves, and isn't read")
-    sends: int = param(40, "packets sent, each to be segmented", "sends", ge=1, le=1000)
-    config: Literal["lab", "debug"] = param("debug", "the kernel's config: debug has KASAN")
+    sends: int = param(1, "packets sent, each to be segmented", "sends", ge=1, le=1000)
+    config: Literal["lab", "kasan"] = param("kasan", "the kernel's config")
 
 
 class VhostCost(Params):

@@ -21,7 +21,7 @@ def test_a_variant_that_no_kernel_has():
 
 def test_a_kernel_that_is_not_built_is_named(monkeypatch):
     monkeypatch.setattr(build, "find", lambda _: None)
-    with pytest.raises(BadInput, match="lorelab lab build gso --config debug"):
+    with pytest.raises(BadInput, match="lorelab lab build gso --config kasan"):
         broken.measure([Broken()], Lab())
 
 
