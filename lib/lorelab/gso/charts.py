@@ -215,7 +215,7 @@ def wrong(table: pd.DataFrame) -> alt.Chart:
             height=220,
             title=title(
                 "Wrong bytes on the wire, of 1,600 segments",
-                "5 % dropped, 10 % reordered: model and kernel count the same.",
+                "5 % dropped, 10 % reordered. The model says how many there are at least.",
             ),
         )
     )

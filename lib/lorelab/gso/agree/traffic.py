@@ -1,0 +1,36 @@
+"""`gso/traffic`: equal in every counter, but for wrong segments where some overtake.
+
+A segment that overtakes leaves at once, before its sender is told and writes again, and is right.
+On a host that is late, some leave after that, and are wrong. So the model's number of wrong ones is
+the least there can be, and what left the card is the most.
+"""
+
+import pandas as pd
+
+from lorelab.agreement import Agreement, Verdict, equal
+from lorelab.gso.experiments.traffic import simulate
+from lorelab.gso.params import Traffic
+from lorelab.lab.records import Record
+
+WITHIN = 0.1
+"""A larger deviation has to be refused, or nothing is decided."""
+
+
+def agree(params: Traffic, record: Record) -> Agreement:
+    """Compare counter by counter; of `wrong` among segments that overtake, the bounds."""
+    model, kernel = simulate(params), record.counters
+    said = model.set_index("counter")["value"]
+    least, most = int(said["wrong"]), int(said["sent"])
+    found = equal(model, kernel)
+    wrong = int(kernel.set_index("counter")["value"]["wrong"])
+    if not params.reorder or not least or wrong == least:
+        return found
+    others = equal(*(one[one["counter"] != "wrong"] for one in (model, kernel)))
+    inside = least < wrong <= most
+    row = found.table[found.table["counter"] == "wrong"].assign(agrees=inside)
+    judged = f"{others.judged}; wrong is {wrong}, at least {least} and at most {most}"
+    table = pd.concat([others.table, row], ignore_index=True)
+    if not inside or others.verdict == Verdict.FAILED:
+        return Agreement(Verdict.FAILED, table, judged)
+    decided = most / least - 1 <= WITHIN
+    return Agreement(Verdict.PASSED if decided else Verdict.UNDECIDED, table, judged)
