@@ -10,7 +10,8 @@ def newest():
     """Provenance of a run of gso on the kernel and the programs that are in the tree."""
     for file in sorted((records.FOLDER / "gso").rglob("*.json")):
         found = records.unseal(file).provenance
-        if found.kernel.patches and not tree.differs(found):
+        ours = found.kernel.patches and found.kernel.config == "lab"
+        if ours and not tree.differs(found):
             return found
     raise AssertionError("no run of gso is as the tree is")
 
