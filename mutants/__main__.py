@@ -4,7 +4,9 @@
 
 MODULE is a file or folder below lib/lorelab; without one, all of ROOMS. The sample is of each
 design. A table of scores comes on stdout, with each survivor and its lines; the outcome of every
-mutation goes to mutants/results.csv, in the place of its design's last. Survivors that
+mutation goes to mutants/results.csv as soon as it is there, in the place of what that table had of
+these modules. A run that was broken off goes on where it stood: what was killed is not run again
+while its file is the same; survivors are, for tests may have come since. Survivors that
 mutants/equivalent.csv lists as equivalent, by file, line and change, are no survivors.
 
 Mutations run in a copy of the tree, without compilation, for one of them would compile for longer
@@ -15,6 +17,7 @@ A module without a fast test is untested, and counts in no score.
 
 import argparse
 import ast
+import hashlib
 import os
 import random
 import shutil
@@ -22,13 +25,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from functools import cache
 from itertools import groupby, islice
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
+from lorelab import whole
 from mutants.mutate import Mutation, mutations, valid
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,17 +43,11 @@ MANY = 4
 RESULTS, EQUIVALENT = (ROOT / "mutants" / name for name in ("results.csv", "equivalent.csv"))
 
 
-PASSED, FAILED, INTERRUPTED = 0, 1, 2
-"""Exit codes of pytest; the last is that of tests that can't be imported."""
-
-
-class Tested(NamedTuple):
-    """A mutation and what its tests said."""
-
-    file: Path
-    mutation: Mutation
-    outcome: str
-    """killed, survived, equivalent, or untested if its module has no fast test."""
+COLUMNS = ["design", "file", "source", "line", "kind", "outcome", "before", "after"]
+"""Of RESULTS: source is the digest of the file that was mutated; outcome is killed, survived,
+equivalent, or untested if its module has no fast test."""
+KEY = ["file", "source", "line", "kind", "before", "after"]
+"""What makes two rows the same mutation."""
 
 
 @cache
@@ -113,6 +111,7 @@ def pytest(folder: Path, arguments: list[str], seconds: float | None) -> int | N
     env = {"PYTHONPATH": f"{folder / 'lib'}:{ROOT}", "NUMBA_DISABLE_JIT": "1"}
     env |= {"PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "--tb=no", "-p", "no:cacheprovider"]
+    command += ["-p", "mutants.plain"]
     try:
         done = subprocess.run(
             [*command, *arguments],
@@ -155,18 +154,37 @@ def modules(names: list[str]) -> list[Path]:
     return sorted(file for file in files if file.name != "__init__.py" and tests(file))
 
 
-def run(files: list[Path], sample: int, seed: int, limit: float) -> list[Tested]:
-    """Test a random sample of all mutations of the files."""
+def row(file: Path, mutation: Mutation, outcome: str) -> dict:
+    """One of RESULTS."""
+    return {
+        "design": file.relative_to(PACKAGE).parts[0],
+        "file": str(file.relative_to(ROOT)),
+        "source": hashlib.sha256(file.read_bytes()).hexdigest()[:12],
+        "line": mutation.line,
+        "kind": mutation.kind,
+        "outcome": outcome,
+        "before": mutation.before,
+        "after": mutation.after,
+    }
+
+
+def sample(files: list[Path], size: int, seed: int) -> list[tuple[Path, Mutation]]:
+    """Draw mutations of the files, those of a file together."""
     every = [(file, one) for file in files for one in mutations(file.read_text())]
     random.Random(seed).shuffle(every)
-    drawn = list(islice((pair for pair in every if valid(pair[1])), sample))
+    drawn = sorted(islice((pair for pair in every if valid(pair[1])), size))
     print(f"{len(drawn)} of {len(every)} mutations, seed {seed}", file=sys.stderr)
+    return drawn
+
+
+def run(drawn: list[tuple[Path, Mutation]], limit: float) -> Iterator[dict]:
+    """Test mutations, one after the other; a row of RESULTS each."""
     known = set(pd.read_csv(EQUIVALENT, dtype=str)[["file", "before", "after"]].agg(tuple, axis=1))
-    results, against = [], {}
+    against = {}
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         copy = tree(folder)
-        for number, (file, mutation) in enumerate(sorted(drawn), 1):
+        for number, (file, mutation) in enumerate(drawn, 1):
             key = tuple(tests(file))
             if key not in against:
                 ids = fast(folder, list(key), limit)
@@ -185,9 +203,23 @@ def run(files: list[Path], sample: int, seed: int, limit: float) -> list[Tested]
                 caught = killed(folder, ids, allowed)
                 shutil.copy(file, target)
                 outcome = "killed" if caught else "equivalent" if told in known else "survived"
-            results.append(Tested(file, mutation, outcome))
-            print(f"{number} {outcome} {told[0]}:{mutation.line} {mutation.kind}", file=sys.stderr)
-    return results
+            print(
+                f"{number} of {len(drawn)} {outcome} {told[0]}:{mutation.line} {mutation.kind}",
+                file=sys.stderr,
+            )
+            yield row(file, mutation, outcome)
+
+
+def resume(drawn: list[tuple[Path, Mutation]], kept: pd.DataFrame) -> tuple[pd.DataFrame, list]:
+    """Rows of `kept` that stand for drawn mutations, and the mutations that are still to run.
+
+    A row stands if its mutation was killed and its file is the one that was mutated then.
+    """
+    wanted = {tuple(row(*pair, "")[name] for name in KEY): pair for pair in drawn}
+    killed = kept[kept["outcome"] == "killed"]
+    keys = list(killed[KEY].itertuples(index=False, name=None))
+    stand = killed.loc[[key in wanted for key in keys]]
+    return stand, [pair for key, pair in wanted.items() if key not in set(keys)]
 
 
 def main() -> None:
@@ -204,26 +236,23 @@ def main() -> None:
     if not files:
         parser.error("none of these has tests of its own: takes files below lib/lorelab/DESIGN")
     for design, its in groupby(files, key=lambda file: file.relative_to(PACKAGE).parts[0]):
-        keep(design, run(list(its), given.sample, given.seed, given.limit))
+        measure(design, list(its), given.sample, given.seed, given.limit)
 
 
-def keep(design: str, results: list[Tested]) -> None:
-    """Print what came of a design's mutations, and put it in the place of what is in RESULTS."""
-    rows = [
-        {
-            "design": design,
-            "file": str(one.file.relative_to(ROOT)),
-            "line": one.mutation.line,
-            "kind": one.mutation.kind,
-            "outcome": one.outcome,
-            "before": one.mutation.before,
-            "after": one.mutation.after,
-        }
-        for one in results
-    ]
-    table = pd.DataFrame(rows)
-    others = [kept[kept["design"] != design] for kept in [pd.read_csv(RESULTS)] if len(kept)]
-    pd.concat([*others, table]).sort_values(["design", "file", "line"]).to_csv(RESULTS, index=False)
+def measure(design: str, files: list[Path], size: int, seed: int, limit: float) -> None:
+    """Test a sample of the files' mutations, keep each outcome as it comes, and print the score."""
+    kept = pd.read_csv(RESULTS, dtype=dict.fromkeys(COLUMNS, str) | {"line": int})
+    ours = kept["file"].isin([str(file.relative_to(ROOT)) for file in files])
+    table, left = resume(sample(files, size, seed), kept[ours])
+    for outcome in run(left, limit):
+        table = pd.concat([table, pd.DataFrame([outcome])])[COLUMNS]
+        every = pd.concat([kept[~ours], table]).sort_values(["design", "file", "line"])
+        whole.write(RESULTS, every.to_csv(index=False))
+    report(design, table)
+
+
+def report(design: str, table: pd.DataFrame) -> None:
+    """Print the score of a design by module, and its survivors."""
     counts = table.pivot_table(index="file", columns="outcome", values="line", aggfunc="count")
     print(counts.fillna(0).astype(int).to_string())
     for one in table[table["outcome"] == "survived"].itertuples():

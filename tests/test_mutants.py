@@ -5,9 +5,12 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from mutants import __main__ as mutants
+from mutants import plain
 from mutants.mutate import mutations, valid
 
 SOURCE = '''LIMIT = 3
@@ -96,6 +99,50 @@ def test_the_tests_of_a_module_are_its_own_and_those_that_import_it(file, expect
     names = [str(path.relative_to(mutants.ROOT / "tests")) for path in found]
     assert expected in names
     assert never not in names
+
+
+def test_a_run_that_was_broken_off_goes_on_where_it_stood(tmp_path, monkeypatch):
+    """What was killed is not run again; what survived is, and all of a file that changed."""
+    made = tmp_path / "lib" / "lorelab" / "swap" / "model"
+    made.mkdir(parents=True)
+    file, results = made / "room.py", tmp_path / "results.csv"
+    file.write_text(SOURCE)
+    results.write_text(",".join(mutants.COLUMNS) + "\n")
+    for name, value in (("ROOT", tmp_path), ("PACKAGE", made.parents[1]), ("RESULTS", results)):
+        monkeypatch.setattr(mutants, name, value)
+    ran = []
+
+    def run(drawn, ends):
+        for number, (_, one) in enumerate(drawn):
+            if number == ends:
+                raise KeyboardInterrupt
+            ran.append((one.before, one.after))
+            yield mutants.row(file, one, "killed" if number else "survived")
+
+    monkeypatch.setattr(mutants, "run", run)
+    every = {(before, after) for _, before, after in changes()}
+    with pytest.raises(KeyboardInterrupt):
+        mutants.measure("swap", [file], 100, 1, 4)
+    survived, *killed = ran
+    ran.clear()
+    mutants.measure("swap", [file], 100, 1, 100)
+    assert survived == ran[0]
+    assert sorted(ran) == sorted(every - set(killed))
+    assert len(pd.read_csv(results)) == len(every)
+    ran.clear()
+    file.write_text(SOURCE + "\n")
+    mutants.measure("swap", [file], 100, 1, 100)
+    assert len(ran) == len(pd.read_csv(results)) == len(every)
+
+
+def test_rows_have_attributes_without_numba():
+    """Those of nested structures too, and a field that is named as a method of numpy's rows."""
+    zone = np.dtype([("min", "u8"), ("info", [("high", "u8")])])
+    made = plain.with_rows(np.zeros)(2, zone)
+    made[1].min = 3
+    made[1].info.high = 4
+    assert [(row.min, row.info.high) for row in made] == [(0, 0), (3, 4)]
+    assert plain.with_rows(np.zeros)(2).dtype == float
 
 
 def test_bad_input_is_told_in_a_line():
