@@ -82,7 +82,7 @@ outputs: env
 	$(run) lorelab.book hold
 	$(run) lorelab.book store
 
-# make mutants [FILE or FOLDER below lib/lorelab ...]: one-line mutations against the fast tests.
+# make mutants [FILE or FOLDER below lib/lorelab ...]: one-line mutations against fast tests.
 mutants: env
 	$(run) mutants $(filter-out mutants,$(MAKECMDGOALS))
 

@@ -1,6 +1,6 @@
-"""`make mutants`: a sample of one-line mutations, each against the fast tests of its module.
+"""`make mutants`: a sample of one-line mutations, each against the fast tests of its function.
 
-    python -m mutants [--sample N] [--seed S] [--limit SECONDS] [MODULE ...]
+    python -m mutants [--sample N] [--seed S] [--limit SECONDS] [--budget SECONDS] [MODULE ...]
 
 MODULE is a file or folder below lib/lorelab; without one, all of ROOMS. The sample is of each
 design. A table of scores comes on stdout, with each survivor and its lines; the outcome of every
@@ -9,139 +9,163 @@ these modules. A run that was broken off goes on where it stood: what was killed
 while its file is the same; survivors are, for tests may have come since. Survivors that
 mutants/equivalent.csv lists as equivalent, by file, line and change, are no survivors.
 
-Mutations run in a copy of the tree, without compilation, for one of them would compile for longer
-than its tests run. Fast are those tests that then pass within the limit, each. A run that goes on
-for MANY times the time of the tests as they are is broken off, and the mutation counts as killed.
-A module without a fast test is untested, and counts in no score.
+Tests run without compilation, for a mutation would compile for longer than its tests run. Fast are
+those of the design's tests, but for those that start a kernel, that then pass within the limit. A
+mutation is run against those of them that run its function until one fails, as many as the budget
+of seconds has room for: the fastest first, and each before other examples of one. A test that takes
+MANY times what it took before is broken off, and has failed. A mutation in a function that no fast
+test runs has survived.
 """
 
 import argparse
-import ast
 import hashlib
+import json
 import os
-import random
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
+from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from itertools import groupby, islice
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
 from lorelab import whole
+from lorelab.book import caught
+from lorelab.experiments import DESIGNS
 from mutants.mutate import Mutation, mutations, valid
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "lorelab"
-ROOMS = ("model", "workload", "experiments", "agree", "thread", "damo")
+ROOMS = (
+    *("model", "workload", "experiments", "agree", "thread"),
+    *("damo", "trace", "perf", "zoneinfo.py", "report.py"),
+)
 """Of each design: models, workloads, and what reads and reports."""
-MANY = 4
-RESULTS, EQUIVALENT = (ROOT / "mutants" / name for name in ("results.csv", "equivalent.csv"))
+MANY, BESIDES = 4, 5
+"""A test may take that many times what it took, and that many seconds besides."""
+RESULTS = caught.RESULTS
+EQUIVALENT = ROOT / "mutants" / "equivalent.csv"
 
-
-COLUMNS = ["design", "file", "source", "line", "kind", "outcome", "before", "after"]
-"""Of RESULTS: source is the digest of the file that was mutated; outcome is killed, survived,
-equivalent, or untested if its module has no fast test."""
+COLUMNS = ["design", "file", "source", "line", "kind", "outcome", "tests", "by", "before", "after"]
+"""Of RESULTS: source is the digest of the file that was mutated; outcome is killed, survived or
+equivalent; tests is the number of fast tests that run its function, by the one that failed."""
 KEY = ["file", "source", "line", "kind", "before", "after"]
 """What makes two rows the same mutation."""
 
 
-@cache
-def imported(file: Path) -> set[str]:
-    """Modules of the library that a file imports, by their whole names."""
-    found = set()
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module} | {f"{node.module}.{one.name}" for one in node.names}
-    return found
+class Fast(NamedTuple):
+    """A test that passes in time."""
+
+    seconds: float
+    """Of the CPU."""
+    runs: set[str]
+    """Functions, FILE:NAME each."""
 
 
-def tests(file: Path) -> list[Path]:
-    """The tests of a module; none of one that is in no room of a design.
+PASSED, FAILED, INTERRUPTED, INTERNAL, USAGE, NONE = range(6)
+"""Exit codes of pytest: interrupted are tests that can't be imported, an internal error is that of
+code that leaves by SystemExit, none is what is left if no chosen test is there any more."""
 
-    Its own and those that import it; without its own, those of its room, too. If none imports it,
-    those that import a module that does. A test_mutations.py changes the text of the model itself
-    and would see any change of it, so it is none of them.
+
+ENVIRONMENT = {
+    "NUMBA_DISABLE_JIT": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+}
+"""No compilation, no threads that a fork would lose, none of the plugins that the tests can do
+without."""
+
+
+class Forks:
+    """Runs pytest, each time in a fork of a process that has the libraries loaded.
+
+    `folder` is for what these write, `root` is what the names of tests begin at.
     """
-    inside = file.relative_to(PACKAGE).with_suffix("").parts if PACKAGE in file.parents else ()
-    if len(inside) < 3:
-        return []
-    home = ROOT / "tests" / inside[0]
-    own = home / inside[1] / f"test_{file.stem}.py"
-    room = [own] if own.exists() else (home / inside[1]).glob("test_*.py")
-    name = _name(file)
-    candidates = list(home.rglob("test_*.py"))
-    direct = [one for one in candidates if name in imported(one)]
-    if not direct:
-        users = {_name(one) for one in (PACKAGE / inside[0]).rglob("*.py") if name in imported(one)}
-        direct = [one for one in candidates if users & imported(one)]
-    return sorted({*room, *direct} - set(home.rglob("test_mutations.py")))
+
+    def __init__(self, folder: Path, root: Path = ROOT) -> None:
+        self.folder = folder
+        self.root = root
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "mutants.forks"],
+            cwd=ROOT,
+            env=os.environ | ENVIRONMENT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> "Forks":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.stdin.close()
+        self.process.wait()
+
+    def pytest(self, arguments: list[object], changed: tuple[object, ...] | None = None) -> int:
+        """Exit code of pytest, or minus the signal that ended it.
+
+        Of wrong usage nothing follows for a mutation. Such a run ends here.
+        """
+        always = ["-q", "--rootdir", self.root, "-p", "no:cacheprovider"]
+        given = [str(one) for one in (*always, "-p", "mutants.plain", *arguments)]
+        asked = {"arguments": given, "log": str(self.folder / "log.txt"), "changed": changed}
+        print(json.dumps(asked, default=str), file=self.process.stdin, flush=True)
+        if not (told := self.process.stdout.readline()):
+            sys.exit("mutants: the process that forks has ended")
+        if (code := int(told)) == USAGE:
+            sys.exit(f"mutants: pytest ends with {code}: {self._said()}")
+        return code
+
+    def fast(self, paths: list[Path], limit: float, ran: Path) -> dict[str, Fast]:
+        """Those of the tests that pass in time without compilation, in the order of their use.
+
+        `ran` is the file of what they take and run; if it is there, they are not run.
+        """
+        if not ran.exists():
+            code = self.pytest(["-p", "mutants.traced", "--limit", limit, "--ran", ran, *paths])
+            if code not in (PASSED, FAILED):
+                sys.exit(f"mutants: the tests as they are end with {code}: {self._said()}")
+        found = sorted(json.loads(ran.read_text()).items(), key=lambda one: one[1][0])
+        examples = Counter()
+        ordered = []
+        for id, (seconds, runs) in found:
+            test = id.split("[")[0]
+            ordered.append((examples[test], id, Fast(seconds, set(runs))))
+            examples[test] += 1
+        return {id: one for _, id, one in sorted(ordered, key=lambda one: one[0])}
+
+    def _said(self) -> str:
+        return (self.folder / "log.txt").read_text()[-1000:]
+
+    def killer(self, tests: dict[str, Fast], changed: tuple[object, ...] | None) -> str | None:
+        """The first of the tests that fails, or none; all of them if they can't be imported."""
+        chosen, begun = self.folder / "chosen.json", self.folder / "begun.txt"
+        allowed = {id: MANY * one.seconds + BESIDES for id, one in tests.items()}
+        chosen.write_text(json.dumps(allowed))
+        begun.write_text("import")
+        files = dict.fromkeys(self.root / id.split("::")[0] for id in tests)
+        plugin = ["-p", "mutants.chosen", "--chosen", chosen, "--begun", begun]
+        code = self.pytest([*plugin, "-x", *files], changed)
+        return None if code in (PASSED, NONE) else begun.read_text()
 
 
-def _name(file: Path) -> str:
+def name(file: Path) -> str:
+    """Of a module."""
     return ".".join(("lorelab", *file.relative_to(PACKAGE).with_suffix("").parts))
 
 
-def tree(folder: Path) -> Path:
-    """A copy of the library in a tree that otherwise is the real one; returns the copy."""
-    for entry in ROOT.iterdir():
-        if entry.name not in ("lib", ".git", "build", ".hypothesis"):
-            (folder / entry.name).symlink_to(entry)
-    (folder / "lib").mkdir()
-    (folder / "lib" / "kernel").symlink_to(ROOT / "lib" / "kernel")
-    copy = folder / "lib" / "lorelab"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    return copy
+def tests(design: str) -> list[Path]:
+    """Test files of a design, but for those of its kernel, which boot.
 
-
-PASSED, FAILED, INTERRUPTED = 0, 1, 2
-"""Exit codes of pytest; the last is that of tests that can't be imported."""
-
-
-def pytest(folder: Path, arguments: list[str], seconds: float | None) -> int | None:
-    """Exit code of pytest on the copy in `folder`, or none if it does not end in time.
-
-    Of a code beyond those of tests that pass, fail, or can't be imported nothing follows for a
-    mutation: no tests collected, pytest used wrongly, out of memory. Such a run ends here.
+    A test_mutations.py changes the text of the model itself and would see any change of it, so it
+    is none of them.
     """
-    env = {"PYTHONPATH": f"{folder / 'lib'}:{ROOT}", "NUMBA_DISABLE_JIT": "1"}
-    env |= {"PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "--tb=no", "-p", "no:cacheprovider"]
-    command += ["-p", "mutants.plain"]
-    try:
-        done = subprocess.run(
-            [*command, *arguments],
-            cwd=folder,
-            env=os.environ | env,
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    if done.returncode not in (PASSED, FAILED, INTERRUPTED):
-        sys.exit(f"mutants: pytest ends with {done.returncode}: {done.stdout.decode()[-500:]}")
-    return done.returncode
-
-
-def fast(folder: Path, chosen: list[Path], limit: float) -> list[str]:
-    """Those of the tests that pass in time without compilation, the fastest first."""
-    passed = folder / "passed.txt"
-    paths = [str(path.relative_to(ROOT)) for path in chosen]
-    limited = ["-p", "mutants.fast", "--limit", str(limit), "--passed", str(passed)]
-    pytest(folder, [*limited, *paths], None)
-    return passed.read_text().splitlines()
-
-
-def killed(folder: Path, ids: list[str], seconds: float) -> bool:
-    """Whether a test fails on the copy in `folder`, or does not end in time."""
-    listed = folder / "ids.txt"
-    listed.write_text("".join(f"{id}\n" for id in ids))
-    return pytest(folder, ["-x", f"@{listed}"], seconds) != PASSED
+    home = ROOT / "tests" / design
+    found = (file for file in home.rglob("test_*.py") if file.name != "test_mutations.py")
+    return sorted(file for file in found if home / "kernel" not in file.parents)
 
 
 def modules(names: list[str]) -> list[Path]:
@@ -149,77 +173,120 @@ def modules(names: list[str]) -> list[Path]:
     if names:
         found = [Path(name).resolve() for name in names]
     else:
-        found = [room for name in ROOMS for room in PACKAGE.glob(f"*/{name}")]
+        found = [
+            room for name in ROOMS for one in DESIGNS for room in PACKAGE.glob(f"{one}/{name}")
+        ]
     files = [file for one in found for file in ([one] if one.is_file() else one.rglob("*.py"))]
-    return sorted(file for file in files if file.name != "__init__.py" and tests(file))
+    homes = {PACKAGE / design for design in DESIGNS}
+    return sorted(
+        file
+        for file in files
+        if file.suffix == ".py" and file.name != "__init__.py" and homes & set(file.parents)
+    )
 
 
-def row(file: Path, mutation: Mutation, outcome: str) -> dict:
+def row(file: Path, mutation: Mutation, outcome: str, count: int, by: str | None) -> dict:
     """One of RESULTS."""
     return {
         "design": file.relative_to(PACKAGE).parts[0],
         "file": str(file.relative_to(ROOT)),
-        "source": hashlib.sha256(file.read_bytes()).hexdigest()[:12],
+        "source": caught.digest(file),
         "line": mutation.line,
         "kind": mutation.kind,
         "outcome": outcome,
+        "tests": count,
+        "by": by,
         "before": mutation.before,
         "after": mutation.after,
     }
 
 
 def sample(files: list[Path], size: int, seed: int) -> list[tuple[Path, Mutation]]:
-    """Draw mutations of the files, those of a file together."""
-    every = [(file, one) for file in files for one in mutations(file.read_text())]
-    random.Random(seed).shuffle(every)
-    drawn = sorted(islice((pair for pair in every if valid(pair[1])), size))
+    """Draw mutations of the files, those of a file together.
+
+    Each has a random number of its own, which follows from the seed and from its text, so that the
+    sample stays as it is where the files do.
+    """
+    every = {}
+    for file in files:
+        seen = Counter()
+        for one in mutations(file.read_text()):
+            what = (str(file.relative_to(ROOT)), one.function, one.kind, one.before, one.after)
+            number = hashlib.sha256(repr((seed, what, seen[what])).encode()).digest()
+            seen[what] += 1
+            every[number] = file, one
+    ordered = (every[number] for number in sorted(every))
+    drawn = sorted(islice((pair for pair in ordered if valid(pair[1])), size))
     print(f"{len(drawn)} of {len(every)} mutations, seed {seed}", file=sys.stderr)
     return drawn
 
 
-def run(drawn: list[tuple[Path, Mutation]], limit: float) -> Iterator[dict]:
-    """Test mutations, one after the other; a row of RESULTS each."""
+def state(design: str, limit: float) -> Path:
+    """File that keeps what the tests of a design take and run, one for each state of both."""
+    total = hashlib.sha256()
+    for folder in (PACKAGE, ROOT / "tests" / design):
+        for file in sorted(folder.rglob("*.py")):
+            total.update(f"{file}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+    folder = ROOT / "build" / "mutants"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{design}-{limit}-{total.hexdigest()[:16]}.json"
+
+
+def within(fast: dict[str, Fast], function: str, budget: float) -> dict[str, Fast]:
+    """Tests that run a function, as many as the budget has room for; one at least."""
+    chosen, spent = {}, 0.0
+    for id, one in fast.items():
+        if function in one.runs and (not chosen or spent + one.seconds <= budget):
+            chosen[id] = one
+            spent += one.seconds
+    return chosen
+
+
+def run(
+    design: str, drawn: list[tuple[Path, Mutation]], limit: float, budget: float
+) -> Iterator[dict]:
+    """Test mutations, one after the other; a row of RESULTS each.
+
+    A test that fails for a mutation, but also by itself without one, says nothing, and is left out.
+    """
     known = set(pd.read_csv(EQUIVALENT, dtype=str)[["file", "before", "after"]].agg(tuple, axis=1))
-    against = {}
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        copy = tree(folder)
+    with tempfile.TemporaryDirectory() as made, Forks(Path(made)) as forks:
+        fast = forks.fast(tests(design), limit, state(design, limit))
+        print(f"{design}: {len(fast)} fast tests", file=sys.stderr)
+        passes = {"import"}
         for number, (file, mutation) in enumerate(drawn, 1):
-            key = tuple(tests(file))
-            if key not in against:
-                ids = fast(folder, list(key), limit)
-                begun = time.monotonic()
-                if ids and killed(folder, ids, 3600):
-                    sys.exit(f"mutants: {ids} do not pass a second time")
-                against[key] = ids, MANY * (time.monotonic() - begun) + 5
-                print(f"{len(ids)} fast tests of {file.parent.name}", file=sys.stderr)
-            ids, allowed = against[key]
-            told = (str(file.relative_to(ROOT)), mutation.before, mutation.after)
-            if not ids:
-                outcome = "untested"
-            else:
-                target = copy / file.relative_to(PACKAGE)
-                target.write_text(mutation.source)
-                caught = killed(folder, ids, allowed)
-                shutil.copy(file, target)
-                outcome = "killed" if caught else "equivalent" if told in known else "survived"
+            place = str(file.relative_to(ROOT))
+            while True:
+                chosen = within(fast, f"{file}:{mutation.function}", budget)
+                changed = name(file), file, mutation.source
+                by = forks.killer(chosen, changed) if chosen else None
+                if by is None or by in passes or forks.killer({by: fast[by]}, None) is None:
+                    break
+                print(f"left out, for it fails by itself: {by}", file=sys.stderr)
+                del fast[by]
+            if by:
+                passes.add(by)
+            told = place, mutation.before, mutation.after
+            outcome = "killed" if by else "equivalent" if told in known else "survived"
             print(
-                f"{number} of {len(drawn)} {outcome} {told[0]}:{mutation.line} {mutation.kind}",
+                f"{number} of {len(drawn)} {outcome} {place}:{mutation.line} {mutation.kind}",
                 file=sys.stderr,
             )
-            yield row(file, mutation, outcome)
+            yield row(file, mutation, outcome, len(chosen), by)
 
 
 def resume(drawn: list[tuple[Path, Mutation]], kept: pd.DataFrame) -> tuple[pd.DataFrame, list]:
     """Rows of `kept` that stand for drawn mutations, and the mutations that are still to run.
 
-    A row stands if its mutation was killed and its file is the one that was mutated then.
+    A row stands if its file is the one that was mutated then; where the mutation was not killed, it
+    is run again, after those that never were, for tests may have come since.
     """
-    wanted = {tuple(row(*pair, "")[name] for name in KEY): pair for pair in drawn}
-    killed = kept[kept["outcome"] == "killed"]
-    keys = list(killed[KEY].itertuples(index=False, name=None))
-    stand = killed.loc[[key in wanted for key in keys]]
-    return stand, [pair for key, pair in wanted.items() if key not in set(keys)]
+    wanted = {tuple(row(*pair, "", 0, None)[name] for name in KEY): pair for pair in drawn}
+    keys = pd.Series(list(kept[KEY].itertuples(index=False, name=None)), kept.index, dtype=object)
+    stand = kept[keys.isin(list(wanted))]
+    again = set(keys[stand.index][stand["outcome"] != "killed"])
+    new = [pair for key, pair in wanted.items() if key not in set(keys)]
+    return stand, new + [pair for key, pair in wanted.items() if key in again]
 
 
 def main() -> None:
@@ -227,39 +294,42 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make mutants")
     parser.add_argument("--sample", type=int, default=150)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=5, help="seconds that a fast test may take")
+    parser.add_argument("--limit", type=float, default=10, help="seconds that a fast test may take")
+    parser.add_argument("--budget", type=float, default=60, help="seconds of tests a mutation")
     parser.add_argument("modules", nargs="*", metavar="MODULE")
     given = parser.parse_args()
     if lost := [name for name in given.modules if not Path(name).exists()]:
         parser.error(f"no such module: {lost[0]}")
     files = modules(given.modules)
     if not files:
-        parser.error("none of these has tests of its own: takes files below lib/lorelab/DESIGN")
+        parser.error("nothing to mutate: takes files below lib/lorelab/DESIGN")
     for design, its in groupby(files, key=lambda file: file.relative_to(PACKAGE).parts[0]):
-        measure(design, list(its), given.sample, given.seed, given.limit)
+        ours = list(its)
+        drawn = sample(ours, given.sample, given.seed)
+        measure(design, ours, drawn, given.limit, given.budget)
 
 
-def measure(design: str, files: list[Path], size: int, seed: int, limit: float) -> None:
-    """Test a sample of the files' mutations, keep each outcome as it comes, and print the score."""
-    kept = pd.read_csv(RESULTS, dtype=dict.fromkeys(COLUMNS, str) | {"line": int})
+def measure(design: str, files: list[Path], drawn: list, limit: float, budget: float) -> None:
+    """Test mutations drawn of the files, keep each outcome as it comes, and print the score."""
+    kept = pd.read_csv(RESULTS, dtype=dict.fromkeys(COLUMNS, str) | {"line": int, "tests": int})
     ours = kept["file"].isin([str(file.relative_to(ROOT)) for file in files])
-    table, left = resume(sample(files, size, seed), kept[ours])
-    for outcome in run(left, limit):
+    table, left = resume(drawn, kept[ours])
+    for outcome in run(design, left, limit, budget):
         table = pd.concat([table, pd.DataFrame([outcome])])[COLUMNS]
-        every = pd.concat([kept[~ours], table]).sort_values(["design", "file", "line"])
+        table = table.drop_duplicates(KEY, keep="last")
+        every = pd.concat([kept[~ours], table]).sort_values(["design", "file", "line", "after"])
         whole.write(RESULTS, every.to_csv(index=False))
     report(design, table)
 
 
 def report(design: str, table: pd.DataFrame) -> None:
     """Print the score of a design by module, and its survivors."""
-    counts = table.pivot_table(index="file", columns="outcome", values="line", aggfunc="count")
-    print(counts.fillna(0).astype(int).to_string())
+    print(pd.crosstab(table["file"], table["outcome"]).to_string())
     for one in table[table["outcome"] == "survived"].itertuples():
-        print(f"\n{one.file}:{one.line} ({one.kind})\n- {one.before}\n+ {one.after}")
-    judged = table[table["outcome"].isin(["killed", "survived"])]
-    hit = int((judged["outcome"] == "killed").sum())
-    print(f"\n{design}: {hit} of {len(judged)} killed, {len(table) - len(judged)} not judged\n")
+        print(f"\n{one.file}:{one.line} ({one.kind}, {one.tests} tests)")
+        print(f"- {one.before}\n+ {one.after}")
+    hit, left = (int((table["outcome"] == name).sum()) for name in ("killed", "survived"))
+    print(f"\n{design}: {hit} of {hit + left} killed, {len(table) - hit - left} are equivalent\n")
 
 
 if __name__ == "__main__":

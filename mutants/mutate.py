@@ -36,6 +36,8 @@ COMPUTED = {
 class Mutation(NamedTuple):
     """A module that differs from the real one in one place."""
 
+    function: str
+    """The function or method of the module that this place is in."""
     line: int
     kind: str
     before: str
@@ -56,8 +58,10 @@ def mutations(source: str) -> Iterator[Mutation]:
     for top in tree.body:
         bodies = [top] if isinstance(top, functions) else getattr(top, "body", [])
         for function in (one for one in bodies if isinstance(one, functions)):
+            name = f"{top.name}.{function.name}" if isinstance(top, ast.ClassDef) else function.name
             for statement in _statements(function.body):
-                yield from _of_statement(source, statement)
+                for mutation in _of_statement(source, statement):
+                    yield mutation._replace(function=name)
 
 
 def valid(mutation: Mutation) -> bool:
@@ -145,4 +149,4 @@ def _replaced(source: str, node: ast.expr | ast.stmt, kind: str, by: ast.AST) ->
     before = "".join(lines[first : last + 1]).strip()
     changed = f"{head}{text}{tail}"
     made = "".join([*lines[:first], changed, *lines[last + 1 :]])
-    return Mutation(node.lineno, kind, before, changed.strip(), made)
+    return Mutation("", node.lineno, kind, before, changed.strip(), made)

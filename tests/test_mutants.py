@@ -1,14 +1,16 @@
 """The one-line mutations of `make mutants`, and what is told of a run."""
 
 import ast
+import json
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from lorelab.book import caught
+from lorelab.experiments import DESIGNS
 from mutants import __main__ as mutants
 from mutants import plain
 from mutants.mutate import mutations, valid
@@ -56,49 +58,142 @@ def test_a_mutation_differs_in_its_own_lines_alone():
         assert ast.get_docstring(ast.parse(one.source).body[-1]) == "Docstrings stay, too."
 
 
-@pytest.mark.parametrize(("code", "caught"), [(0, False), (1, True), (2, True)])
-def test_tests_that_fail_or_cannot_be_imported_kill(monkeypatch, tmp_path, code, caught):
-    monkeypatch.setattr(subprocess, "run", lambda *a, **k: SimpleNamespace(returncode=code))
-    assert mutants.killed(tmp_path, [], 1) is caught
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory):
+    """One that is started once; its tests stand in its own folder."""
+    folder = tmp_path_factory.mktemp("forks")
+    with mutants.Forks(folder, folder) as started:
+        yield started
 
 
-def test_a_run_that_collects_no_tests_is_refused(tmp_path):
-    """It says nothing of the mutation, so it is neither killed nor survived."""
-    (tmp_path / "test_none.py").write_text("")
-    with pytest.raises(SystemExit, match="ends with 5"):
-        mutants.killed(tmp_path, ["test_none.py"], 60)
+def file_of(forks, name, *lines):
+    file = forks.folder / name
+    file.write_text("".join(f"{line}\n" for line in lines))
+    return file
 
 
-def test_fast_tests_pass_in_time_and_a_run_that_does_not_end_kills(tmp_path):
-    (tmp_path / "test_three.py").write_text(
-        "def test_fast():\n    pass\n\n\n"
-        "def test_wrong():\n    raise AssertionError\n\n\n"
-        "def test_long():\n    while True:\n        pass\n"
+def test_fast_tests_pass_in_time_and_name_the_functions_that_they_run(forks):
+    """A fixture's functions are of each test that uses it, and so are those that a cache spares."""
+    file = file_of(
+        forks,
+        "test_fast.py",
+        "from functools import cache",
+        "import pytest",
+        "from lorelab import equivalence, numbers",
+        "@cache",
+        "def kept():",
+        "    return numbers.splitmix64(numbers.ONE)",
+        "@pytest.fixture(scope='module')",
+        "def compared():",
+        "    return equivalence.ratio([1, 2, 3], [1, 2, 4])",
+        "def test_one(compared):",
+        "    kept()",
+        "def test_two(compared):",
+        "    kept()",
+        "def test_three():",
+        "    pass",
+        "def test_wrong():",
+        "    raise AssertionError",
+        "def test_long():",
+        "    while True:",
+        "        numbers.splitmix64(numbers.ONE)",
     )
-    ids = mutants.fast(tmp_path, [mutants.ROOT / "test_three.py"], 1)
-    assert ids == ["test_three.py::test_fast"]
-    assert not mutants.killed(tmp_path, ids, 60)
-    assert mutants.killed(tmp_path, ["test_three.py::test_long"], 3)
+    found = forks.fast([file], 0.5, forks.folder / "ran.json")
+    library = mutants.PACKAGE
+    expected = {f"{library}/numbers.py:splitmix64", f"{library}/equivalence.py:ratio"}
+    runs = {id.split("::")[1]: one.runs & expected for id, one in found.items()}
+    assert runs == {"test_one": expected, "test_two": expected, "test_three": set()}
 
 
-@pytest.mark.parametrize(
-    ("file", "expected", "never"),
-    [
-        ("damon/model/core.py", "damon/model/test_core.py", "damon/model/test_young.py"),
-        ("gso/model/flag.py", "gso/experiments/test_traffic.py", "gso/model/test_nothing.py"),
-        (
-            "gso/model/lastsegment.py",
-            "gso/experiments/test_traffic.py",
-            "swap/model/test_oracle.py",
-        ),
-        ("swap/model/scan.py", "swap/model/test_oracle.py", "swap/model/test_mutations.py"),
-    ],
-)
-def test_the_tests_of_a_module_are_its_own_and_those_that_import_it(file, expected, never):
-    found = mutants.tests(mutants.PACKAGE / file)
-    names = [str(path.relative_to(mutants.ROOT / "tests")) for path in found]
-    assert expected in names
-    assert never not in names
+ONE = {"test_page.py::test_page": mutants.Fast(0.1, set())}
+
+
+def changed(old, new):
+    """numbers.py with one text in the place of another."""
+    file = mutants.PACKAGE / "numbers.py"
+    text = file.read_text()
+    assert text.count(old) == 1
+    return mutants.name(file), file, text.replace(old, new)
+
+
+def test_as_many_tests_as_the_budget_has_room_for(forks):
+    """Each before other examples of one, the fastest first, and one at least."""
+    took = {
+        "a.py::one[1]": 1,
+        "a.py::one[2]": 2,
+        "a.py::two": 3,
+        "b.py::three": 9,
+        "b.py::other": 0,
+    }
+    ran = forks.folder / "took.json"
+    runs = {id: ["g" if id == "b.py::other" else "f"] for id in took}
+    ran.write_text(json.dumps({id: [seconds, runs[id]] for id, seconds in took.items()}))
+    fast = forks.fast([], 0, ran)
+    assert list(mutants.within(fast, "f", 4)) == ["a.py::one[1]", "a.py::two"]
+    assert list(mutants.within(fast, "f", 0.5)) == ["a.py::one[1]"]
+    assert list(mutants.within(fast, "f", 20)) == [
+        *("a.py::one[1]", "a.py::two", "b.py::three", "a.py::one[2]")
+    ]
+    assert not mutants.within(fast, "h", 20)
+
+
+def test_a_mutation_is_killed_by_the_test_that_fails(forks):
+    file_of(
+        forks,
+        "test_page.py",
+        "from lorelab.numbers import PAGE",
+        "def test_page():",
+        "    assert PAGE == 4096",
+        "def test_that_was_not_chosen():",
+        "    raise AssertionError",
+    )
+    assert forks.killer(ONE, None) is None
+    assert forks.killer(ONE, changed("4096", "2 * 2048")) is None
+    assert forks.killer(ONE, changed("4096", "4097")) == "test_page.py::test_page"
+    assert forks.killer(ONE, changed("PAGE = 4096", "pass")) == "import"
+    assert forks.killer(ONE, changed("PAGE = 4096", "raise SystemExit")) == "import"
+
+
+def test_a_test_that_does_not_end_kills_even_in_compiled_code(forks, monkeypatch):
+    monkeypatch.setattr(mutants, "BESIDES", 0.5)
+    file_of(
+        forks,
+        "test_page.py",
+        "from lorelab.numbers import PAGE",
+        "def test_page():",
+        "    if PAGE != 4096:",
+        "        sum(range(10**13))",
+    )
+    assert forks.killer(ONE, changed("4096", "4097")) == "test_page.py::test_page"
+
+
+def test_wrong_usage_says_nothing_of_a_mutation(forks):
+    with pytest.raises(SystemExit, match="ends with 4"):
+        forks.pytest(["nowhere.py"])
+
+
+def test_the_tests_of_a_design_boot_nothing_and_read_no_text_of_a_model():
+    names = {str(path.relative_to(mutants.ROOT / "tests")) for path in mutants.tests("swap")}
+    assert {"swap/model/test_oracle.py", "swap/test_params.py"} <= names
+    assert not {"swap/model/test_mutations.py", "swap/kernel/test_cpus.py"} & names
+
+
+def test_a_sample_stays_where_the_files_do(tmp_path, monkeypatch):
+    for name in ("ROOT", "PACKAGE"):
+        monkeypatch.setattr(mutants, name, tmp_path)
+    files = [tmp_path / name for name in ("a.py", "b.py")]
+    for number, file in enumerate(files):
+        file.write_text("".join(f"def f{i}(x):\n    return x + {i + number}\n" for i in range(20)))
+    drawn = mutants.sample(files, 20, 1)
+    assert len(set(drawn)) == 20
+    assert drawn != mutants.sample(files, 20, 2)
+    files[0].write_text("# Moved by a line.\n" + files[0].read_text().replace("x + 0", "x + 99"))
+    again = mutants.sample(files, 20, 1)
+
+    def places(pairs):
+        return {(file, one.function, one.before, one.after) for file, one in pairs}
+
+    assert len(places(drawn) & places(again)) >= 17  # f0 of a.py has three mutations
 
 
 def test_a_run_that_was_broken_off_goes_on_where_it_stood(tmp_path, monkeypatch):
@@ -112,26 +207,30 @@ def test_a_run_that_was_broken_off_goes_on_where_it_stood(tmp_path, monkeypatch)
         monkeypatch.setattr(mutants, name, value)
     ran = []
 
-    def run(drawn, ends):
+    def run(design, drawn, limit, ends):
         for number, (_, one) in enumerate(drawn):
             if number == ends:
                 raise KeyboardInterrupt
             ran.append((one.before, one.after))
-            yield mutants.row(file, one, "killed" if number else "survived")
+            yield mutants.row(file, one, "killed" if number else "survived", 1, None)
 
     monkeypatch.setattr(mutants, "run", run)
+
+    def measure(ends):
+        mutants.measure("swap", [file], mutants.sample([file], 100, 1), 1, ends)
+
     every = {(before, after) for _, before, after in changes()}
     with pytest.raises(KeyboardInterrupt):
-        mutants.measure("swap", [file], 100, 1, 4)
+        measure(4)
     survived, *killed = ran
     ran.clear()
-    mutants.measure("swap", [file], 100, 1, 100)
-    assert survived == ran[0]
+    measure(100)
+    assert survived == ran[-1]
     assert sorted(ran) == sorted(every - set(killed))
     assert len(pd.read_csv(results)) == len(every)
     ran.clear()
     file.write_text(SOURCE + "\n")
-    mutants.measure("swap", [file], 100, 1, 100)
+    measure(100)
     assert len(ran) == len(pd.read_csv(results)) == len(every)
 
 
@@ -145,8 +244,58 @@ def test_rows_have_attributes_without_numba():
     assert plain.with_rows(np.zeros)(2).dtype == float
 
 
+def test_a_file_that_was_changed_is_told(tmp_path):
+    """Its rows stay until the next run, and the table says how many they are."""
+    files = [tmp_path / name for name in ("a.py", "b.py")]
+    results = tmp_path / "results.csv"
+    lines = ["design,file,source,outcome"]
+    for number, file in enumerate(files):
+        file.write_text(f"A = {number}\n")
+        rows = ("killed", "killed", "survived", "equivalent")
+        lines += [f"swap,{file.name},{caught.digest(file)},{outcome}" for outcome in rows]
+    results.write_text("\n".join(lines))
+    assert caught.scores(results, tmp_path).loc["swap"].to_list() == [8, 4, 2, 2, 66.7, 0]
+    files[0].write_text("A = 2\n")
+    files[1].unlink()
+    assert caught.scores(results, tmp_path).loc["swap", "in files changed since"] == 8
+    files[0].write_text("A = 0\n")
+    assert caught.scores(results, tmp_path).loc["swap", "in files changed since"] == 4
+
+
+TABLE = pd.read_csv(mutants.RESULTS)
+JUDGED = pd.read_csv(mutants.EQUIVALENT)
+
+
+def test_the_table_has_a_sample_of_each_design_and_nine_tenths_are_killed():
+    scores = caught.scores()
+    assert set(scores.index) <= set(DESIGNS)
+    assert (scores["mutations"] == 150).all()
+    assert not TABLE.duplicated(mutants.KEY).any()
+    assert (scores["killed, % of not equivalent"] >= 90).all()
+
+
+def test_whoever_calls_a_survivor_equivalent_gives_the_reason():
+    columns = ["file", "before", "after"]
+    assert not JUDGED.duplicated(columns).any()
+    assert JUDGED["reason"].str.split().str.len().ge(5).all()
+    reasons = set(JUDGED[columns].agg(tuple, axis=1))
+    judged = TABLE[TABLE["outcome"] == "equivalent"]
+    assert set(judged[columns].agg(tuple, axis=1)) == reasons
+
+
+def test_the_rows_of_a_file_as_it_is_are_mutations_of_it():
+    now = TABLE[~caught.changed(TABLE)]
+    for name, rows in now.groupby("file"):
+        every = mutations((mutants.ROOT / name).read_text())
+        made = {(one.line, one.kind, one.before, one.after) for one in every}
+        assert set(rows[["line", "kind", "before", "after"]].agg(tuple, axis=1)) <= made
+
+
 def test_bad_input_is_told_in_a_line():
-    for module, why in (("nowhere.py", "no such module"), ("lib/lorelab/cli.py", "of its own")):
+    for module, why in (
+        ("nowhere.py", "no such module"),
+        ("lib/lorelab/cli.py", "nothing to mutate"),
+    ):
         done = subprocess.run(
             [sys.executable, "-m", "mutants", module],
             cwd=mutants.ROOT,
