@@ -17,6 +17,7 @@ from lorelab.vmalock.params import (
     Taken,
     Threads,
     Workloads,
+    WorkloadsFollowed,
     Wrap,
     Zerocopy,
 )
@@ -81,6 +82,11 @@ EXPERIMENTS = [
         name="vmalock/workloads",
         question="What becomes of faults when threads start, fork, and receive without copying?",
         Params=Workloads,
+    ),
+    Experiment(
+        name="vmalock/workloads-followed",
+        question="Does the kernel take the model's path when threads start, fork, and receive?",
+        Params=WorkloadsFollowed,
     ),
     Experiment(
         name="vmalock/taken",

@@ -204,13 +204,24 @@ class Workloads(Params):
     workload: Literal["launch", "fork", "receive"] = param("launch", "what runs")
     path: Literal["vma", "mmap"] = param("vma", "what faults and receives try first")
     threads: int = param(
-        100, "threads that start, or receivers; a fork has two", "threads", ge=1, le=1000
+        100, "threads that start, or receivers; a fork has two", "threads", ge=1, le=999
     )
     size: int = param(
         64, "pages of a thread, mappings of a fork, or calls of madvise()", ge=1, le=20_000
     )
     same: bool = param(False, "madvise() changes the VMA that all receive in")
     cpus: int = param(2, "CPUs of the guest", "CPUs", ge=1, le=8)
+
+
+class WorkloadsFollowed(Workloads):
+    """Parameters of `vmalock/workloads-followed`."""
+
+    threads: int = param(
+        20, "threads that start, or receivers; a fork has two", "threads", ge=1, le=999
+    )
+    size: int = param(
+        32, "pages of a thread, mappings of a fork, or calls of madvise()", ge=1, le=20_000
+    )
 
 
 class Broken(Params):

@@ -2,7 +2,7 @@
 /*
  * What a process sees of its memory while a step of the VMA lock is left out.
  *
- *	broken fork ROUNDS VMAS
+ *	broken fork ROUNDS VMAS [LOG]
  *	broken remap ROUNDS PAGES
  *
  * fork: one thread writes to a page without end and reads back what it wrote; one forks ROUNDS
@@ -13,7 +13,8 @@
  * remap: one thread maps two files over each other, ROUNDS times, and looks whether each of PAGES
  * places shows the file that it mapped last; others touch these places all the time.
  *
- * Prints "ROUNDS WRONG": writes lost, or places that showed the other file. Wants four CPUs.
+ * Prints "ROUNDS WRONG", writes lost, or places that showed the other file; of forks also how many
+ * VMAs each of them copies. Wants four CPUs. LOG is the file of the kernel's log of VMA locks, or "-".
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -28,6 +29,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "section.h"
 
 #define PAGE 4096UL
 #define APART (16 * PAGE)	/* what one fault maps of a file at most: fault_around_bytes */
@@ -53,7 +56,7 @@ static void on_cpu(int cpu)
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
+	CPU_SET(cpu % sysconf(_SC_NPROCESSORS_ONLN), &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		err(1, "CPU %d", cpu);
 }
@@ -74,6 +77,7 @@ static void *write_and_read(void *unused)
 	volatile unsigned long *word = (unsigned long *)memory;
 	unsigned long n = 0;
 
+	counted(1);
 	on_cpu(1);
 	*word = n;
 	while (!over) {
@@ -82,6 +86,7 @@ static void *write_and_read(void *unused)
 			wrong++;
 		*word = ++n;
 	}
+	counted(0);
 	return unused;
 }
 
@@ -91,6 +96,7 @@ static void *copy_on_write(void *unused)
 	volatile unsigned long *word = (unsigned long *)memory;
 	unsigned long seen = 0;
 
+	counted(1);
 	on_cpu(2);
 	while (!over) {
 		if (begun == seen)
@@ -99,6 +105,7 @@ static void *copy_on_write(void *unused)
 		wait_ns(seen * 37 % 100 * 20000);
 		word[64] = seen;
 	}
+	counted(0);
 	return unused;
 }
 
@@ -107,6 +114,7 @@ static void forks(void)
 	int status;
 	pid_t pid;
 
+	counted(1);
 	on_cpu(3);
 	for (unsigned long r = 0; r < rounds; r++) {
 		begun++;
@@ -119,6 +127,22 @@ static void forks(void)
 			errx(1, "a child failed");
 		usleep(2000);
 	}
+	counted(0);
+}
+
+/* Lines of /proc/self/maps; vsyscall's is of no VMA. */
+static unsigned long vmas(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long nr = 0;
+	char line[512];
+
+	if (!maps)
+		err(1, "/proc/self/maps");
+	while (fgets(line, sizeof(line), maps))
+		nr += !strstr(line, "[vsyscall]");
+	fclose(maps);
+	return nr;
 }
 
 static void *touch(void *unused)
@@ -159,12 +183,13 @@ static void remap(void)
 int main(int argc, char **argv)
 {
 	pthread_t threads[READERS];
+	bool fork_mode = argc > 1 && !strcmp(argv[1], "fork");
+	const char *log = argc == 5 ? argv[4] : "-";
+	unsigned long copied = 0;
 	int nr = 0;
-	bool fork_mode;
 
-	if (argc != 4)
+	if (argc != 4 && !(argc == 5 && fork_mode))
 		errx(2, "takes fork or remap, rounds, size; see the source");
-	fork_mode = !strcmp(argv[1], "fork");
 	rounds = number(argv[2]);
 	size = number(argv[3]);
 
@@ -184,7 +209,11 @@ int main(int argc, char **argv)
 	if (fork_mode) {
 		pthread_create(&threads[nr++], NULL, write_and_read, NULL);
 		pthread_create(&threads[nr++], NULL, copy_on_write, NULL);
+		copied = vmas();
+		wait_ns(0);	/* The clock's page can't be mapped for it. */
+		begin(log);
 		forks();
+		end(log);
 	} else {
 		while (nr < READERS)
 			pthread_create(&threads[nr++], NULL, touch, NULL);
@@ -193,6 +222,9 @@ int main(int argc, char **argv)
 	over = true;
 	while (nr)
 		pthread_join(threads[--nr], NULL);
-	printf("%lu %lu\n", rounds, wrong);
+	printf("%lu %lu", rounds, wrong);
+	if (fork_mode)
+		printf(" %lu", copied);
+	printf("\n");
 	return 0;
 }

@@ -35,12 +35,15 @@ def run(params):
         (FOLDER / "delay_us").write_text("0")
         yield {"run": number, "counts": {name: after[name] - before[name] for name in after}}
         if one["log"]:
-            entries = (FOLDER / "log").read_bytes()
-            yield {"run": number, "logged": int((FOLDER / "log_nr").read_text())}
-            packed = zlib.compress(entries, 6)
-            for at in range(0, len(packed), PIECE):
-                piece = base64.b64encode(packed[at : at + PIECE]).decode()
-                yield {"run": number, "piece": piece}
+            yield from ({"run": number, **row} for row in entries())
+
+
+def entries():
+    """Yield the log in rows: how many steps it has, or would have had with more room; pieces."""
+    yield {"logged": int((FOLDER / "log_nr").read_text())}
+    packed = zlib.compress((FOLDER / "log").read_bytes(), 6)
+    for at in range(0, len(packed), PIECE):
+        yield {"piece": base64.b64encode(packed[at : at + PIECE]).decode()}
 
 
 def counts():

@@ -9,8 +9,15 @@ from lorelab.vmalock.model.follow import NAMES, OPEN, OTHER, SAME, follow
 from lorelab.vmalock.params import Followed
 
 
-def followed(log: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+def followed(log: pd.DataFrame, received: int = 0) -> tuple[pd.DataFrame, int]:
     """The log with what the model says, as columns `model` and `judged` (same, open, other).
+
+    Parameters
+    ----------
+    log : DataFrame
+        As recorded.
+    received : int
+        The VMA that TCP is received in; 0 for none.
 
     Returns
     -------
@@ -22,8 +29,8 @@ def followed(log: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     columns = [log[n].to_numpy(np.uint64) for n in ("task", "vma", "vm_lock_seq", "mm_lock_seq")]
     said, judged = np.zeros_like(event), np.zeros_like(event)
     vmas = np.zeros((int(log["vma"].max()) + 1, 4), np.uint64)
-    tasks = np.zeros((int(log["task"].max()) + 1, 2), np.uint64)
-    between = follow(event, *columns, said, judged, vmas, tasks)
+    tasks = np.zeros((int(log["task"].max()) + 1, 3), np.uint64)
+    between = follow(event, *columns, np.uint64(received), said, judged, vmas, tasks)
     words = {int(SAME): "same", int(OPEN): "open", int(OTHER): "other"}
     told = log.assign(model=np.array(NAMES)[said], judged=pd.Series(judged).map(words).to_numpy())
     return told, int(between)
@@ -31,7 +38,11 @@ def followed(log: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
 def agree(params: Followed, record: Record) -> Agreement:
     """Every step has to be the model's; open ones may be few."""
-    told, between = followed(record.counters)
+    return judge(*followed(record.counters))
+
+
+def judge(told: pd.DataFrame, between: int) -> Agreement:
+    """The same of a log that the model has gone through."""
     rows = []
     for event, steps in told.groupby("event", sort=False):
         judged = steps["judged"].value_counts()

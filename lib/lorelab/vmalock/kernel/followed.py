@@ -8,7 +8,8 @@ import pandas as pd
 
 from lorelab.errors import RunFailed
 from lorelab.lab.records import Record
-from lorelab.lab.run import Lab, by_boot
+from lorelab.lab.run import Lab, Measured, by_boot
+from lorelab.params import Params
 from lorelab.vmalock.kernel import boot
 from lorelab.vmalock.params import Followed
 
@@ -46,13 +47,23 @@ def measure(wanted: list[Followed], lab: Lab) -> list[Record]:
 
 
 def _measure(wanted: list[Followed], lab: Lab) -> list[Record]:
-    measured = boot.threads(wanted, lab, log=True)
+    return logs(NAME, wanted, boot.threads(wanted, lab, log=True))
+
+
+def logs(name: str, wanted: list[Params], measured: Measured) -> list[Record]:
+    """The records of an experiment whose runs were logged in one boot.
+
+    Raises
+    ------
+    RunFailed
+        The log has no room for one of them.
+    """
     found = []
     for run, params in enumerate(wanted):
         log = laid_out(boot.pieces_of(measured, run))
         if len(log) != boot.logged(measured, run):
             raise RunFailed(f"the log has room for {len(log)} steps: ask for fewer rounds or pages")
-        found.append(measured.record(NAME, params, log, run + 1))
+        found.append(measured.record(name, params, log, run + 1))
     return found
 
 

@@ -1,69 +1,101 @@
 """`vmalock/workloads` on a real kernel: threads that start, fork, and receive without copying."""
 
 from lorelab.counters import table
+from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
-from lorelab.lab.run import Lab, by_boot
+from lorelab.lab.run import Lab, Measured, by_boot
 from lorelab.lab.run import measure as run
-from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN, counts_of
+from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN
 from lorelab.vmalock.kernel.threads import COUNTED
 from lorelab.vmalock.params import Workloads
 
 NAME = "vmalock/workloads"
 AREAS = 4
 """A thread's stack, TLS, signal stack and table, as in the model's launch."""
+LAUNCHED = range(16, 10_001)
+"""Pages of a thread: of its stack it touches at least those that it needs itself, four."""
 FORKS = 20
 SAID = {
     "launch": {},
-    "fork": {"forks": "forks", "lost": "writes"},
+    "fork": {"forks": "forks", "lost": "writes", "vmas": "VMAs"},
     "receive": {"receives": "calls", "mapped": "bytes", "copied": "bytes"},
 }
 """What the programs print, in order."""
+TRACED = {
+    "faults": "faults",
+    "locked": "VMAs",
+    "refused": "VMAs",
+    "marks": "VMAs",
+    "reads": "times",
+    "writes": "times",
+}
+"""What trace points count of the program's own threads."""
+WRITERS = ("marks", "reads", "writes")
+"""Of these a fork's count is the forking thread's, for its children bear the program's name."""
 
 
 def measure(wanted: list[Workloads], lab: Lab) -> list[Record]:
-    """Run the programs on a kernel with the chapter's switches; runs of as many CPUs share a boot.
+    """Run the programs; runs of as many CPUs share a boot.
+
+    A kernel without the chapter's patches answers `path=vma` only, which needs no switch.
 
     Returns
     -------
     list of Record
-        As asked: the counters of `vmalock/threads`, `step_locked` (VMAs locked by faults and by
-        receives), and what the program printed, all of step 0.
+        As asked, all of step 0: what the program printed, `TRACED`, and from a kernel with the
+        patches the counters of `vmalock/threads` and `step_locked` (VMAs locked by faults and by
+        receives), these two for the whole guest.
     """
     return by_boot(wanted, lambda params: params.cpus, lambda runs: _measure(runs, lab))
+
+
+def ran(wanted: list[Workloads], lab: Lab, log: bool) -> Measured:
+    """Run the program of each of `wanted`, all of as many CPUs, in one boot."""
+    runs = [
+        {"command": _command(params), "log": log, "switches": _switches(params)}
+        for params in wanted
+    ]
+    machine = Machine(cpus=wanted[0].cpus, memory_mib=1024)
+    rows = None if log else len(runs)
+    job = Job(DESIGN, "workloads", {"runs": runs}, SECONDS_A_RUN * len(runs), rows)
+    return run(machine, job, lab, patched=True)
 
 
 def _command(params: Workloads) -> list[str]:
     numbers = [str(params.threads), str(params.size)]
     if params.workload == "launch":
+        if params.size not in LAUNCHED:
+            raise BadInput(f"size={params.size}: a launch takes {LAUNCHED[0]} to {LAUNCHED[-1]}")
         return ["launch", numbers[0], str(AREAS), numbers[1]]
     if params.workload == "fork":
         return ["broken", "fork", str(FORKS), numbers[1]]
     return ["receive", *numbers, "same" if params.same else "other"]
 
 
+def _switches(params: Workloads) -> dict[str, str]:
+    if params.path == "vma":
+        return {}
+    return {"vmalock/fault_path": params.path, "vmalock/tcp_path": params.path}
+
+
 def _measure(wanted: list[Workloads], lab: Lab) -> list[Record]:
-    runs = [
-        {
-            "command": _command(params),
-            "switches": {
-                "vmalock/fault_path": params.path,
-                "vmalock/tcp_path": params.path,
-            },
-        }
-        for params in wanted
-    ]
-    machine = Machine(cpus=wanted[0].cpus, memory_mib=1024)
-    job = Job(DESIGN, "workloads", {"runs": runs}, SECONDS_A_RUN * len(runs), len(runs))
-    measured = run(machine, job, lab, patched=True)
+    measured = ran(wanted, lab, log=False)
+    release = measured.source["kernel"].release
     found = []
     for number, params in enumerate(wanted):
-        counts = counts_of(measured, number)
-        [said] = (row["said"] for row in measured.rows if row["run"] == number)
-        counters = {name: (unit, [counts[name]]) for name, unit in COUNTED.items()}
-        counters["step_locked"] = ("VMAs", [counts["step_locked"]])
-        for (name, unit), value in zip(SAID[params.workload].items(), said, strict=True):
+        [row] = (row for row in measured.rows if row["run"] == number)
+        counters = {
+            name: (unit, [row["counts"][name]])
+            for name, unit in {**COUNTED, "step_locked": "VMAs"}.items()
+            if name in row["counts"]
+        }
+        for (name, unit), value in zip(SAID[params.workload].items(), row["said"], strict=True):
             counters[name] = (unit, [value])
-        laid = table(NAME, "v6.12", "kernel", counters, first=0)
+        for name, unit in TRACED.items():
+            whose = "first" if params.workload == "fork" and name in WRITERS else "all"
+            counters[name] = (unit, [row["traced"][name][whose]])
+        variant = ".".join(release.split(".")[:2])
+        laid = table(NAME, f"v{variant}", "kernel", counters, first=0)
         found.append(measured.record(NAME, params, laid, number + 1))
     return found

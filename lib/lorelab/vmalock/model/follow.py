@@ -3,18 +3,20 @@
 A recorded run says in which order its threads took steps, and which VMA each was about. From that
 alone the model knows the sequence numbers, the marks, and who holds which VMA, and says what each
 step comes to: whether a reader is let in or refused, and why; whether a writer marks a VMA, has
-marked it before, or waits; which way each fault then ends. The kernel's own answer is held against
-it, step by step.
+marked it before, or waits; which way each fault and each receive then goes, and how it ends; that
+readers of mmap_lock and its writer keep each other out, and that who marks is its writer. The
+kernel's own answer is held against it, step by step.
 
 Three things it does not say. A fault that has to wait for a page of a file drops its VMA's lock
 where nothing is logged, and says only that it starts again. A writer that waits for readers joins
-the queue of the VMA's rwsem a moment after it said so; until then a reader may still come in. And
+the queue of the VMA's rwsem a moment after it said so; until then a reader may still come in, and
+the first one that does not tells that the writer has. And
 mmap_lock counts its sequence up just before or after the step that says so, so that a reader in
 between reads the other number. Where either answer is right, the kernel's is taken, and the step is
 counted as open.
 """
 
-from lorelab.numbers import ONE, ZERO, U, njit
+from lorelab.numbers import ONE, TWO, ZERO, U, njit
 
 NAMES = (
     *("no_vma", "early", "trylock", "late", "detached", "range", "locked", "unlocked"),
@@ -50,12 +52,26 @@ SEQUENCE = U(0xFFFFFFFF)
 SAME, OPEN, OTHER = U(0), U(1), U(2)
 """What came of a step: as the model says, one of two answers that are right, or another one."""
 
-# where a thread is in its fault
-OUTSIDE, REFUSED, INSIDE, LEFT, FAILED_TRY = (U(n) for n in range(5))
+# where a thread is in its fault or receive
+OUTSIDE, REFUSED, INSIDE, LEFT, FAILED_TRY, WANTS = (U(n) for n in range(6))
+RECEIVES, TURNED_AWAY, ELSEWHERE = (U(n) for n in range(6, 9))
+# what it has of mmap_lock
+NOTHING, SHARED, ALONE = (U(n) for n in range(3))
 
 
 @njit
-def follow(event, task, vma, vm_lock_seq, mm_lock_seq, said, judged, vmas, tasks):
+def due(at):
+    """What a thread does next, of all that is logged, from some places; 0 where that is open."""
+    if at == REFUSED:
+        return MMAP
+    if at == LEFT:
+        return DONE
+    # lock_mm_and_find_vma(), which may try first or have to grow a stack; find_tcp_vma()
+    return MMAP_READ if at in (WANTS, TURNED_AWAY) else NO_VMA
+
+
+@njit
+def follow(event, task, vma, vm_lock_seq, mm_lock_seq, received, said, judged, vmas, tasks):
     """Go through a log.
 
     Parameters
@@ -63,11 +79,14 @@ def follow(event, task, vma, vm_lock_seq, mm_lock_seq, said, judged, vmas, tasks
     event, task, vma, vm_lock_seq, mm_lock_seq : ndarray of uint64
         The log, one entry a step. Tasks and VMAs are numbered from 0; VMA 0 stands for none. The
         sequence numbers are those that the kernel wrote down as it took the step.
+    received : uint64
+        The VMA that TCP is received in, where no page faults; 0 for none.
     said, judged : ndarray of uint64
         Filled in: the event that the model has there, and `SAME`, `OPEN` or `OTHER`.
-    vmas, tasks : ndarray of shape (number, 4) and (number, 2), uint64, zeroed
+    vmas, tasks : ndarray of shape (number, 4) and (number, 3), uint64, zeroed
         State: of a VMA whether it was seen, its sequence, its readers, and whether a writer waits
-        for them; of a task where it is in its fault, and the VMA that it locked.
+        for them (1, or 2 once it is in the queue); of a task where it is in its fault, the VMA that
+        it locked, and what it has of mmap_lock.
 
     Returns
     -------
@@ -77,9 +96,10 @@ def follow(event, task, vma, vm_lock_seq, mm_lock_seq, said, judged, vmas, tasks
     seq = mm_lock_seq[0]
     ended = False
     between = 0
+    readers = writers = ZERO
     for n in range(len(event)):
         what, who, which, read = event[n], task[n], vma[n], mm_lock_seq[n]
-        here = vmas[which]
+        here, at = vmas[which], tasks[who, 0]
         ends = what in (MMAP_WRITE_END, DOWNGRADE)
         legal = True
         # the mm's sequence, as the writers' steps have it
@@ -102,30 +122,43 @@ def follow(event, task, vma, vm_lock_seq, mm_lock_seq, said, judged, vmas, tasks
             if what in (MARKED, WAITED):
                 here[1] = seq + ONE  # it was anything but what it is marked with
         answer, is_open = what, False
+        owed = due(at)
         if what in (EARLY, TRYLOCK, LATE, LOCKED):
             if here[1] == seq:
                 answer = EARLY
             elif here[3] != ZERO:
-                answer, is_open = TRYLOCK, True
+                answer, is_open = TRYLOCK, here[3] == ONE
+                if what == TRYLOCK:
+                    here[3] = TWO
             else:
                 answer = LOCKED
             if is_open and (what in (LOCKED, TRYLOCK)):
                 answer = what
             if what == LOCKED:
                 here[2] += ONE
-                tasks[who, 0], tasks[who, 1] = INSIDE, which
+                tasks[who, 0] = RECEIVES if which == received else INSIDE
+                tasks[who, 1] = which
             else:
-                tasks[who, 0] = REFUSED
-        elif what in (NO_VMA, RANGE):
+                tasks[who, 0] = TURNED_AWAY if which == received else REFUSED
+        elif what == NO_VMA:
             tasks[who, 0] = REFUSED
+        elif what == RANGE:
+            tasks[who, 0] = ELSEWHERE  # unlocks it and is refused
+        elif what == DETACHED:
+            tasks[who, 0] = OUTSIDE  # unlocks it and begins anew
         elif what == UNLOCKED:
             here[2] -= ONE
-            if tasks[who, 0] == INSIDE:
+            if at == INSIDE:
                 tasks[who, 0] = LEFT
+            elif at == RECEIVES:
+                tasks[who, 0] = OUTSIDE
+            elif at == ELSEWHERE:
+                tasks[who, 0] = TURNED_AWAY if which == received else REFUSED
         elif what == MMAP_TRY:
-            if tasks[who, 0] == INSIDE:
+            if at == INSIDE:
                 tasks[who, 0] = FAILED_TRY
         elif what in (MARKED, MARKED_AGAIN, WAIT):
+            legal &= tasks[who, 2] == ALONE
             if here[1] == seq:
                 answer = MARKED_AGAIN
             elif here[2] != ZERO:
@@ -141,12 +174,9 @@ def follow(event, task, vma, vm_lock_seq, mm_lock_seq, said, judged, vmas, tasks
             answer = WAITED if here[2] == ZERO else WAIT
             here[1], here[3] = seq, ZERO
         elif what in (DONE, RETRY, MMAP):
-            at = tasks[who, 0]
             if at in (LEFT, INSIDE):
                 answer = DONE
-            elif at == REFUSED:
-                answer = MMAP
-            tasks[who, 0] = OUTSIDE
+            tasks[who, 0] = WANTS if what == MMAP else OUTSIDE
             if what == RETRY:
                 answer = RETRY if at in (FAILED_TRY, INSIDE) else DONE
                 tasks[who, 0] = REFUSED
@@ -154,11 +184,29 @@ def follow(event, task, vma, vm_lock_seq, mm_lock_seq, said, judged, vmas, tasks
                     # the handler has dropped the lock, to wait for a page of a file
                     vmas[tasks[who, 1], 2] -= ONE
                     is_open = True
+        elif what == MMAP_READ:
+            legal &= writers == ZERO
+            readers, tasks[who, 2] = readers + ONE, SHARED
+        elif what == MMAP_READ_END:
+            # of one that had it before the log began nothing is known
+            if tasks[who, 2] == SHARED:
+                readers, tasks[who, 2] = readers - ONE, NOTHING
         elif what == MMAP_WRITE:
+            legal &= readers == ZERO and writers == ZERO
+            writers, tasks[who, 2] = ONE, ALONE
             # a writer's sequence is odd, and one more than the last one's
             answer = MMAP_WRITE if seq & ONE == ONE else MMAP_WRITE_END
-        elif ends and seq & ONE == ZERO:
-            answer = MMAP_WRITE
+        elif ends:
+            if tasks[who, 2] == ALONE:
+                writers, tasks[who, 2] = ZERO, NOTHING
+            if what == DOWNGRADE:
+                readers, tasks[who, 2] = readers + ONE, SHARED
+            if seq & ONE == ZERO:
+                answer = MMAP_WRITE
+        if at in (WANTS, TURNED_AWAY) and what in (MMAP_READ, MMAP_WRITE):
+            tasks[who, 0] = OUTSIDE
+        if owed != NO_VMA and what != owed and not (at == WANTS and what in (MMAP_TRY, MMAP_WRITE)):
+            answer = owed
         said[n] = answer
         judged[n] = OTHER if answer != what or not legal else (OPEN if is_open else SAME)
     return between

@@ -1,0 +1,96 @@
+"""`vmalock/workloads`: what follows from the program, in whatever order its threads get on.
+
+Each is counted of the program's own threads, and has to be equal. On 6.12 and 7.3 alike:
+
+- A page fault in user mode asks once for its VMA's lock (`do_user_addr_fault()`), a receive that
+  has a page to map likewise (`find_tcp_vma()`); with path=mmap neither does. So `locked` and
+  `refused` together are faults and receives. The kernel's own `vma_lock_abort` is `refused`, and
+  the sum of its reasons.
+- A launch has the faults and the writers of the model's `vmalock/launch`, and none is refused, for
+  nobody changes an area but its thread. Of its faults the first one of each area takes mmap_lock
+  for reading, once: at once for its `anon_vma` (`__vmf_anon_prepare()`), or when it is tried again.
+- A fork takes mmap_lock for writing of the parent and of the child, and marks each VMA of the
+  parent (`dup_mmap()`); on 7.3 each of the child, too.
+- A madvise() that changes flags is a writer that marks one VMA (`madvise_update_vma()`). A receive
+  takes mmap_lock for reading if it was refused its VMA.
+
+What is left depends on who comes first, and how fast two emulated CPUs are is not a thing that the
+model could know: it is not judged.
+"""
+
+import pandas as pd
+
+from lorelab.agreement import Agreement, Verdict
+from lorelab.lab.records import Record
+from lorelab.params import label
+from lorelab.vmalock.experiments import launch
+from lorelab.vmalock.kernel.workloads import AREAS
+from lorelab.vmalock.params import Launch, Variant, Workloads
+
+REASONS = ("step_no_vma", "step_early", "step_trylock", "step_late", "step_range")
+OPEN = ("vma_lock_retry", *REASONS, "rwsem_sleep_reader", "rwsem_sleep_writer")
+"""Counters of the kernel that the order of events decides."""
+
+
+def agree(params: Workloads, record: Record) -> Agreement:
+    """Compare what follows from the program with what the kernel counted."""
+    counters = record.counters.set_index("counter")
+    kernel = counters["value"].astype(int)
+    [variant] = record.counters["variant"].unique()
+    expected = {"locked + refused": _asked(params, kernel)}
+    expected |= _follows(params, kernel, variant)
+    kernel["locked + refused"] = kernel["locked"] + kernel["refused"]
+    if "vma_lock_abort" in kernel:
+        expected["vma_lock_abort"] = kernel["refused"]
+        expected["reasons of vma_lock_abort"] = kernel["refused"]
+        kernel["reasons of vma_lock_abort"] = kernel[list(REASONS)].sum()
+    rows = [
+        {
+            "counter": name,
+            "unit": counters["unit"].get(name, "faults"),
+            "model": int(value),
+            "kernel": int(kernel[name]),
+            "agrees": bool(value == kernel[name]),
+        }
+        for name, value in expected.items()
+    ]
+    table = pd.DataFrame(rows)
+    same = int(table["agrees"].sum())
+    judged = f"{same} of {len(table)} counters are what follows from the program, exactly"
+    if shown := ", ".join(name for name in OPEN if name in kernel):
+        judged += f"; not judged, for the order of events decides: {shown}"
+    return Agreement(Verdict.PASSED if same == len(table) else Verdict.FAILED, table, judged)
+
+
+def _asked(params: Workloads, kernel: pd.Series) -> int:
+    """How often a VMA's lock is asked for."""
+    return 0 if params.path == "mmap" else kernel["faults"] + kernel.get("receives", 0)
+
+
+def _follows(params: Workloads, kernel: pd.Series, variant: str) -> dict[str, int]:
+    """What one workload comes to, by counter."""
+    if params.workload == "launch":
+        return _launch(params, variant)
+    if params.workload == "fork":
+        forks, marked = kernel["forks"], 2 if variant == label(Variant.V7_3) else 1
+        return {"writes": 2 * forks, "marks": forks * kernel["vmas"] * marked}
+    reads = kernel["receives"] if params.path == "mmap" else kernel["refused"]
+    return {"faults": 0, "writes": params.size, "marks": params.size, "reads": reads}
+
+
+def _launch(params: Workloads, variant: str) -> dict[str, int]:
+    policy = Variant.MMAP_LOCK
+    if params.path == "vma":
+        policy = Variant.V7_3 if variant == label(Variant.V7_3) else Variant.V6_12
+    told = Launch(
+        threads=params.threads, areas=AREAS, pages=params.size, cpus=params.cpus, policy=policy
+    )
+    model = launch.simulate(told).set_index("counter")["value"].astype(int)
+    aborts = ("abort_early", "abort_trylock", "abort_late")
+    first = params.threads * AREAS
+    return {
+        "faults": model["faults"],
+        "writes": model["writes"],
+        "refused": model[list(aborts)].sum(),
+        "reads": model["mmap"] if params.path == "mmap" else first,
+    }
