@@ -292,7 +292,7 @@ class Guest(Params):
     min_free_kib: int = param(2896, "vm.min_free_kbytes", "KiB", ge=1024, le=2**20)
     exact: bool = param(False, "batch counters without per-CPU parts")
     dma32_mib: int = param(
-        192, "memory below the 4 GiB line: DMA and DMA32, the rest is Normal", "MiB", ge=128
+        192, "memory of DMA and DMA32; the rest is Normal, or Movable", "MiB", ge=128
     )
 
     @model_validator(mode="after")
@@ -306,7 +306,16 @@ class Followed(Guest):
     """`fairzone/followed`: each walk of the zonelist, written down by the kernel."""
 
     log_mib: int = param(
-        16, "logged: that much is written, and twice as much read", "MiB", ge=1, le=512
+        16,
+        "logged: that much is written, or touched, and twice as much read",
+        "MiB",
+        ge=1,
+        le=512,
+    )
+    layout: Literal["zones", "movable"] = param(
+        "zones",
+        "zones: the 4 GiB line ends DMA32, the rest is Normal; movable: all is DMA and DMA32, the "
+        "rest is Movable (movablecore), and memory is touched and given up beside the disk",
     )
 
 

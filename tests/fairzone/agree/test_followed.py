@@ -18,16 +18,24 @@ ZONES = [
     {"slot": 1, "managed": 44000, "low": 1000, "high": 1040, "reserve": 300, "reserve_dma32": 0},
     {"slot": 2, "managed": 80000, "low": 2000, "high": 2050, "reserve": 0, "reserve_dma32": 0},
 ]
+MOVABLE = [
+    {"slot": 0, "managed": 3840, "low": 100, "high": 120, "reserve": 480, "reserve_dma32": 170},
+    {"slot": 1, "managed": 44000, "low": 1000, "high": 1040, "reserve": 300, "reserve_dma32": 0},
+    {"slot": 3, "managed": 80000, "low": 2000, "high": 2050, "reserve": 0, "reserve_dma32": 0},
+]
 THRESHOLD = 4
+NORMAL, MOVES = 2, 3
+"""Classes of allocation: the highest zone that may serve."""
 FAIR, RESET, FAST = 1, 2, 16
 
 
 class Oracle:
     """The policy once more, with dictionaries and no sharing of code."""
 
-    def __init__(self, mode: str):
+    def __init__(self, mode: str, zones: list[dict]):
         self.mode = mode
-        self.batch = {zone["slot"]: zone["high"] - zone["low"] for zone in ZONES}
+        self.zones = {zone["slot"]: zone for zone in zones}
+        self.batch = {zone["slot"]: zone["high"] - zone["low"] for zone in zones}
         self.part = dict.fromkeys(self.batch, 0)
 
     def add(self, slot: int, delta: int) -> None:
@@ -36,24 +44,28 @@ class Oracle:
             self.batch[slot] += self.part[slot]
             self.part[slot] = 0
 
-    def ok(self, slot: int, free: list[int]) -> bool:
-        return free[slot] > ZONES[slot]["low"] + ZONES[slot]["reserve"]
+    def ok(self, slot: int, free: int, klass: int) -> bool:
+        zone = self.zones[slot]
+        kept = zone["reserve"] if klass >= max(self.zones) else zone["reserve_dma32"]
+        return free > zone["low"] + kept
 
-    def walk(self, free: list[int]) -> np.ndarray:
+    def walk(self, free: dict[int, int], klass: int) -> np.ndarray:
         event = np.zeros(1, EVENT)
-        event["flags"], event["passes"], event["klass"] = FAST, 1, 3
-        event["free"] = [*free, 0]
-        zone = None
+        event["flags"], event["passes"], event["klass"] = FAST, 1, klass
+        for slot, pages in free.items():
+            event["free"][0, slot] = pages
+        every = [slot for slot in sorted(self.zones, reverse=True) if slot <= klass]
         if self.mode != "off":
             event["flags"] |= FAIR
-            open_ones = [slot for slot in (2, 1, 0) if self.batch[slot] > 0]
-            event["skipped"] = sum(1 << slot for slot in (2, 1, 0) if slot not in open_ones)
+            open_ones = [slot for slot in every if self.batch[slot] > 0]
             zone = self.first(event, open_ones, free, 0)
-            if zone is None and self.after(event, open_ones):
+            came_to = every if zone is None else every[: every.index(zone)]
+            event["skipped"] = sum(1 << slot for slot in came_to if slot not in open_ones)
+            if zone is None and self.after(event, open_ones, every):
                 event["passes"] = 2
-                zone = self.first(event, (2, 1, 0), free, 1)
+                zone = self.first(event, every, free, 1)
         else:
-            zone = self.first(event, (2, 1, 0), free, 0)
+            zone = self.first(event, every, free, 0)
         event["zone"] = 0xFF if zone is None else zone
         if zone is not None:
             self.add(zone, -1)
@@ -62,25 +74,27 @@ class Oracle:
 
     def first(self, event, slots, free, which):
         for slot in slots:
-            if self.ok(slot, free):
+            if self.ok(slot, free[slot], event["klass"][0]):
                 return slot
             event["low"][0, which] |= 1 << slot
         return None
 
-    def after(self, event, open_ones) -> bool:
+    def after(self, event, open_ones, every) -> bool:
         """Reset, if the mode says so; whether another pass follows."""
-        reachable = [s for s in open_ones if self.ok(s, [zone["managed"] for zone in ZONES])]
+        klass = event["klass"][0]
+        reachable = [s for s in open_ones if self.ok(s, self.zones[s]["managed"], klass)]
         resets = {
             "baseline": True,
             "v1": not open_ones,
             "v1-local": not open_ones,
             "v1-reachable": not reachable,
-            "merged": len(open_ones) < len(ZONES),
+            "merged": len(open_ones) < len(every),
         }[self.mode]
         if resets:
             event["flags"] |= RESET
-            for zone in ZONES:
-                self.add(zone["slot"], zone["high"] - zone["low"] - self.batch[zone["slot"]])
+            for slot in every:
+                zone = self.zones[slot]
+                self.add(slot, zone["high"] - zone["low"] - self.batch[slot])
         return resets or self.mode != "merged"
 
 
@@ -94,23 +108,30 @@ class Logged:
 PLENTY = [560, 2500, 3500]
 
 
-def log(mode: str, seed: int, free: list[int] = PLENTY, walks: int = 600) -> np.ndarray:
-    oracle, random, free = Oracle(mode), np.random.default_rng(seed), list(free)
+def log(
+    mode: str,
+    seed: int,
+    free: list[int] = PLENTY,
+    zones: list[dict] = ZONES,
+    classes: tuple[int, ...] = (MOVES,),
+) -> np.ndarray:
+    oracle, random = Oracle(mode, zones), np.random.default_rng(seed)
+    left = dict(zip((zone["slot"] for zone in zones), free, strict=True))
     found = []
-    for _ in range(walks):
-        event = oracle.walk(free)
+    for _ in range(600):
+        event = oracle.walk(left, int(random.choice(classes)))
         found.append(event)
         if event["zone"][0] != 0xFF:
-            free[event["zone"][0]] -= 1
+            left[event["zone"][0]] -= 1
         if random.random() < 0.01:
-            free[int(random.integers(0, 3))] += int(random.integers(0, 200))
+            left[int(random.choice(list(left)))] += int(random.integers(0, 200))
     return np.concatenate(found)
 
 
-def table(events: np.ndarray) -> pd.DataFrame:
+def table(events: np.ndarray, zones: list[dict] = ZONES) -> pd.DataFrame:
     piece = base64.b64encode(zlib.compress(events.tobytes())).decode()
-    zones = [zone | {"threshold": THRESHOLD} for zone in ZONES]
-    return laid_out([{"piece": piece, "logged": len(events)}], zones)
+    told = [zone | {"threshold": THRESHOLD} for zone in zones]
+    return laid_out([{"piece": piece, "logged": len(events)}], told)
 
 
 MODES = ["off", "baseline", "v1", "v1-local", "v1-reachable", "merged"]
@@ -122,6 +143,22 @@ MODES = ["off", "baseline", "v1", "v1-local", "v1-reachable", "merged"]
 def test_the_model_follows_the_oracle(mode: str, seed: int) -> None:
     found = agree(Followed(mode=mode), Logged(table(log(mode, seed))))
     assert found.verdict == "passed", found.judged
+
+
+@pytest.mark.parametrize("mode", MODES)
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=15, deadline=None)
+def test_two_classes_share_the_batches(mode: str, seed: int) -> None:
+    """With a movable zone: allocations for Normal never come to it, and do not reset its batch."""
+    events = log(mode, seed, zones=MOVABLE, classes=(NORMAL, MOVES, MOVES))
+    assert set(events["klass"]) == {NORMAL, MOVES}
+    assert not (events["zone"][events["klass"] == NORMAL] == MOVES).any()
+    asked = Followed(mode=mode, layout="movable")
+    found = agree(asked, Logged(table(events, MOVABLE)))
+    assert found.verdict == "passed", found.judged
+    wrong = events.copy()
+    wrong["klass"] = MOVES
+    assert agree(asked, Logged(table(wrong, MOVABLE))).verdict == "failed"
 
 
 @pytest.mark.parametrize("mode", ["baseline", "v1"])

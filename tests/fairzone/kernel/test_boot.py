@@ -2,8 +2,8 @@
 
 import pytest
 
-from lorelab.fairzone.kernel import boot, nodes, reread
-from lorelab.fairzone.params import Nodes, Reread
+from lorelab.fairzone.kernel import boot, followed, nodes, reread
+from lorelab.fairzone.params import Followed, Nodes, Reread
 
 ZONE = {"node": 0, "zone": "DMA32", "managed": 900, "free": 800, "min": 8, "low": 10, "high": 12}
 
@@ -20,6 +20,20 @@ def test_nodes_share_the_memory_out():
     assert [size.rpartition("=")[2] for size in sizes] == ["400M", "200M"]
     assert "node,nodeid=0,memdev=node0,cpus=0-1" in machine.qemu
     assert "node,nodeid=1,memdev=node1" in machine.qemu
+
+
+def test_what_is_above_dma32_is_movable():
+    params = Followed(layout="movable", mib=640, dma32_mib=256, log_mib=3)
+    machine = boot.with_movable(params)
+    assert machine.append == ("movablecore=384M",) and machine.memory_mib == 640
+    assert not any("max-ram-below-4g" in word for word in machine.qemu)
+    fill, log = followed.turns(params)
+    assert fill["turns"] == [[640 * 256, 0]] and log["turns"] == [[256, 512]] * 3
+
+
+def test_allocations_avoid_to_fragment_as_upstream_only_with_a_movable_zone():
+    assert boot.switches(Followed(layout="movable", mode="off")) == {}
+    assert boot.switches(Followed(mode="off")) == {"fairzone/nofragment": "ignored"}
 
 
 def test_an_unpatched_kernel_is_asked_for_no_switch():

@@ -8,7 +8,11 @@ from lorelab.fairzone.kernel import followed, reread
 from lorelab.fairzone.params import Followed, Reread
 from lorelab.lab.run import Lab
 
-RUNS = [Followed(mode="v1", log_mib=2), Followed(mode="baseline", log_mib=2)]
+RUNS = [
+    Followed(mode="v1", log_mib=2),
+    Followed(mode="baseline", log_mib=2),
+    Followed(mode="v1", log_mib=2, layout="movable"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +21,7 @@ def live(patched):
     return followed.measure(RUNS, Lab())
 
 
-@pytest.mark.parametrize("run", range(len(RUNS)), ids=[params.mode for params in RUNS])
+@pytest.mark.parametrize("run", range(len(RUNS)), ids=[f"{p.layout}-{p.mode}" for p in RUNS])
 def test_a_live_kernel_is_followed_walk_for_walk(live, run):
     found = agree(RUNS[run], live[run])
     assert found.verdict == "passed", found.judged
@@ -26,7 +30,7 @@ def test_a_live_kernel_is_followed_walk_for_walk(live, run):
 
 def test_v1_resets_seldom(live):
     resets = [
-        record.counters.loc[record.counters["flags"] & 2 > 0, "count"].sum() for record in live
+        record.counters.loc[record.counters["flags"] & 2 > 0, "count"].sum() for record in live[:2]
     ]
     assert 10 * resets[0] < resets[1]
 

@@ -7,7 +7,7 @@ from lorelab.fairzone.kernel import views
 from lorelab.lab.records import Record
 
 RUNS = views.recorded("fairzone/followed")
-IDS = [f"{params.mode}-{params.cpus}-{'exact' if params.exact else 'percpu'}" for params, _ in RUNS]
+IDS = [f"{params.layout}-{params.mib}-{params.mode}" for params, _ in RUNS]
 
 
 @pytest.mark.parametrize(("params", "record"), RUNS, ids=IDS)
@@ -21,15 +21,38 @@ def test_each_recorded_walk_is_the_models(params, record):
 @pytest.mark.parametrize("column", ["zone", "passes", "batch", "diff"])
 def test_one_other_walk_is_seen(params, record, column):
     log = record.counters.copy()
-    walks = log.index[(log["kind"] == "walk") & (log["flags"] & 16 > 0) & (log["zone"] < 3)]
+    walks = log.index[(log["kind"] == "walk") & (log["flags"] & 16 > 0) & (log["zone"] < 255)]
     row = walks[len(walks) // 2]
-    log.loc[row, column] += -1 if column == "zone" and log.loc[row, "zone"] == 2 else 1
+    if column == "zone":
+        log.loc[row, "zone"] = 0 if log.loc[row, "zone"] == 1 else 1
+    else:
+        log.loc[row, column] += 1
     assert agree(params, Record(log, record.provenance)).verdict == "failed"
 
 
-def test_every_mode_is_recorded():
-    modes = {params.mode for params, _ in RUNS}
+@pytest.mark.parametrize("layout", ["zones", "movable"])
+def test_every_mode_is_recorded(layout):
+    modes = {params.mode for params, _ in RUNS if params.layout == layout}
     assert {"off", "baseline", "v1", "v1-local", "v1-reachable", "merged"} <= modes
+
+
+def test_no_allocation_for_normal_comes_from_a_movable_zone():
+    for params, record in RUNS:
+        if params.layout == "movable":
+            walks = record.counters.query("kind == 'walk' and zone < 255")
+            assert set(walks["klass"]) >= {2, 3} and set(walks["zone"]) == {0, 1, 3}
+            assert not (walks["zone"] > walks["klass"]).any()
+
+
+def test_movables_share_by_hand():
+    [(params, record)] = [
+        run for run in RUNS if run[0].layout == "movable" and run[0].mode == "off"
+    ]
+    pages = {0: 0, 1: 0, 3: 0}
+    for row in record.counters.query("kind == 'walk' and zone < 255 and klass == 3").itertuples():
+        pages[row.zone] += row.count * 2**row.order
+    table = views.movable().set_index(["MiB", "mode"]).loc[(params.mib, "off")]
+    assert table["share"] == round(100 * pages[3] / sum(pages.values()), 1)
 
 
 def test_v1_resets_seldom_where_zone_dma_has_pages_to_give():
@@ -39,7 +62,7 @@ def test_v1_resets_seldom_where_zone_dma_has_pages_to_give():
 
 
 def test_walks_that_a_zone_served():
-    modes = {params.mode: record.counters for params, record in RUNS}
+    modes = {params.mode: record.counters for params, record in RUNS if params.layout == "zones"}
     rows = modes["v1"]
     served = sum(
         count

@@ -1,4 +1,4 @@
-"""The machines of the chapter, and the runs of lib/kernel/fairzone/guest/stream.py.
+"""The machines of the chapter, and the runs of lib/kernel/fairzone/guest.
 
 Memory of the guest ends the 4 GiB zone early (max-ram-below-4g), so that a small guest has DMA32
 and Normal. The disk takes what is written, gives zeros, and is as slow as it is told to be: no file
@@ -8,7 +8,7 @@ of the host is behind it.
 import re
 from typing import Any
 
-from lorelab.fairzone.params import Guest
+from lorelab.fairzone.params import Followed, Guest
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Lab, Measured
 from lorelab.lab.run import measure as boot
@@ -50,6 +50,16 @@ def with_zones(params: Guest, disk_mb_s: int = 132) -> Machine:
     return Machine(params.cpus, params.mib, qemu=(*line, *disk(disk_mb_s)))
 
 
+def with_movable(params: Guest) -> Machine:
+    """A guest with DMA, DMA32 and Movable, for what lies below the 4 GiB line is not Normal.
+
+    The preferred zone is never Normal, so that no allocation has ALLOC_NOFRAGMENT
+    (`alloc_flags_nofragment()`), whose switch stays as the kernel has it.
+    """
+    words = (f"movablecore={params.mib - params.dma32_mib}M",)
+    return Machine(params.cpus, params.mib, append=words, qemu=disk(132))
+
+
 def with_nodes(params: Guest, disk_mb_s: int = 132) -> Machine:
     """A guest of two nodes, each with an LRU and a kswapd of its own; the CPUs are node 0's.
 
@@ -70,7 +80,8 @@ def switches(params: Guest) -> dict[str, str]:
     """The switches of a run; none that stands as the kernel has it."""
     if params.mode == "unpatched":
         return {}
-    chosen = {"fairzone/nofragment": "ignored"}
+    movable = isinstance(params, Followed) and params.layout == "movable"
+    chosen = {} if movable else {"fairzone/nofragment": "ignored"}
     if params.mode != "off":
         chosen["fairzone/mode"] = params.mode
     if params.exact:
@@ -79,7 +90,7 @@ def switches(params: Guest) -> dict[str, str]:
 
 
 def run(params: Guest, phases: list[dict[str, Any]]) -> dict[str, Any]:
-    """One run for the guest's `stream.py`."""
+    """One run for the guest's `stream.py`, or `movable.py`."""
     return {
         "switches": switches(params),
         "min_free_kib": params.min_free_kib,
@@ -93,15 +104,16 @@ def measure(
     lab: Lab,
     patched: bool = True,
     probes: tuple[str, ...] = (),
+    workload: str = "stream",
 ) -> Measured:
     """Boot a kernel and do `runs` one after the other."""
-    job = Job(DESIGN, "stream", {"runs": runs}, SECONDS_A_RUN * len(runs), probes=probes)
+    job = Job(DESIGN, workload, {"runs": runs}, SECONDS_A_RUN * len(runs), probes=probes)
     return boot(of, job, lab, patched=patched)
 
 
 def phases(measured: Measured, run: int) -> list[dict[str, Any]]:
     """What the guest said of each phase of a run."""
-    return [row for row in measured.rows if row["run"] == run and "changed" in row]
+    return [row for row in measured.rows if row["run"] == run and "begun" in row]
 
 
 def zones(phase: dict[str, Any]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import base64
 import zlib
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,13 +34,14 @@ ZONE = ["managed", "wmark_low", "wmark_high", "threshold", "reserve", "reserve_d
 COLUMNS = ["kind", "count", *ALIKE, "batch", "diff", *(f"free_{name}" for name in SLOTS), *ZONE]
 """One row a zone (`kind` zone), then one a number of alike walks (`kind` walk)."""
 FULL = 100
-"""Per cent of the guest's memory that is written before the log begins."""
+"""Per cent of the guest's memory that is written, or touched, before the log begins."""
 
 
 def measure(wanted: list[Followed], lab: Lab) -> list[Record]:
     """Write and read the disk on a kernel that logs its walks; like machines share a boot.
 
-    Memory is filled first. Then `log_mib` are written and twice as much is read, both logged.
+    Memory is filled first. Then `log_mib` are written and twice as much is read, both logged. In a
+    guest with a movable zone `log_mib` of memory are touched in place of the writes, MiB by MiB.
 
     Raises
     ------
@@ -47,23 +49,19 @@ def measure(wanted: list[Followed], lab: Lab) -> list[Record]:
         The log has no room for the run, or the guest did not come to the end.
     """
 
-    def kind(params: Followed) -> tuple[int, ...]:
-        return params.cpus, params.mib, params.dma32_mib
+    def kind(params: Followed) -> tuple[Any, ...]:
+        return params.cpus, params.mib, params.dma32_mib, params.layout
 
     return by_boot(wanted, kind, lambda runs: _measure(runs, lab))
 
 
 def _measure(wanted: list[Followed], lab: Lab) -> list[Record]:
-    runs = []
-    for params in wanted:
-        full = params.mib * boot.PAGES_A_MIB * FULL // 100
-        more = params.log_mib * boot.PAGES_A_MIB
-        plan = [
-            {"name": "fill", "writes": [0, full]},
-            {"name": "log", "writes": [full, more], "reads": [0, 2 * more], "events": True},
-        ]
-        runs.append(boot.run(params, plan))
-    measured = boot.measure(boot.with_zones(wanted[0]), runs, lab)
+    movable = wanted[0].layout == "movable"
+    runs = [boot.run(params, (turns if movable else plan)(params)) for params in wanted]
+    if movable:
+        measured = boot.measure(boot.with_movable(wanted[0]), runs, lab, workload="movable")
+    else:
+        measured = boot.measure(boot.with_zones(wanted[0]), runs, lab)
     found = []
     for number, params in enumerate(wanted):
         table = laid_out(
@@ -72,6 +70,26 @@ def _measure(wanted: list[Followed], lab: Lab) -> list[Record]:
         )
         found.append(measured.record(NAME, params, table, number + 1))
     return found
+
+
+def plan(params: Followed) -> list[dict[str, Any]]:
+    """Phases of one run, for the guest's `stream.py`."""
+    full = params.mib * boot.PAGES_A_MIB * FULL // 100
+    more = params.log_mib * boot.PAGES_A_MIB
+    return [
+        {"name": "fill", "writes": [0, full]},
+        {"name": "log", "writes": [full, more], "reads": [0, 2 * more], "events": True},
+    ]
+
+
+def turns(params: Followed) -> list[dict[str, Any]]:
+    """Phases of one run, for the guest's `movable.py`."""
+    full = params.mib * boot.PAGES_A_MIB * FULL // 100
+    turn = [boot.PAGES_A_MIB, 2 * boot.PAGES_A_MIB]
+    return [
+        {"name": "fill", "turns": [[full, 0]], "events": False},
+        {"name": "log", "turns": [turn] * params.log_mib, "events": True},
+    ]
 
 
 def laid_out(pieces: list[dict], zones: list[dict]) -> pd.DataFrame:

@@ -11,6 +11,9 @@ from lorelab.fairzone.params import Followed, Reread
 from lorelab.lab import records
 from lorelab.lab.records import Record
 
+MOVABLE = 3
+"""Slot of ZONE_MOVABLE, and class of the allocations that may come from it."""
+
 
 def recorded(name: str) -> list[tuple[Followed, Record]]:
     """Every recorded run of an experiment, with its parameters."""
@@ -19,7 +22,7 @@ def recorded(name: str) -> list[tuple[Followed, Record]]:
 
 
 def followed() -> pd.DataFrame:
-    """Every recorded log: its walks, resets and passes, and how many walks are the model's.
+    """Every recorded log of a guest with Normal: its walks, resets and passes, and whose they are.
 
     Returns
     -------
@@ -28,15 +31,46 @@ def followed() -> pd.DataFrame:
         `resets`, `second passes`, `skipped` zones, `refused` (zones refused for a watermark),
         `same`, the walks that are the model's in every respect.
     """
+    rows = [told(params, record) for params, record in _logs("zones")]
+    return _in_order(rows, ["cpus", "place", "counter"])
+
+
+def movable() -> pd.DataFrame:
+    """Every recorded log of a guest with a movable zone.
+
+    Returns
+    -------
+    DataFrame
+        A row a record: `MiB` of the guest, `mode`, `walks`, `resets`, `second passes`; `size`,
+        Movable's part of the managed pages, and `share`, its part of those pages that may come from
+        it, in per cent; `from Normal's list`, walks of classes below Movable; `same`, as above.
+    """
     rows = []
-    for params, record in recorded("fairzone/followed"):
-        rows.append(told(params, record))
+    for params, record in _logs("movable"):
+        said = told(params, record)
+        zones = record.counters.query("kind == 'zone'").set_index("zone")["managed"]
+        walks = record.counters.query("kind == 'walk'")
+        mine = walks[(walks["klass"] >= MOVABLE) & walks["zone"].isin(zones.index)]
+        pages = (mine["count"] * 2 ** mine["order"]).groupby(mine["zone"]).sum()
+        row: dict[str, object] = {"MiB": params.mib}
+        row |= {name: said[name] for name in ("mode", "walks", "resets", "second passes")}
+        row["size"] = round(100 * zones[MOVABLE] / zones.sum(), 1)
+        row["share"] = round(100 * pages[MOVABLE] / pages.sum(), 1)
+        row["from Normal's list"] = int(walks[walks["klass"] < MOVABLE]["count"].sum())
+        rows.append(row | {"same": said["same"]})
+    return _in_order(rows, ["MiB", "place"])
+
+
+def _logs(layout: str) -> list[tuple[Followed, Record]]:
+    return [run for run in recorded("fairzone/followed") if run[0].layout == layout]
+
+
+def _in_order(rows: list[dict[str, object]], by: list[str]) -> pd.DataFrame:
+    """Rows with their modes in the order of the switch."""
     order = list(Followed.model_fields["mode"].annotation.__args__)
     table = pd.DataFrame(rows)
-    place = table["mode"].map(order.index)
-    return table.assign(place=place).sort_values(["cpus", "place", "counter"]).drop(
-        columns="place"
-    ).reset_index(drop=True)  # fmt: skip
+    table = table.assign(place=table["mode"].map(order.index)).sort_values(by)
+    return table.drop(columns="place").reset_index(drop=True)
 
 
 def reread() -> pd.DataFrame:
@@ -184,7 +218,7 @@ def _nodes(said: pd.Series) -> dict[str, float]:
 
 
 def from_zone(slot: int) -> pd.Series:
-    """Walks of each recorded log that a zone served, by mode.
+    """Walks of each recorded log of a guest with Normal that a zone served, by mode.
 
     Parameters
     ----------
@@ -192,7 +226,7 @@ def from_zone(slot: int) -> pd.Series:
         The zone as the kernel numbers it, 0 for DMA.
     """
     served = {}
-    for params, record in recorded("fairzone/followed"):
+    for params, record in _logs("zones"):
         rows = record.counters.query("kind == 'walk' and zone == @slot")
         served[params.mode] = int(rows["count"].sum())
     return pd.Series(served)
