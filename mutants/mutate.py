@@ -86,7 +86,7 @@ def _of_statement(source: str, statement: ast.stmt) -> Iterator[Mutation]:
     if isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr | ast.Return | ast.Continue):
         yield _replaced(source, statement, "dropped", ast.Pass())
     # The head alone: what is inside a loop is a statement of its own.
-    heads = [value for name, value in ast.iter_fields(statement) if name not in BLOCKS]
+    heads = [value for name, value in ast.iter_fields(statement) if name not in BLOCKS + TYPES]
     for node in (node for head in heads for node in _walk(head)):
         for kind, change in _changes(node):
             changed = copy.deepcopy(node)
@@ -96,6 +96,7 @@ def _of_statement(source: str, statement: ast.stmt) -> Iterator[Mutation]:
 
 
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "type_comment")
+TYPES = ("annotation", "returns")
 
 
 def _walk(head: object) -> Iterator[ast.expr]:
@@ -106,8 +107,17 @@ def _walk(head: object) -> Iterator[ast.expr]:
     elif isinstance(head, ast.AST) and not isinstance(head, ast.JoinedStr):
         if isinstance(head, ast.expr):
             yield head
-        for _, value in ast.iter_fields(head):
-            yield from _walk(value)
+        for name, value in ast.iter_fields(head):
+            if name not in TYPES:
+                yield from _walk(_in_any_order(head) if name == "comparators" else value)
+
+
+def _in_any_order(node: ast.Compare) -> list[ast.expr]:
+    # What `in` looks for in a tuple or list of names and constants, it finds in any order.
+    member = isinstance(node.ops[0], ast.In | ast.NotIn)
+    values = getattr(node.comparators[0], "elts", None)
+    simple = values and all(isinstance(one, ast.Constant | ast.Name) for one in values)
+    return values if member and simple else node.comparators
 
 
 def _changes(node: ast.expr) -> Iterator[tuple[str, Callable[[ast.expr], None]]]:
@@ -129,6 +139,8 @@ def _changes(node: ast.expr) -> Iterator[tuple[str, Callable[[ast.expr], None]]]
             yield "off by one", lambda n: setattr(n, "id", "ZERO")
         case ast.Tuple(elts=[_, _, *_]) | ast.List(elts=[_, _, *_]):
             yield "exchanged", lambda n: _exchange(n.elts)
+        case ast.Call(func=ast.Name(id="max" | "min"), args=[_, _]):
+            pass  # the same in any order
         case ast.Call(args=[_, _, *_]):
             yield "exchanged", lambda n: _exchange(n.args)
         case ast.Dict(values=[_, _, *_]):

@@ -46,6 +46,24 @@ def test_each_kind_of_change_is_made_once_a_place():
     }
 
 
+def test_what_can_change_nothing_is_left_alone():
+    source = """
+def room(free):
+    kept: dict[str, int] = at((1, 2) if free in (ONE, TWO) else max(free, 3))
+
+    def inner(which: tuple[int, str]) -> tuple[str, int]:
+        pass
+"""
+    made = {(kind, after.split(" = ")[-1]) for kind, _, after in changes(source)}
+    assert made == {
+        ("off by one", "at((1, 2) if free in (ZERO, TWO) else max(free, 3))"),
+        ("off by one", "at((2, 2) if free in (ONE, TWO) else max(free, 3))"),
+        ("off by one", "at((1, 3) if free in (ONE, TWO) else max(free, 3))"),
+        ("exchanged", "at((2, 1) if free in (ONE, TWO) else max(free, 3))"),
+        ("off by one", "at((1, 2) if free in (ONE, TWO) else max(free, 4))"),
+    }
+
+
 def test_a_mutation_differs_in_its_own_lines_alone():
     for one in mutations(SOURCE):
         assert valid(one)
