@@ -10,7 +10,7 @@ while its file is the same; survivors are, for tests may have come since. Surviv
 mutants/equivalent.csv lists as equivalent, by file, line and change, are no survivors.
 
 Tests run without compilation, for a mutation would compile for longer than its tests run. Fast are
-those of the design's tests, but for those that start a kernel, that then pass within the limit. A
+those of the design's tests, but for those that boot a kernel, that then pass within the limit. A
 mutation is run against those of them that run its function until one fails, as many as the budget
 of seconds has room for: the fastest first, and each before other examples of one. A test that takes
 MANY times what it took before is broken off, and has failed. A mutation in a function that no fast
@@ -158,14 +158,13 @@ def name(file: Path) -> str:
 
 
 def tests(design: str) -> list[Path]:
-    """Test files of a design, but for those of its kernel, which boot.
+    """Test files of a design.
 
     A test_mutations.py changes the text of the model itself and would see any change of it, so it
     is none of them.
     """
-    home = ROOT / "tests" / design
-    found = (file for file in home.rglob("test_*.py") if file.name != "test_mutations.py")
-    return sorted(file for file in found if home / "kernel" not in file.parents)
+    found = (ROOT / "tests" / design).rglob("test_*.py")
+    return sorted(file for file in found if file.name != "test_mutations.py")
 
 
 def modules(names: list[str]) -> list[Path]:

@@ -2,10 +2,11 @@
 
     pytest -p mutants.traced --limit SECONDS --ran FILE
 
-FILE gets a JSON object: of each test that passes within the limit its seconds of CPU and the
-functions of the library that it runs, FILE:NAME each. A fixture's functions are those of every test
-that uses it; functions that run before the first test, at an import, are those of every test. The
-caches of functions are emptied before each test, or only the first one would be seen to fill them.
+Tests that boot a kernel are left out. FILE gets a JSON object: of each test that passes within the
+limit its seconds of CPU and the functions of the library that it runs, FILE:NAME each. A fixture's
+functions are those of every test that uses it; functions that run before the first test, at an
+import, are those of every test. The caches of functions are emptied before each test, or only the
+first one would be seen to fill them.
 """
 
 import functools
@@ -58,6 +59,11 @@ def pytest_addoption(parser):
 def pytest_configure():
     """Before any module of a design is imported."""
     sys.settrace(TRACED)
+
+
+def pytest_collection_modifyitems(items):
+    """Leave out what boots, which tests/conftest.py has the fixture of."""
+    items[:] = [item for item in items if "laboratory" not in item.fixturenames]
 
 
 def pytest_collection_finish():
