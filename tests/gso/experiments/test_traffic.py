@@ -201,6 +201,16 @@ def test_the_flag_and_the_last_segment_as_experiments():
     assert values["value"]["unsafe"] == values["value"]["exposed"]
 
 
+def test_the_last_of_five_segments_leaves_two_others_exposed_on_average():
+    """As many as any number from 0 to 4, in orders that are alike: a variance of 2."""
+    packets = 2000
+    table = lastsegment.simulate(LastSegment(segments=5, packets=packets))
+    assert set(table["source"]) == {"model"}
+    values = table.set_index("counter")["value"]
+    assert abs(values["unsafe"] / packets - 4 / 5) < 4 * (4 / 25 / packets) ** 0.5
+    assert abs(values["exposed"] / packets - 2) < 4 * (2 / packets) ** 0.5
+
+
 def test_vhost_tries_one_packet_in_64_once_one_was_copied():
     assert [zerocopies(n, False) for n in (1, 64, 65, 128, 129, 1024, 1025)] == [
         1, 1, 2, 2, 3, 16, 17,

@@ -43,6 +43,15 @@ def test_the_probe_sees_what_the_kernel_s_own_counters_see(given):
     assert (each["step"] * each["value"]).sum() == counted["completions"]
 
 
+def test_a_row_of_each_number_of_packets():
+    table = probed.simulate(Traffic(sends=7, length=4200))
+    assert list(table.index) == list(range(len(table)))
+    packets = table[table["counter"].str.startswith("packets_by_")]
+    assert (packets["unit"] == "packets").all()
+    assert (packets["value"] == 7).all()
+    assert packets.set_index("counter")["step"]["packets_by_segments"] == 3
+
+
 def test_what_the_probe_says_is_told_apart_by_packets_and_totals():
     frames = [
         {

@@ -60,6 +60,12 @@ def test_a_layout_covers_its_size_once(drawn):
     assert all(f.offset % d.align == 0 for f, d in zip(laid.fields, fields(drawn), strict=True))
 
 
+@given(st.integers(0, 300), st.integers(0, 300))
+def test_cache_lines_are_those_of_the_bytes(offset, size):
+    touched = {byte // 64 for byte in range(offset, offset + size)}
+    assert layout.cache_lines(offset, size) == len(touched)
+
+
 def test_the_thread_s_struct():
     before = layout.place(structs.SHARED_INFO_2014)
     posted = layout.place(
