@@ -87,7 +87,7 @@ def model(name: str, pairs: tuple[str, ...], file: Path | None) -> None:
 @click.option(
     "--config",
     metavar="NAME",
-    help="The laboratory's kernel of `lorelab lab build --config NAME`: debug or kcsan.",
+    help="The laboratory's kernel of `lorelab lab build --config NAME`: debug, kasan or kcsan.",
 )
 @click.option("--record", is_flag=True, help="Keep the run under data/kernel, with its provenance.")
 @click.option(

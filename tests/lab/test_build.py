@@ -190,7 +190,8 @@ def test_a_damaged_guest_counts_as_not_built(tmp_path, monkeypatch):
 def test_unknown_config_names_the_known():
     if needs.missing(needs.BUILD):
         pytest.skip("needs the packages that build a kernel (lorelab doctor names them)")
-    with pytest.raises(BadInput, match="unknown kernel config lb: takes one of debug, kcsan"):
+    known = "debug, kasan, kcsan"
+    with pytest.raises(BadInput, match=f"unknown kernel config lb: takes one of {known}"):
         build.recipe("swap", "lb")
 
 

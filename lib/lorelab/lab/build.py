@@ -141,8 +141,8 @@ def recipe(design: str | None = None, config: str | None = None, patched: bool =
     design : str, optional
         Whose kernel; without one it is the unmodified kernel of lib/kernel/common.
     config : str, optional
-        A fragment on top: `debug` or `kcsan`, or lib/kernel/DESIGN/configs/CONFIG.config, which
-        comes with the patches of configs/CONFIG, if there are any.
+        A fragment on top: `debug`, `kasan` or `kcsan`, or lib/kernel/DESIGN/configs/CONFIG.config,
+        which comes with the patches of configs/CONFIG, if there are any.
     patched : bool
         With the patches of `common` and the design; otherwise the design's unmodified kernel.
     """

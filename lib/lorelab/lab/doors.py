@@ -20,8 +20,8 @@ def lab() -> None:
 @click.option(
     "--config",
     metavar="NAME",
-    help="Build with lib/kernel/common/NAME.config on top (debug or kcsan), or a config of the "
-    "design's own, lib/kernel/DESIGN/configs/NAME.config.",
+    help="Build with lib/kernel/common/NAME.config on top (debug, kasan or kcsan), or a config of "
+    "the design's own, lib/kernel/DESIGN/configs/NAME.config.",
 )
 def build_(designs: tuple[str, ...], config: str | None) -> None:
     """Build kernels, the guest and its programs; seconds when nothing changed.
