@@ -14,6 +14,7 @@ from lorelab.vmalock.params import (
     Omissions,
     Probed,
     Protocol,
+    Sizes,
     Taken,
     Threads,
     Workloads,
@@ -112,5 +113,10 @@ EXPERIMENTS = [
         name="vmalock/instructions",
         question="What do a fault and a fork execute with the lock, without it, and unbuilt?",
         Params=Instructions,
+    ),
+    Experiment(
+        name="vmalock/sizes",
+        question="How much memory does a VMA take with its lock beside it, and inside it?",
+        Params=Sizes,
     ),
 ]

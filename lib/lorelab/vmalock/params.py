@@ -229,9 +229,9 @@ class Broken(Params):
 
     workload: Literal["fork", "remap"] = param("fork", "what runs; each has the step that it is of")
     without: bool = param(True, "leave the step out: fork's mark, or the check of detached")
-    rounds: int = param(300, "forks, or maps of one file over another", ge=1, le=10**6)
+    rounds: int = param(300, "forks, or maps of one file in the place of another", ge=1, le=10**6)
     size: int = param(2000, "mappings of the forker, or places looked at", ge=1, le=20_000)
-    config: Literal["lab", "debug", "kcsan"] = param("lab", "the kernel's config: KASAN, or KCSAN")
+    config: Literal["lab", "kasan", "kcsan"] = param("lab", "the kernel's config: KASAN, or KCSAN")
 
 
 class Collision(Params):
@@ -247,6 +247,12 @@ class Instructions(Params):
     what: Literal["faults", "forks"] = param("faults", "what is counted")
     size: int = param(1000, "pages of a round, or mappings of a fork", ge=1, le=20_000)
     rounds: int = param(12, "rounds", ge=2, le=1000)
-    lock: Literal["on", "off", "unbuilt"] = param(
-        "on", "per-VMA locks: tried first, not tried, or not built into the kernel"
+    lock: Literal["on", "off", "inside", "unbuilt"] = param(
+        "on", "per-VMA locks: tried first, not tried, inside the VMA, or not built into the kernel"
     )
+
+
+class Sizes(Params):
+    """Parameters of `vmalock/sizes`."""
+
+    lock: Literal["on", "inside"] = param("on", "the VMA's lock: beside it, or inside")

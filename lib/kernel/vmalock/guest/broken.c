@@ -10,8 +10,11 @@
  * way, so that it is copied on write. A fork leaves the page's old translation in the TLBs until it
  * is over. Who copies the page before that loses what the first thread writes meanwhile.
  *
- * remap: one thread maps two files over each other, ROUNDS times, and looks whether each of PAGES
- * places shows the file that it mapped last; others touch these places all the time.
+ * remap: one thread maps one of two files, looks whether each of PAGES places shows it, drops the
+ * pages and unmaps the file, ROUNDS times; others touch these places all the time. So they fault
+ * when the mapping goes. munmap() downgrades mmap_lock once the mapping has left the tree, and with
+ * that unlocks it, before it clears the page table: who has found it before and still locks it puts
+ * a page where the next mapping will be.
  *
  * Prints "ROUNDS WRONG", writes lost, or places that showed the other file; of forks also how many
  * VMAs each of them copies. Wants four CPUs. LOG is the file of the kernel's log of VMA locks, or "-".
@@ -20,6 +23,7 @@
 #include <err.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,11 +38,11 @@
 
 #define PAGE 4096UL
 #define APART (16 * PAGE)	/* what one fault maps of a file at most: fault_around_bytes */
-#define READERS 6
+#define READERS 3
 
 static unsigned long rounds, size, wrong;
 static atomic_ulong begun;	/* forks */
-static atomic_bool over;
+static atomic_bool over, mapped;
 static char *memory;
 
 static unsigned long number(const char *text)
@@ -145,6 +149,14 @@ static unsigned long vmas(void)
 	return nr;
 }
 
+/* Nothing was mapped there. The place is touched again once there is. */
+static void again(int signal)
+{
+	(void)signal;
+	while (!mapped)
+		;
+}
+
 static void *touch(void *unused)
 {
 	volatile char *place = memory;
@@ -174,9 +186,14 @@ static void remap(void)
 		if (mmap(memory, size * APART, PROT_READ, MAP_SHARED | MAP_FIXED, files[r % 2], 0) ==
 		    MAP_FAILED)
 			err(1, "mmap");
-		sched_yield();
+		mapped = true;
 		for (unsigned long n = 0; n < size; n++)
 			wrong += *(volatile char *)(memory + n * APART) != names[r % 2];
+		if (r + 1 == rounds)
+			break;
+		mapped = false;
+		if (madvise(memory, size * APART, MADV_DONTNEED) || munmap(memory, size * APART))
+			err(1, "munmap");
 	}
 }
 
@@ -215,6 +232,7 @@ int main(int argc, char **argv)
 		forks();
 		end(log);
 	} else {
+		signal(SIGSEGV, again);
 		while (nr < READERS)
 			pthread_create(&threads[nr++], NULL, touch, NULL);
 		remap();

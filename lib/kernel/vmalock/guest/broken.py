@@ -9,6 +9,9 @@ from threads import counts
 
 HERE = Path(__file__).parent
 SAID = re.compile(r"\] ((?:WARNING|BUG|Oops|INFO): .*|list_\w+ corr.*|.*Bad page.*)")
+PLACES = re.compile(r"CPU: \d+ PID: \d+ at |\+0x\w+/0x\w+|\bpid[:=]? ?\d+")
+"""What differs from one complaint to the next."""
+KCSAN = Path("/sys/kernel/debug/kcsan")
 MOST = 40
 """Complaints of the kernel that a row carries, each once."""
 
@@ -25,17 +28,18 @@ def run(params):
     Path("/proc/sys/kernel/printk").write_text("1")
     for number, one in enumerate(params["runs"]):
         subprocess.run(["dmesg", "--clear"], check=True)
+        watch("on")
         with turned(one["switches"] | {"vmalock/count": "on"}):
             before = counts()
             made = subprocess.run(
                 [HERE / "broken", *one["command"]], capture_output=True, text=True
             )
             after = counts()
+        watch("off")
         kernel = subprocess.run(["dmesg"], check=True, capture_output=True, text=True).stdout
         complaints = {}
         for words in SAID.findall(kernel):
-            # without what differs from one to the next
-            words = re.sub(r"(0x)?[0-9a-f]{8,}", "ADDRESS", re.sub(r"\bpid[:=]? ?\d+", "", words))
+            words = re.sub(r"(0x)?[0-9a-f]{8,}", "ADDRESS", PLACES.sub("", words))
             complaints[words] = complaints.get(words, 0) + 1
         yield {
             "run": number,
@@ -44,3 +48,9 @@ def run(params):
             "counts": {name: after[name] - before[name] for name in after},
             "complaints": dict(list(complaints.items())[:MOST]),
         }
+
+
+def watch(state):
+    """Let KCSAN look or not, where there is one: at the run, and nothing else of the kernel."""
+    if KCSAN.exists():
+        KCSAN.write_text(state)

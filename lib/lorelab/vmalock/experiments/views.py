@@ -15,11 +15,13 @@ from lorelab.vmalock.params import (
     Followed,
     Instructions,
     Probed,
+    Sizes,
     Taken,
     Threads,
     Workloads,
 )
 
+PAGE = 4096
 SETTINGS = ("mode", "faulters", "delay_us")
 """Parameters of `vmalock/followed` by which its recorded runs are told apart."""
 
@@ -60,7 +62,7 @@ def threads(**given: int) -> pd.DataFrame:
     return pd.DataFrame(shown)
 
 
-def instructions(locks: tuple[str, ...] = ("off", "on", "unbuilt")) -> pd.DataFrame:
+def instructions(locks: tuple[str, ...] = ("off", "on", "inside", "unbuilt")) -> pd.DataFrame:
     """Median instructions of a fault and of a fork, a column for each state of the lock."""
     found = {
         lock: {
@@ -72,6 +74,33 @@ def instructions(locks: tuple[str, ...] = ("off", "on", "unbuilt")) -> pd.DataFr
         for lock in locks
     }
     return pd.DataFrame(found)
+
+
+def sizes() -> pd.DataFrame:
+    """What a VMA takes of memory, a column for each state of the lock.
+
+    Returns
+    -------
+    DataFrame
+        Rows `struct` and `its lock` (bytes; 0 where it has no object of its own), `in a slab` and
+        `locks in a slab` (objects), and `a VMA` (bytes of the slabs, for a VMA and its lock).
+    """
+    shown = {}
+    for lock in ("on", "inside"):
+        counters = _record("vmalock/sizes", Sizes(lock=lock)).counters
+        found = counters.set_index("counter")["value"]
+        taken = 0.0
+        for name in ("vm_area_struct", "vma_lock"):
+            if f"{name}.size" in found:
+                taken += (PAGE << int(found[f"{name}.order"])) / found[f"{name}.objects"]
+        shown[lock] = {
+            "struct": found["vm_area_struct.size"],
+            "its lock": found.get("vma_lock.size", 0),
+            "in a slab": found["vm_area_struct.objects"],
+            "locks in a slab": found.get("vma_lock.objects", 0),
+            "a VMA": round(taken, 1),
+        }
+    return pd.DataFrame(shown)
 
 
 def workloads(workload: str) -> pd.DataFrame:

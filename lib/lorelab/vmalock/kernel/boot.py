@@ -4,12 +4,28 @@ Races need CPUs that run at once, a thread of the host for each; counts of instr
 turn, `-icount`. Times of neither mean anything.
 """
 
+from lorelab.lab import build
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Lab, Measured, measure
 from lorelab.vmalock.params import Threads
 
 DESIGN = "vmalock"
 SECONDS_A_RUN = 240.0
+BUILDS = ("inside", "unbuilt")
+"""States of the lock that take a kernel of their own: lib/kernel/vmalock/configs."""
+
+
+def of_lock(lock: str, lab: Lab) -> Lab:
+    """The laboratory with the kernel that has the lock so; a kernel of the reader's own stays.
+
+    Raises
+    ------
+    BadInput
+        That kernel is not built.
+    """
+    if lock not in BUILDS or lab.image is not None:
+        return lab
+    return lab._replace(image=build.built(build.recipe(DESIGN, lock)).image)
 
 
 def threads(wanted: list[Threads], lab: Lab, log: bool) -> Measured:

@@ -1,19 +1,17 @@
 """`vmalock/instructions` on a real kernel: what a fault and a fork execute."""
 
 from lorelab.counters import table
-from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import build, records
+from lorelab.errors import RunFailed
+from lorelab.lab import records
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab, by_boot
 from lorelab.lab.run import measure as run
 from lorelab.params import words
-from lorelab.vmalock.kernel.boot import DESIGN
+from lorelab.vmalock.kernel.boot import BUILDS, DESIGN, of_lock
 from lorelab.vmalock.params import Instructions
 
 NAME = "vmalock/instructions"
-UNBUILT = "unbuilt"
-"""lib/kernel/vmalock/configs/unbuilt.config."""
 SECONDS_A_RUN = 120.0
 
 
@@ -26,18 +24,14 @@ def measure(wanted: list[Instructions], lab: Lab) -> list[Record]:
         As asked, one step a round: `instructions` of a fault, or of a fork until the parent has its
         child's number.
     """
-    return by_boot(wanted, lambda p: p.lock == UNBUILT, lambda runs: _measure(runs, lab))
+    return by_boot(
+        wanted,
+        lambda params: params.lock if params.lock in BUILDS else "",
+        lambda runs: _measure(runs, of_lock(runs[0].lock, lab)),
+    )
 
 
 def _measure(wanted: list[Instructions], lab: Lab) -> list[Record]:
-    if wanted[0].lock == UNBUILT and lab.image is None:
-        kernel = build.find(build.recipe(DESIGN, UNBUILT))
-        if kernel is None:
-            raise BadInput(
-                "lock=unbuilt: takes a kernel of its own; run: "
-                f"lorelab lab build {DESIGN} --config {UNBUILT}"
-            )
-        lab = lab._replace(image=kernel.image)
     runs = [
         params.model_dump(include={"what", "rounds", "size"})
         | {"switches": {"vmalock/fault_path": "mmap"} if params.lock == "off" else {}}
