@@ -144,15 +144,34 @@ def test_what_a_send_costs():
         assert row.to_dict() == {name: value / 5 for name, value in counted.items()}
 
 
-def test_what_the_model_counts_in_general_by_hand():
-    """Of 40 segments: a head and a clone of data each, and what each variant adds."""
+def test_costs_by_hand():
+    """40 segments of 1400 bytes in 14 pages, of which 13 segments touch two: 53 fragments.
+
+    A head of a segment takes 640 bytes and its sk_buff 256; a shared info is 48 bytes in front of
+    its fragments of 16, and the parent's pointer makes it 56.
+    """
     table = traffic.costs(length=56_000, segment=1400)
-    pages = -(-56_000 // 4096)
-    # 2 of the packet, its notification, 2 of each segment; orphan copies into pages of its own.
-    assert table.loc["shared-count", "allocations"] == 2 + 1 + 2 * 40
-    assert table.loc["orphan", "allocations"] == 2 + 1 + 2 * 40 + pages
-    assert table.loc["no-zerocopy", "allocations"] == 2 + 1 + 2 * 40 + pages
-    assert table.loc["shared-count", "completions"] == 41
+    counted, orphan, none = (table.loc[v] for v in ("shared-count", "orphan", "no-zerocopy"))
+    # The packet's sk_buff and head, its notification, and both again of each segment.
+    assert counted["allocations"] == 2 + 1 + 2 * 40
+    assert orphan["allocations"] == none["allocations"] == 2 + 1 + 2 * 40 + 14
+    # Taken and put: each page at the send, each fragment, each segment's count; the last put.
+    assert counted["atomics"] == 2 * 14 + 2 * 53 + 2 * 40 + 1
+    assert orphan["atomics"] == 2 * 14 + 2 * 53 + 2 * 14
+    assert none["atomics"] == 2 * 14 + 2 * 53
+    assert counted["lines"] == 40 + 13
+    assert table.loc["parent", "lines"] == 2 * 40
+    assert counted["truesize"] == 40 * (640 + 256 + 1400)
+    assert counted["completions"] == 41
+    copied = traffic.costs(length=56_000, segment=1400, zerocopy=False).loc["shared-count"]
+    assert copied["allocations"] == 2 + 2 * 40 + 14
+    # A page of its own for what is copied of each segment, and a clone for a tap.
+    late = [Variant.SHARED_COUNT]
+    received = traffic.costs(late, length=56_000, segment=1400, received=True).iloc[0]
+    assert received["allocations"] == counted["allocations"] + 40
+    tapped = traffic.costs(late, length=56_000, segment=1400, tap=True).iloc[0]
+    assert tapped["allocations"] == counted["allocations"] + 40 + 2 * 40
+    assert tapped["atomics"] == counted["atomics"] + 2 * 40 + 2 * 40
 
 
 def test_every_way_by_variant():
