@@ -9,8 +9,9 @@ these modules. A run that was broken off goes on where it stood: what was killed
 while its file is the same; survivors are, for tests may have come since. Survivors that
 mutants/equivalent.csv lists as equivalent, by file, line and change, are no survivors.
 
-Tests run without compilation, for a mutation would compile for longer than its tests run. Fast are
-those of the design's tests, but for those that boot a kernel, that then pass within the limit. A
+A compiled function is mutated with compilation off, for it would compile for longer than its tests
+run; any other with it on. Fast are those of the design's tests, but for those that boot a kernel,
+that then pass within the limit. A
 mutation is run against those of them that run its function until one fails, as many as the budget
 of seconds has room for: the fastest first, and each before other examples of one. A test that takes
 MANY times what it took before is broken off, and has failed. A mutation in a function that no fast
@@ -26,6 +27,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -46,6 +48,8 @@ ROOMS = (
 """Of each design: models, workloads, and what reads and reports."""
 MANY, BESIDES = 4, 5
 """A test may take that many times what it took, and that many seconds besides."""
+TO_COMPILE = 20
+"""How many times the limit a test may take that compiles."""
 RESULTS = caught.RESULTS
 EQUIVALENT = ROOT / "mutants" / "equivalent.csv"
 
@@ -70,28 +74,25 @@ PASSED, FAILED, INTERRUPTED, INTERNAL, USAGE, NONE = range(6)
 code that leaves by SystemExit, none is what is left if no chosen test is there any more."""
 
 
-ENVIRONMENT = {
-    "NUMBA_DISABLE_JIT": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-}
-"""No compilation, no threads that a fork would lose, none of the plugins that the tests can do
-without."""
+ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+"""No threads that a fork would lose, none of the plugins that the tests can do without."""
 
 
 class Forks:
     """Runs pytest, each time in a fork of a process that has the libraries loaded.
 
-    `folder` is for what these write, `root` is what the names of tests begin at.
+    `folder` is for what these write, `plain` for a run without compilation, `root` is what the
+    names of tests begin at.
     """
 
-    def __init__(self, folder: Path, root: Path = ROOT) -> None:
+    def __init__(self, folder: Path, plain: bool, root: Path = ROOT) -> None:
         self.folder = folder
         self.root = root
+        self.plain = ["-p", "mutants.plain"] if plain else []
         self.process = subprocess.Popen(
             [sys.executable, "-m", "mutants.forks"],
             cwd=ROOT,
-            env=os.environ | ENVIRONMENT,
+            env=os.environ | ENVIRONMENT | {"NUMBA_DISABLE_JIT": str(int(plain))},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -110,7 +111,7 @@ class Forks:
         Of wrong usage nothing follows for a mutation. Such a run ends here.
         """
         always = ["-q", "--rootdir", self.root, "-p", "no:cacheprovider"]
-        given = [str(one) for one in (*always, "-p", "mutants.plain", *arguments)]
+        given = [str(one) for one in (*always, *self.plain, *arguments)]
         asked = {"arguments": given, "log": str(self.folder / "log.txt"), "changed": changed}
         print(json.dumps(asked, default=str), file=self.process.stdin, flush=True)
         if not (told := self.process.stdout.readline()):
@@ -120,14 +121,14 @@ class Forks:
         return code
 
     def fast(self, paths: list[Path], limit: float, ran: Path) -> dict[str, Fast]:
-        """Those of the tests that pass in time without compilation, in the order of their use.
+        """Those of the tests that pass in time, in the order of their use.
 
         `ran` is the file of what they take and run; if it is there, they are not run.
         """
         if not ran.exists():
-            code = self.pytest(["-p", "mutants.traced", "--limit", limit, "--ran", ran, *paths])
-            if code not in (PASSED, FAILED):
-                sys.exit(f"mutants: the tests as they are end with {code}: {self._said()}")
+            if not self.plain:
+                self._trace(paths, TO_COMPILE * limit, self.folder / "cold.json")
+            self._trace(paths, limit, ran)
         found = sorted(json.loads(ran.read_text()).items(), key=lambda one: one[1][0])
         examples = Counter()
         ordered = []
@@ -136,6 +137,11 @@ class Forks:
             ordered.append((examples[test], id, Fast(seconds, set(runs))))
             examples[test] += 1
         return {id: one for _, id, one in sorted(ordered, key=lambda one: one[0])}
+
+    def _trace(self, paths: list[Path], limit: float, ran: Path) -> None:
+        code = self.pytest(["-p", "mutants.traced", "--limit", limit, "--ran", ran, *paths])
+        if code not in (PASSED, FAILED):
+            sys.exit(f"mutants: the tests as they are end with {code}: {self._said()}")
 
     def _said(self) -> str:
         return (self.folder / "log.txt").read_text()[-1000:]
@@ -220,7 +226,7 @@ def sample(files: list[Path], size: int, seed: int) -> list[tuple[Path, Mutation
     return drawn
 
 
-def state(design: str, limit: float) -> Path:
+def state(design: str, limit: float, plain: bool) -> Path:
     """File that keeps what the tests of a design take and run, one for each state of both."""
     total = hashlib.sha256()
     for folder in (PACKAGE, ROOT / "tests" / design):
@@ -228,7 +234,8 @@ def state(design: str, limit: float) -> Path:
             total.update(f"{file}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     folder = ROOT / "build" / "mutants"
     folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{design}-{limit}-{total.hexdigest()[:16]}.json"
+    how = "plain" if plain else "compiled"
+    return folder / f"{design}-{how}-{limit}-{total.hexdigest()[:16]}.json"
 
 
 def within(fast: dict[str, Fast], function: str, budget: float) -> dict[str, Fast]:
@@ -249,11 +256,17 @@ def run(
     A test that fails for a mutation, but also by itself without one, says nothing, and is left out.
     """
     known = set(pd.read_csv(EQUIVALENT, dtype=str)[["file", "before", "after"]].agg(tuple, axis=1))
-    with tempfile.TemporaryDirectory() as made, Forks(Path(made)) as forks:
-        fast = forks.fast(tests(design), limit, state(design, limit))
-        print(f"{design}: {len(fast)} fast tests", file=sys.stderr)
-        passes = {"import"}
+    with ExitStack() as stack:
+        sides = {}
+        for plain in {one.compiled for _, one in drawn}:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            forks = stack.enter_context(Forks(folder, plain))
+            fast = forks.fast(tests(design), limit, state(design, limit, plain))
+            how = "without compilation" if plain else "compiled"
+            print(f"{design}: {len(fast)} fast tests, {how}", file=sys.stderr)
+            sides[plain] = forks, fast, {"import"}
         for number, (file, mutation) in enumerate(drawn, 1):
+            forks, fast, passes = sides[mutation.compiled]
             place = str(file.relative_to(ROOT))
             while True:
                 chosen = within(fast, f"{file}:{mutation.function}", budget)

@@ -20,7 +20,8 @@ from importlib.util import spec_from_file_location
 # What the tests import, so that no fork has to.
 import altair  # noqa: F401
 import hypothesis
-import numba  # noqa: F401
+import numba
+import numba.core.caching
 import numpy  # noqa: F401
 import pandas  # noqa: F401
 import pydantic  # noqa: F401
@@ -61,6 +62,8 @@ def run(arguments: list[str], log: str, changed: list[str] | None) -> int:
     signal.alarm(BLOCKED)
     if changed:
         sys.meta_path.insert(0, Changed(*changed))
+        # What is compiled beside a mutation is kept nowhere.
+        numba.core.caching.Cache.save_overload = lambda *_: None
     # The same examples each time, and no search for a smaller one: the first that fails is enough.
     phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
     hypothesis.settings.register_profile(

@@ -38,6 +38,8 @@ class Mutation(NamedTuple):
 
     function: str
     """The function or method of the module that this place is in."""
+    compiled: bool
+    """By numba."""
     line: int
     kind: str
     before: str
@@ -59,9 +61,18 @@ def mutations(source: str) -> Iterator[Mutation]:
         bodies = [top] if isinstance(top, functions) else getattr(top, "body", [])
         for function in (one for one in bodies if isinstance(one, functions)):
             name = f"{top.name}.{function.name}" if isinstance(top, ast.ClassDef) else function.name
+            compiled = any(_name(one) in COMPILERS for one in function.decorator_list)
             for statement in _statements(function.body):
                 for mutation in _of_statement(source, statement):
-                    yield mutation._replace(function=name)
+                    yield mutation._replace(function=name, compiled=compiled)
+
+
+COMPILERS = ("njit", "outline", "forceinline", "inline_always", "successors", "invariant")
+"""Decorators of the library for functions that numba compiles."""
+
+
+def _name(decorator: ast.expr) -> str:
+    return ast.unparse(decorator).split("(")[0].split(".")[-1]
 
 
 def valid(mutation: Mutation) -> bool:
@@ -161,4 +172,4 @@ def _replaced(source: str, node: ast.expr | ast.stmt, kind: str, by: ast.AST) ->
     before = "".join(lines[first : last + 1]).strip()
     changed = f"{head}{text}{tail}"
     made = "".join([*lines[:first], changed, *lines[last + 1 :]])
-    return Mutation("", node.lineno, kind, before, changed.strip(), made)
+    return Mutation("", False, node.lineno, kind, before, changed.strip(), made)

@@ -64,6 +64,15 @@ def room(free):
     }
 
 
+def test_what_numba_compiles_is_told():
+    """Of methods and of functions, whatever the decorator takes."""
+    sources = ("@njit", "@numba.njit(cache=True)", "@forceinline", "@cache", "@property", "")
+    for decorator in sources:
+        code = f"{decorator}\ndef f(x):\n    return x + 1\n"
+        [compiled] = {one.compiled for one in mutations(code)}
+        assert compiled == (decorator in sources[:3])
+
+
 def test_a_mutation_differs_in_its_own_lines_alone():
     for one in mutations(SOURCE):
         assert valid(one)
@@ -80,7 +89,7 @@ def test_a_mutation_differs_in_its_own_lines_alone():
 def forks(tmp_path_factory):
     """One that is started once; its tests stand in its own folder."""
     folder = tmp_path_factory.mktemp("forks")
-    with mutants.Forks(folder, folder) as started:
+    with mutants.Forks(folder, True, folder) as started:
         yield started
 
 
