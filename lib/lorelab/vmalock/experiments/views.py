@@ -19,6 +19,7 @@ from lorelab.vmalock.params import (
     Taken,
     Threads,
     Workloads,
+    WorkloadsFollowed,
 )
 
 PAGE = 4096
@@ -43,6 +44,52 @@ def followed() -> pd.DataFrame:
         rows[-1]["verdict"] = str(found.verdict)
     columns = [*SETTINGS, "steps", "same", "open", "verdict"]
     return pd.DataFrame(rows)[columns].sort_values([*SETTINGS[::-1]], ignore_index=True)
+
+
+def workloads_followed() -> pd.DataFrame:
+    """Every recorded run of `vmalock/workloads-followed`, held against the model.
+
+    Returns
+    -------
+    DataFrame
+        A row a run: what ran, and its steps as `followed()` has them.
+    """
+    name, rows = "vmalock/workloads-followed", []
+    for params in records.recorded(name, WorkloadsFollowed):
+        found = experiment(name).agree(params, _record(name, params))
+        sums = found.table[["steps", "same", "open"]].sum().to_dict()
+        rows.append({"runs": _runs(params), **sums, "verdict": str(found.verdict)})
+    return pd.DataFrame(rows)
+
+
+def held() -> pd.DataFrame:
+    """Every recorded run of `vmalock/workloads`, held against what follows from its program.
+
+    Returns
+    -------
+    DataFrame
+        A row a run: `kernel`, what `runs`, and `path`; what its threads did, by trace points;
+        how many counters were `compared`, and how many of them are `equal`.
+    """
+    name = "vmalock/workloads"
+    ours = [(None, params) for params in records.recorded(name, Workloads)]
+    rows = []
+    for release, params in [*ours, *records.others(name, Workloads)]:
+        record = records.load(name, params, release=release)
+        table = experiment(name).agree(params, record).table
+        found = record.counters.set_index("counter")["value"].astype(int)
+        counts = found[["faults", "locked", "refused", "reads", "writes", "marks"]].to_dict()
+        sums = {"compared": len(table), "equal": int(table["agrees"].sum())}
+        kernel = record.provenance.kernel.release.partition("+")[0]
+        told = {"kernel": kernel, "runs": _runs(params), "path": params.path}
+        rows.append(told | counts | sums)
+    order = ["kernel", "runs", "path"]
+    return pd.DataFrame(rows).sort_values(order, ignore_index=True)
+
+
+def _runs(params: Workloads) -> str:
+    vma = {True: "the same VMA", False: "another VMA"}[params.same]
+    return f"receive, {vma}" if params.workload == "receive" else params.workload
 
 
 def threads(**given: int) -> pd.DataFrame:
