@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from lorelab.damon.model import core, state
+from lorelab.damon.model import core, kdamond, state
 from lorelab.damon.model.damos import Action, Filter
 from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
 from lorelab.damon.model.state import FILTER, GOAL, SCHEME
@@ -116,9 +116,9 @@ def regions_of(ctx):
 
 def step(ctx, pages):
     """One time round the model's loop; the regions it reported, or None."""
-    assert core.kdamond_prepare(ctx, pages) == 0
+    assert kdamond.kdamond_prepare(ctx, pages) == 0
     ctx.info["now"] += ctx.info["sample_interval"]
-    n = core.kdamond_check(ctx, pages)
+    n = kdamond.kdamond_check(ctx, pages)
     return None if n < 0 else [tuple(int(x) for x in row) for row in ctx.trace[:n].tolist()]
 
 

@@ -33,6 +33,8 @@ class Traits(NamedTuple):
     goal: Goal | None = None
     kernel: bool = False
     """The laboratory's kernel does it."""
+    v7_3: bool = False
+    """7.3's kdamond, without schemes and tuned intervals."""
 
 
 class Variant(IntEnum):
@@ -56,6 +58,10 @@ class Variant(IntEnum):
     IDEAL = 6
     """Hardware that reports every n-th access with its address and costs nothing
     (processor event-based sampling without its skid and interrupts)."""
+    V7_3 = 7
+    """DAMON as Linux 7.3.4 runs it (mm/damon/core.c: damon_merge_regions_of(),
+    kdamond_split_regions(), damon_apply_min_nr_regions(); include/linux/damon.h: damon_rand();
+    mm/damon/vaddr.c: damon_va_init_regions())."""
 
     @property
     def traits(self) -> Traits:
@@ -72,6 +78,7 @@ TRAITS = {
     # 4 % of the access events, tuned every third window: what mm/damon/stat.c asks for.
     Variant.TUNED: Traits(goal=Goal(400, 3, 5_000, 10_000_000)),
     Variant.IDEAL: Traits(regions=False),
+    Variant.V7_3: Traits(v7_3=True),
 }
 VariantParam = by_label(Variant)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lorelab.damon.model import core, state
+from lorelab.damon.model import core, kdamond, state
 from lorelab.damon.model.memory import new_pages
 from lorelab.damon.model.state import U, damon_insert_region
 from lorelab.damon.params import Speeds, Variant
@@ -168,7 +168,7 @@ def test_the_same_seed_gives_the_same_run():
         pages = new_pages(patterns, phases, vmas, speeds=Speeds(check_ns=0), seed=seed)
         core.kdamond_start(ctx, pages)
         for _ in range(30):
-            core.kdamond_window(ctx, pages)
+            kdamond.kdamond_window(ctx, pages)
         return regions_of(ctx)
 
     assert run(1) == run(1)
@@ -185,7 +185,7 @@ def test_half_of_the_work_is_done_before_the_sleep(cpus):
     pages = new_pages(patterns, phases, vmas, speeds=speeds, truth=True)
     ctx = state.damon_new_ctx(vmas, sample_us=5000, aggr_us=5000)
     core.kdamond_start(ctx, pages)
-    core.kdamond_window(ctx, pages)
+    kdamond.kdamond_window(ctx, pages)
     busy = int(ctx.info["checks"][0]) * 100_000
     assert busy > 0 and pages.info["now"] == 5_000_000 + busy
     seen_us = 5000 + (busy // 2000 if cpus == 2 else 0)

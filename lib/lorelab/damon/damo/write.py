@@ -5,7 +5,7 @@ import zlib
 from pathlib import Path
 
 from lorelab import whole
-from lorelab.damon.model.core import kdamond_window
+from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.params import Masim
 from lorelab.damon.workload.setup import configuration, context, memory
 

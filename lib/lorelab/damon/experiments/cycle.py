@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lorelab.damon.experiments.views import regions
-from lorelab.damon.model.core import kdamond_window
+from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.model.memory import Pages
 from lorelab.damon.model.state import Damon
 from lorelab.damon.params import Masim

@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from lorelab import counters
-from lorelab.damon.model.core import kdamond_window
+from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.model.memory import HUGE as PMD_MAPPED
 from lorelab.damon.model.memory import RESIDENT, Pages
 from lorelab.damon.model.state import Damon

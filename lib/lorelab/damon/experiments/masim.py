@@ -12,7 +12,7 @@ import pandas as pd
 from lorelab import counters
 from lorelab.damon.experiments.truth import Observed, outside, weigh
 from lorelab.damon.model.alternatives import WINDOWS, Watched
-from lorelab.damon.model.core import kdamond_window
+from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.model.memory import Pages
 from lorelab.damon.params import ALONE, Masim, Speeds, took
 from lorelab.damon.workload import masim

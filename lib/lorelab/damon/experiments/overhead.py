@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from lorelab import counters
-from lorelab.damon.model.core import kdamond_window
+from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.params import ALONE, Overhead, Speeds, Variant
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import context, memory

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from lorelab import counters
-from lorelab.damon.model.core import kdamond_window
 from lorelab.damon.model.damos import Action
+from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.model.memory import HUGE, RESIDENT, SWAPPED, Pages
 from lorelab.damon.model.state import SCHEME, Damon
 from lorelab.damon.params import ALONE, Schemes, Speeds, runs

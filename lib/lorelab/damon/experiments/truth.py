@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from lorelab.damon.model.core import kdamond_window
+from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.model.memory import PAGE_SIZE
 from lorelab.damon.params import ALONE, Masim, Speeds
 from lorelab.damon.workload import masim

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from lorelab.damon.model import state
-from lorelab.damon.model.core import kdamond_window
 from lorelab.damon.model.damos import Action, damon_va_scheme_score
+from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.model.memory import PAGE_SIZE, Pages
 from lorelab.damon.model.state import Damon, damon_first_region, head_of
 from lorelab.damon.params import ALONE, Masim, Monitoring, Speeds

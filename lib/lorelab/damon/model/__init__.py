@@ -7,6 +7,9 @@ Read in this order:
     core          kdamond's loop: sample, merge, report, split; tuned intervals of 6.15 (core.c)
     damos         schemes: match, quota, priority, watermarks (core.c, ops-common.c)
     madvise       what their actions, faults and khugepaged do to pages (madvise.c, khugepaged.c)
+    v7_3          what 7.3.4's kdamond does otherwise (core.c, vaddr.c, damon.h)
+    prandom       the random numbers that it draws (random32.c)
+    kdamond       either of them, and the program that it watches
 
 and for what is watched:
 

@@ -20,9 +20,6 @@ from lorelab.damon.model.damos import (
     kdamond_apply_schemes,
     kdamond_wait_activation,
 )
-from lorelab.damon.model.madvise import fault_in, khugepaged
-from lorelab.damon.model.program import account_truth, play
-from lorelab.damon.model.scheduler import slept, work
 from lorelab.damon.model.state import (
     BP,
     DAMON_MIN_REGION,
@@ -351,50 +348,4 @@ def kdamond_check(ctx, pages):
         if not info.fixed_ranges:
             damon_va_update(ctx)
         info.sz_limit = damon_region_sz_limit(ctx)
-    return aggregated
-
-
-@njit
-def kdamond_window(ctx, pages):
-    """Let program and kdamond run until a window has ended.
-
-    Half of kdamond's work for a region and sample (`pages.info.check_ns`) comes before the sleep,
-    to draw a page and clear its bit, half after, to look at it; and so `pages.info.sample_ns`,
-    which is the same for any number of regions. The real sampling interval is longer by that much
-    (mm/damon/core.c sleeps `sample_interval` between preparing and checking, whatever those took).
-    With a CPU to itself the program runs on meanwhile. The kernel goes from region to region, so
-    there a region's interval is the sleep and as much of the work as lies between its two turns;
-    here all bits are cleared as preparing begins, and looked at as checking begins.
-
-    Parameters
-    ----------
-    ctx : Damon
-    pages : Pages
-
-    Returns
-    -------
-    int64
-        Regions in `ctx.trace`.
-    """
-    info = ctx.info[0]
-    aggregated = -1
-    while aggregated < 0:
-        wait = kdamond_prepare(ctx, pages)
-        if wait:
-            play(pages, slept(pages.info[0], wait * U(1000)))
-            info.now = pages.info[0].now // U(1000)
-            continue
-        busy = ctx.nr_regions.sum() * pages.info[0].check_ns + pages.info[0].sample_ns
-        work(pages, busy // TWO)
-        play(pages, slept(pages.info[0], info.sample_interval * U(1000)))
-        account_truth(pages)
-        fault_in(pages)
-        info.now = pages.info[0].now // U(1000)
-        before = pages.info[0].acted_ns
-        aggregated = kdamond_check(ctx, pages)
-        acted = pages.info[0].acted_ns - before
-        info.work_ns += busy + acted
-        work(pages, busy - busy // TWO + acted)
-        info.now = pages.info[0].now // U(1000)
-        khugepaged(pages)
     return aggregated

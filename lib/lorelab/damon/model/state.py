@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lorelab.damon.model.prandom import prandom_seed_state
 from lorelab.damon.params import Variant
 from lorelab.numbers import GOLDEN, ONE, PAGE, ZERO, U, njit, splitmix64
 
@@ -56,6 +57,7 @@ INFO = np.dtype(
             "adapt",  # regions merge and split
             "max_pieces",  # 3: as the kernel splits; 2: never in three
             "rand64",  # damon_rand() takes the whole width
+            "v7_3",  # all of it is 7.3.4's (`lorelab.damon.model.v7_3`)
             "goal_access_bp",  # 6.15's intervals_goal
             "goal_aggrs",
             "goal_min_sample",
@@ -132,7 +134,9 @@ class Damon(NamedTuple):
     regions: np.ndarray  # (capacity + targets,) REGION: the pool, then the list heads
     nr_regions: np.ndarray  # (targets,) u8
     vmas: np.ndarray  # (mappings, 3) u8: target, start, end; by target, then address
-    static: np.ndarray  # (1,) u8: last_nr_regions, which all contexts of a kernel share
+    static: (
+        np.ndarray
+    )  # (2,) u8: last_nr_regions, and 7.3's rotation: shared by a kernel's contexts
     numbers: np.ndarray  # (n,) u8: recorded results of get_random_u32_below(); empty: generate
     schemes: np.ndarray  # (n,) SCHEME
     goals: np.ndarray  # (n,) GOAL: quota goals of metric user_input
@@ -140,6 +144,7 @@ class Damon(NamedTuple):
     histogram: np.ndarray  # (100,) u8: regions_score_histogram
     three_ranges: np.ndarray  # (3, 2) u8: scratch of damon_va_three_regions()
     trace: np.ndarray  # (capacity,) SNAPSHOT: what damon:damon_aggregated said last
+    rnd_state: np.ndarray  # (4,) u4: 7.3's generator
 
 
 def damon_new_ctx(
@@ -158,6 +163,7 @@ def damon_new_ctx(
     goals=None,
     filters=None,
     static=None,
+    rnd_state=None,
 ):
     """Make a context as damon_new_ctx() and damon_set_attrs() do.
 
@@ -183,6 +189,8 @@ def damon_new_ctx(
         Of SCHEME, GOAL, FILTER.
     static : ndarray, optional
         `static` of a context on the same kernel.
+    rnd_state : (4,) uint32 array, optional
+        Of 7.3's generator; otherwise it follows from `seed`.
 
     Returns
     -------
@@ -220,6 +228,7 @@ def damon_new_ctx(
         "adapt": traits.adapts,
         "max_pieces": traits.pieces,
         "rand64": rand64,
+        "v7_3": traits.v7_3,
         "aggr_samples": aggr_us // sample_us,
         "random": seed,
     }.items():
@@ -227,12 +236,16 @@ def damon_new_ctx(
     if goal := traits.goal:
         info["goal_access_bp"], info["goal_aggrs"] = goal.access_bp, goal.aggrs
         info["goal_min_sample"], info["goal_max_sample"] = goal.min_sample_us, goal.max_sample_us
+    if rnd_state is None:
+        rnd_state = np.zeros(4, np.uint32)
+        if traits.v7_3:
+            prandom_seed_state(rnd_state, U(splitmix64(U(seed) + GOLDEN)))
     return Damon(
         info,
         regions,
         np.zeros(targets, U),
         np.array(vmas, U).reshape(-1, 3),
-        np.zeros(1, U) if static is None else static,
+        np.zeros(2, U) if static is None else static,
         np.array(numbers, U),
         np.zeros(0, SCHEME) if schemes is None else schemes,
         np.zeros(0, GOAL) if goals is None else goals,
@@ -240,6 +253,7 @@ def damon_new_ctx(
         np.zeros(100, U),
         np.zeros((3, 2), U),
         np.zeros(capacity, SNAPSHOT),
+        rnd_state,
     )
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lorelab.damon.model.core import kdamond_start
+from lorelab.damon.model.kdamond import kdamond_start
 from lorelab.damon.model.memory import Pages, new_pages
 from lorelab.damon.model.state import Damon, damon_new_ctx
 from lorelab.damon.params import ALONE, Masim, Monitoring, Speeds
@@ -22,7 +22,9 @@ def configuration(params: Masim) -> masim.Config:
     """
     config = masim.builtin(params.workload)
     accesses = [access for phase in config.phases for access in phase.accesses]
-    if params.fresh and (len(accesses) > 1 or accesses[0].random or accesses[0].stride != PAGE):
+    simple = len(accesses) == 1 and not accesses[0].random and accesses[0].stride == PAGE
+    # Fresh pages of 7.3 are no model's, but a kernel's.
+    if params.fresh and not simple and not params.variant.traits.v7_3:
         raise BadInput("fresh=true: takes a workload that goes round one region page by page")
     return masim.scaled(config, params.mib) if params.mib else config
 
@@ -42,7 +44,14 @@ def memory(
     """The memory of a program that is about to start; see `new_pages()` for `more`.
 
     Without `own` the program touches nothing but its regions, as no process can.
+
+    Raises
+    ------
+    BadInput
+        The variant is told of no fresh pages.
     """
+    if params.variant.traits.v7_3 and fresh(params):
+        raise BadInput(f"variant={label(params.variant)}: the model of it has no fresh pages")
     patterns, phases, vmas = masim.program(config)
     if fresh(params):
         # A page that the program unmaps as it begins (lib/kernel/damon/guest/masim.c): kdamond,
@@ -73,6 +82,8 @@ def context(params: Monitoring, pages: Pages, **more: Any) -> Damon:
     """
     if not params.variant.traits.regions:
         raise BadInput(f"variant={label(params.variant)}: takes one that has regions")
+    if params.variant.traits.v7_3 and more.get("schemes") is not None:
+        raise BadInput(f"variant={label(params.variant)}: the model of it has no schemes")
     ctx = damon_new_ctx(
         pages.vmas,
         variant=params.variant,
