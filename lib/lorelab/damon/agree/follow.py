@@ -14,10 +14,12 @@ from lorelab.agreement import Agreement
 from lorelab.damon.agree.runs import judged
 from lorelab.damon.kernel import boot, follow
 from lorelab.damon.kernel.follow import NAME, Given
-from lorelab.damon.model import core, state
+from lorelab.damon.model import kdamond, state
 from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
+from lorelab.damon.model.state import damon_first_region, head_of
 from lorelab.damon.params import Masim
 from lorelab.lab.records import Record, load
+from lorelab.numbers import ZERO, U, njit
 
 
 def agree(params: Masim, record: Record) -> Agreement:
@@ -27,17 +29,27 @@ def agree(params: Masim, record: Record) -> Agreement:
 
 
 def compared(params: Masim, measured: Record) -> pd.DataFrame:
-    """Windows in which every region of model and kernel is the same in start, end, count, age."""
+    """Windows in which every region of model and kernel is the same in start, end, count, age.
+
+    Of 7.3, too, those in which every address that was sampled is the same.
+    """
     found = followed(params, follow.unpack(measured.counters, params)).windows
-    row = ("windows", "windows", len(found), found["equal"].sum(), bool(found["equal"].all()))
-    return pd.DataFrame([row], columns=["counter", "unit", "kernel", "equal", "agrees"])
+    names = {"windows": "equal"}
+    if params.variant.traits.v7_3:
+        names["windows_sampled"] = "drawn"
+    rows = [
+        (name, "windows", len(found), found[of].sum(), bool(found[of].all()))
+        for name, of in names.items()
+    ]
+    return pd.DataFrame(rows, columns=["counter", "unit", "kernel", "equal", "agrees"])
 
 
 class Followed(NamedTuple):
     """How far the model and the kernel are the same."""
 
     windows: pd.DataFrame
-    """A row a window: nr_regions, merges, splits (so far), equal."""
+    """A row a window: nr_regions, merges, splits (so far), equal; of 7.3, drawn: whether all the
+    addresses sampled are the same."""
     checks: int
     """Checks that went into it."""
 
@@ -56,17 +68,24 @@ def followed(params: Masim, given: Given) -> Followed:
         The model asks for more numbers or checks than there are.
     """
     ctx, pages = begin(params, given)
-    rows = []
-    for kernels in given.windows:
-        n = -1
+    rows, addresses = [], np.zeros(len(ctx.regions), np.uint64)
+    for window, kernels in enumerate(given.windows):
+        n, drawn = -1, 0
         while n < 0:
-            n = _sample(ctx, pages)
+            # The checks are given, so no program has to run in between.
+            kdamond.kdamond_prepare(ctx, pages)
+            if given.drawn:
+                drawn = follow.crc(addresses[: _sampled(ctx, addresses)], drawn)
+            ctx.info["now"] += ctx.info["sample_interval"]
+            n = kdamond.kdamond_check(ctx, pages)
         equal = n == len(kernels) and bool((ctx.trace[:n] == kernels).all())
-        rows.append((n, int(ctx.info["merges"][0]), int(ctx.info["splits"][0]), equal))
+        row = (n, int(ctx.info["merges"][0]), int(ctx.info["splits"][0]), equal)
+        rows.append((*row, drawn == given.drawn[window]) if given.drawn else row)
     starved = int(ctx.info["starved"][0]) + int(pages.info["starved"][0])
     if starved:
         raise ValueError(f"the model asked for {starved} numbers or checks more than were logged")
-    found = pd.DataFrame(rows, columns=["nr_regions", "merges", "splits", "equal"])
+    names = ["nr_regions", "merges", "splits", "equal", *(["drawn"] if given.drawn else [])]
+    found = pd.DataFrame(rows, columns=names)
     return Followed(found, len(given.checks))
 
 
@@ -82,7 +101,7 @@ def sampled(params: Masim, run: boot.Run, given: Given) -> tuple[int, int]:
     drawn = run.log[(run.log["kind"] == boot.RAND) & (run.log["x"] != 1)]
     at = samples = equal = windows = 0
     while windows < len(given.windows):
-        core.kdamond_prepare(ctx, pages)
+        kdamond.kdamond_prepare(ctx, pages)
         mine = regions(ctx)
         kernels = drawn[at : at + len(mine)]
         at += len(mine)
@@ -94,7 +113,7 @@ def sampled(params: Masim, run: boot.Run, given: Given) -> tuple[int, int]:
             and (mine["sampling_addr"] == kernels["x"] + kernels["n"]).all()
         )
         ctx.info["now"] += ctx.info["sample_interval"]
-        windows += core.kdamond_check(ctx, pages) >= 0
+        windows += kdamond.kdamond_check(ctx, pages) >= 0
     return samples, equal
 
 
@@ -103,21 +122,28 @@ def begin(params: Masim, given: Given, schemes=None, mapped=(), goals=None):
     ctx = state.damon_new_ctx(
         [(0, *mapping) for mapping in given.mappings],
         **boot.attributes(params),
+        variant=params.variant,
         numbers=given.numbers,
-        static=np.array([given.last_nr_regions], np.uint64),
+        static=np.array([given.last_nr_regions, given.rotation], np.uint64),
+        rnd_state=given.rnd_state,
         schemes=schemes,
         goals=goals,
     )
     pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), mapped, recorded=given.checks)
-    core.kdamond_start(ctx, pages)
+    kdamond.kdamond_start(ctx, pages)
     return ctx, pages
 
 
-def _sample(ctx, pages) -> int:
-    # The checks are given, so no program has to run in between.
-    core.kdamond_prepare(ctx, pages)
-    ctx.info["now"] += ctx.info["sample_interval"]
-    return core.kdamond_check(ctx, pages)
+@njit
+def _sampled(ctx, addresses):
+    # The addresses of the only target's regions, in order; how many.
+    n, head = 0, head_of(ctx, ZERO)
+    i = damon_first_region(ctx, ZERO)
+    while i != head:
+        addresses[n] = ctx.regions[i].sampling_addr
+        n += 1
+        i = U(ctx.regions[i].next)
+    return n
 
 
 def regions(ctx) -> np.ndarray:

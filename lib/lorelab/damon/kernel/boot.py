@@ -4,7 +4,8 @@ The guest's clock is its instruction count (QEMU's -icount), so a run does not d
 or how busy the host is. An instruction takes 32 ns, which makes a slow CPU of the guest, for an
 emulator needs far longer than a nanosecond for one; a record says what an access and a check took.
 Where cost is measured an instruction takes 1 ns, and kdamond's time is its instructions. There is
-one CPU, where schemes are applied a second one.
+one CPU, where schemes are applied a second one. A 7.3 of Debian's is followed by tracefs
+(lib/kernel/damon/guest/traced.py).
 
 `tlb=0` turns the series' switch that flushes a TLB entry with its accessed bit; any other `tlb`
 leaves the kernel as it is, in front of QEMU's own TLB: 256 entries and a victim cache of 8 until
@@ -39,6 +40,9 @@ LARGEST_MIB = 1024
 """What the program may touch, in a guest of 2 GiB."""
 BOOT_SECONDS = 300.0
 """For the guest's compiler, which builds the probe at an emulator's pace on a busy host."""
+ALONE = ("damon_stat.enabled=N", "transparent_hugepage=madvise")
+"""For a kernel of Debian's, which has otherwise a kdamond of its own from boot on (DAMON_STAT), and
+huge pages where nobody asked for them; the laboratory's has neither."""
 SLOWER = 60.0
 """Seconds that a second of the guest may take; some 2 on an idle machine, at 8 ns."""
 
@@ -87,6 +91,7 @@ class Run(NamedTuple):
     schemes: list[dict[str, int]]  # statistics of each
     memory: dict[str, float] | None = None  # of the process, where schemes were applied
     watermarks: list[list[int]] | None = None  # a scheme each: high, mid, low, us between looks
+    began: dict[str, Any] | None = None  # 7.3's generator and static variables as it began
 
 
 def check(params: Monitoring) -> None:
@@ -228,7 +233,8 @@ def boot(
     ----------
     asked : list of Asked
     log : str
-        "regions", "numbers" (with every random number and check), or "" for no probe at all.
+        "regions", "numbers" (with every random number and check), "traced" (with every check, by
+        tracefs, on a 7.3 of the reader's own), or "" for no probe at all.
     lab : Lab or None
     shift : int
         An instruction of the guest takes 2**shift ns.
@@ -251,9 +257,14 @@ def boot(
     ]
     seconds = sum(masim.seconds(one.config) for one in asked)
     longest = BOOT_SECONDS + SLOWER * seconds * 8 / 2**shift
-    job = Job("damon", "masim", {"log": log, "runs": runs}, longest)
+    machine = Machine(cpus, icount=True, shift=shift)
+    if log == "traced":
+        job = Job("damon", "traced", {"runs": runs}, longest)
+        machine = machine._replace(append=ALONE)
+    else:
+        job = Job("damon", "masim", {"log": log, "runs": runs}, longest)
     patched = log == "numbers" or any(run["switches"] for run in runs)
-    measured = measure(Machine(cpus, icount=True, shift=shift), job, lab, patched=patched)
+    measured = measure(machine, job, lab, patched=patched)
     found = [read(measured.rows, number) for number in range(len(asked))]
     if log:
         for one, run in zip(asked, found, strict=True):
@@ -291,4 +302,5 @@ def read(rows: list[dict[str, Any]], number: int) -> Run:
         said["schemes"],
         said["memory"],
         said["watermarks"],
+        said.get("began"),
     )

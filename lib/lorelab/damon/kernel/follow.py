@@ -18,8 +18,14 @@ the program and a check (ns) and a sleep (us) of kdamond took, with the log's ow
 Which page of a region was sampled is left out: it decides about nothing but the check, whose
 outcome is there. `lorelab.damon.agree.follow.sampled()` holds the sampled addresses of a whole log
 against the model's.
+
+7.3 draws from a generator of its own (lib/kernel/damon/guest/traced.py), so its state as monitoring
+begins stands for all numbers. It is there with the mappings, as hexadecimal `checks` of four words,
+and the static variable rotation as `splits`. In a window `splits` is the CRC-32 of the addresses
+that were sampled in it, in order, 8 bytes each, little-endian: every one is held against the model.
 """
 
+import zlib
 from typing import NamedTuple
 
 import numpy as np
@@ -29,9 +35,11 @@ from lorelab.damon.kernel import boot
 from lorelab.damon.model.state import SNAPSHOT
 from lorelab.damon.params import Masim
 from lorelab.damon.workload.setup import configuration
+from lorelab.errors import BadInput, RunFailed
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab
 from lorelab.numbers import PAGE
+from lorelab.params import label
 
 NAME = "damon/follow"
 
@@ -44,6 +52,9 @@ class Given(NamedTuple):
     checks: np.ndarray  # u1
     windows: list[np.ndarray]  # SNAPSHOT rows, a window each
     last_nr_regions: int  # as monitoring began
+    rotation: int = 0  # likewise; 7.3's
+    rnd_state: np.ndarray | None = None  # (4,) u4: 7.3's generator, likewise
+    drawn: list[int] = []  # noqa: RUF012  7.3: a window each, CRC-32 of the addresses sampled
 
 
 class Row(NamedTuple):
@@ -63,15 +74,35 @@ def measured(wanted: list[Masim], lab: Lab | None = None) -> list[tuple[Record, 
     An instruction takes 32 ns, for speed: what is compared does not depend on time.
     """
     for params in wanted:
-        boot.check(params)
+        possible(params, lab)
+    if len({params.variant.traits.v7_3 for params in wanted}) > 1:
+        raise BadInput("variant: takes v7.3 for all runs of a boot, or for none")
     asked = [boot.Asked(params, configuration(params)) for params in wanted]
-    runs, source = boot.boot(asked, "numbers", lab, shift=5)
+    log = "traced" if wanted[0].variant.traits.v7_3 else "numbers"
+    runs, source = boot.boot(asked, log, lab, shift=5)
     found, last = [], 0
     for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
         given = of(run, last)
         found.append((source.record(NAME, params, pack(params, run, last), number), run, given))
         last = left(params, given)
     return found
+
+
+def possible(params: Masim, lab: Lab | None) -> None:
+    """Raise BadInput for what the kernel at hand can't follow."""
+    if not params.variant.traits.v7_3:
+        boot.check(params)
+        return
+    if not (lab and lab.image):
+        raise BadInput(
+            f"variant={label(params.variant)}: the laboratory's kernel is a 6.12; takes --kernel "
+            "with a 7.3 of your own, as Debian's linux-binary and linux-modules unpack"
+        )
+    if turned := boot.switches(params):
+        raise BadInput(
+            f"{', '.join(turned)}: only the laboratory's kernel has such switches; takes tlb=264 "
+            "and rand64=false"
+        )
 
 
 def measure(wanted: list[Masim], lab: Lab | None = None) -> list[Record]:
@@ -97,13 +128,27 @@ def of(run: boot.Run, last_nr_regions: int = 0) -> Given:
     checks = log["n"][log["kind"] == boot.CHECK].astype(np.uint8)
     mappings = [(int(low), int(high)) for low, high in run.program.mappings]
     windows = [window.regions for window in boot.windows(run)]
-    return Given(mappings, numbers, checks, windows, last_nr_regions)
+    if not run.began:
+        return Given(mappings, numbers, checks, windows, last_nr_regions)
+    drawn = [crc(part["x"][part["kind"] == boot.CHECK]) for part in _parts(run)]
+    state = np.array(run.began["state"], np.uint32)
+    last, rotation = run.began["last_nr_regions"], run.began["rotation"]
+    return Given(mappings, numbers, checks, windows, last, rotation, state, drawn)
+
+
+def crc(addresses: np.ndarray, before: int = 0) -> int:
+    """CRC-32 of addresses that were sampled, behind that of those `before`."""
+    return zlib.crc32(addresses.astype("<u8").tobytes(), before)
 
 
 def pack(params: Masim, run: boot.Run, last_nr_regions: int = 0) -> pd.DataFrame:
     """A log as a record."""
-    given = of(run)
-    rows = [Row(0, 0, last_nr_regions, regions=spans(given.mappings)), *_accessed(params, run)]
+    given = of(run, last_nr_regions)
+    first = Row(0, 0, given.last_nr_regions, regions=spans(given.mappings))
+    if run.began:
+        words = "".join(f"{word:08x}" for word in given.rnd_state.tolist())
+        first = first._replace(checks=words, splits=str(given.rotation))
+    rows = [first, *_accessed(params, run)]
     begun = run.program.begun // 1000
     kind, log = run.log["kind"], run.log
     at = 0
@@ -116,8 +161,16 @@ def pack(params: Masim, run: boot.Run, last_nr_regions: int = 0) -> pd.DataFrame
         while at < len(log) and kind[at] == boot.RAND and log["x"][at] == 1:
             splits += str(log["n"][at])
             at += 1
-        first = np.flatnonzero(part["kind"] == boot.CHECK)[0]
-        sampled = int(np.argmax(part["kind"][first:] != boot.CHECK)) or len(part) - int(first)
+        if run.began:
+            sampled, rest = divmod(len(checks), params.samples)
+            if rest:
+                raise RunFailed(
+                    f"window {number}: {len(checks)} checks in {params.samples} samples"
+                )
+            splits = f"{given.drawn[number - 1]:#010x}"  # never read as a number
+        else:
+            first = np.flatnonzero(part["kind"] == boot.CHECK)[0]
+            sampled = int(np.argmax(part["kind"][first:] != boot.CHECK)) or len(part) - int(first)
         us = (int(log["us"][begin]) - begun + 2**31) % 2**32 - 2**31
         bits = np.packbits(checks).tobytes().hex()
         rows.append(Row(number, us, sampled, bits, splits, _packed(window)))
@@ -127,16 +180,25 @@ def pack(params: Masim, run: boot.Run, last_nr_regions: int = 0) -> pd.DataFrame
 def unpack(table: pd.DataFrame, params: Masim) -> Given:
     """What a record gives the model; the pages that were sampled are each region's first."""
     first = table.iloc[0]
-    numbers, checks, windows = [], [], []
+    numbers, checks, windows, drawn = [], [], [], []
     for row in table[table["window"] > 0].astype(str).itertuples():
         nr = int(row.sampled) * params.samples
         bits = np.unpackbits(np.frombuffer(bytes.fromhex(row.checks), np.uint8))
         checks.append(bits[:nr])
-        numbers.append(np.zeros(nr, np.uint64))
-        numbers.append(np.array([int(digit) for digit in row.splits], np.uint64))
+        if params.variant.traits.v7_3:
+            drawn.append(int(row.splits, 16))
+        else:
+            numbers.append(np.zeros(nr, np.uint64))
+            numbers.append(np.array([int(digit) for digit in row.splits], np.uint64))
         windows.append(unpacked(row.regions))
     last, mappings = int(first["sampled"]), unspanned(first["regions"])
-    return Given(mappings, np.concatenate(numbers), np.concatenate(checks), windows, last)
+    bits = np.concatenate(checks)
+    if not params.variant.traits.v7_3:
+        return Given(mappings, np.concatenate(numbers), bits, windows, last)
+    words = str(first["checks"])
+    state = np.array([int(words[at : at + 8], 16) for at in range(0, 32, 8)], np.uint32)
+    none = np.zeros(0, np.uint64)
+    return Given(mappings, none, bits, windows, last, int(first["splits"]), state, drawn)
 
 
 def spans(pairs) -> str:
@@ -161,6 +223,12 @@ def _accessed(params: Masim, run: boot.Run) -> list[Row]:
     speeds = boot.speeds_of(run, _checks(run))
     took = f"{speeds.access_ns:.1f} {speeds.check_ns:.1f} {speeds.sleep_us:.1f}"
     return [*rows, Row(0, (program.ended - program.begun) // 1000, checks=took)]
+
+
+def _parts(run: boot.Run) -> list[np.ndarray]:
+    # The log of each window, up to its report.
+    begins = boot.reports(run.log)
+    return [run.log[at:begin] for at, begin in zip([0, *begins], begins, strict=False)]
 
 
 def _checks(run: boot.Run) -> int:
