@@ -6,6 +6,7 @@ from lorelab.experiments import experiment
 from lorelab.fairzone.agree import followed as judge
 from lorelab.fairzone.agree import reread as judge_reread
 from lorelab.fairzone.experiments import reread as model
+from lorelab.fairzone.experiments.machine import nap_pages
 from lorelab.fairzone.experiments.reread import PARTS, pages_of, plan
 from lorelab.fairzone.params import Followed, Reread
 from lorelab.lab import records
@@ -195,25 +196,33 @@ def nodes() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a repeat: `mode`, `repeat`; `size`, node 1's part of the pages free at the start,
-        `share`, its part of those given once memory was full, in per cent; `residency`, how many
-        times as long a page of node 1 stays as one of node 0.
+        A row a repeat: `MB/s` of the disk, `min_free_kbytes`, `mode`, `repeat`; `a nap`, pages that
+        the disk moves in one of kswapd, over high - low of both nodes; `size`, node 1's part of the
+        pages free at the start, `share`, its part of those given once memory was full, in per cent;
+        `residency`, how many times as long a page of node 1 stays as one of node 0; `by naps`, runs
+        of kswapd that began at a nap's end for want of the high watermark, in per cent.
     """
     rows = []
     for params, record in recorded("fairzone/nodes"):
         wide = record.counters.pivot_table(index="step", columns="counter", values="value")
+        of = {"MB/s": params.disk_mb_s, "min_free_kbytes": params.min_free_kib, "mode": params.mode}
+        nap = nap_pages(params.disk_mb_s)
         for repeat, said in wide.iterrows():
-            rows.append({"mode": params.mode, "repeat": repeat} | _nodes(said))
-    return pd.DataFrame(rows)
+            rows.append({**of, "repeat": repeat} | _nodes(said, nap))
+    return pd.DataFrame(rows).sort_values(["MB/s", "mode", "repeat"], ignore_index=True)
 
 
-def _nodes(said: pd.Series) -> dict[str, float]:
+def _nodes(said: pd.Series, nap: int) -> dict[str, float]:
     free = [said.filter(regex=f"^zone_{node}_.*_free$").sum() for node in (0, 1)]
     taken = [said[f"read_pages_of_node{node}"] for node in (0, 1)]
+    between = said.filter(regex="_high$").sum() - said.filter(regex="_low$").sum()
+    quickly = said["read_kswapd_high_wmark_hit_quickly"]
     return {
+        "a nap": round(nap / between, 2),
         "size": round(100 * free[1] / sum(free), 1),
         "share": round(100 * taken[1] / sum(taken), 1),
         "residency": round(free[1] / taken[1] / (free[0] / taken[0]), 2),
+        "by naps": round(100 * quickly / said["read_pageoutrun"], 1),
     }
 
 
