@@ -187,6 +187,14 @@ class Machine(Params):
         ge=128,
         le=2**24,
     )
+    watermark_scale_factor: int = param(
+        0,
+        "vm.watermark_scale_factor, since 4.6: pages between min, low and high, in 1/10000 of the "
+        "zone; 10 is its default, 0: as before, a quarter of min",
+        "1/10000",
+        ge=0,
+        le=1000,
+    )
     mib: int = param(
         7973, "managed memory, over the zones as on the machine of June 2014", "MiB", ge=64
     )

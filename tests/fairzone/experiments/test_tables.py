@@ -193,3 +193,28 @@ def test_the_stuck_case_by_variant():
     value = experiment("fairzone/boundary").simulate(Boundary()).set_index("counter")["value"]
     row = table.loc[label(Boundary().variant)]
     assert row.to_dict() == {name: value[name] for name in table.columns}
+
+
+def test_watermarks_by_scale_factor():
+    """A quarter of min is the least distance (mm/page_alloc.c of 4.6)."""
+    sizes = [10_000, 30_000]
+    assert zones.watermarks(sizes, 1600) == [(100, 125, 150), (300, 375, 450)]
+    assert zones.watermarks(sizes, 1600, 10) == [(100, 125, 150), (300, 375, 450)]
+    assert zones.watermarks(sizes, 1600, 60) == [(100, 160, 220), (300, 480, 660)]
+    params = SMALL.model_copy(update={"watermark_scale_factor": 500, "zone_dma": False})
+    node = machine.node_of(params)
+    assert (node.zone["low"] - node.zone["min"] == node.zone["managed"] // 20).all()
+    assert (node.zone["batch"] == node.zone["managed"] // 20).all()
+
+
+def test_hits_by_scale_factor():
+    table = answers.factors(SMALL)
+    assert table.index.tolist() == [10, 25, 42, 60, 100]
+    for factor in table.index:
+        given = {"watermark_scale_factor": factor}
+        v1 = of(Variant.V1, "read", **given)
+        baseline = of(Variant.BASELINE, "read", **given)
+        row = table.loc[factor]
+        assert row["share"] == pytest.approx(v1["allocated_dma32"] / each(v1))
+        assert row["hits"] == pytest.approx(v1["hits"] / v1["touched"])
+        assert row["baseline"] == pytest.approx(baseline["allocated_dma32"] / each(baseline))

@@ -134,3 +134,15 @@ def distances(params: Tiobench) -> pd.DataFrame:
     found = {kib: phases(params, variant=Variant.V1, min_free_kib=kib).loc["read"] for kib in sizes}
     wide = pd.DataFrame(found).T[["share", "hits"]].astype(float)
     return wide.rename_axis("min_free_kbytes")
+
+
+def factors(params: Tiobench) -> pd.DataFrame:
+    """8: the same for v1, and the baseline's share, a row a `watermark_scale_factor` of 4.6."""
+    rows = {}
+    for factor in (10, 25, 42, 60, 100):
+        v1, base = (
+            phases(params, variant=v, watermark_scale_factor=factor).loc["read"]
+            for v in (Variant.V1, Variant.BASELINE)
+        )
+        rows[factor] = {"share": v1["share"], "hits": v1["hits"], "baseline": base["share"]}
+    return pd.DataFrame(rows).T.astype(float).rename_axis("watermark_scale_factor")

@@ -19,12 +19,14 @@ def node_of(params: Machine, dirty_percent: int = 20) -> Node:
             most = MOST_FRAMES * PAGE >> 30
             raise BadInput(f"zoneinfo={params.zoneinfo}: takes zones of {most} GiB in all at most")
         return make(found, params.variant, params.cpus, params.exact)
+    managed = [pages for pages in zones.managed_pages(params.mib, params.zone_dma) if pages]
     return zones.make(
-        zones.managed_pages(params.mib, params.zone_dma),
+        managed,
         params.variant,
         params.cpus,
         params.min_free_kib,
         params.exact,
+        marks=zones.watermarks(managed, params.min_free_kib, params.watermark_scale_factor),
         dirty_ratio=dirty_percent,
     )
 

@@ -153,14 +153,24 @@ def calculate_normal_threshold(managed: int, cpus: int) -> int:
     return min(125, 2 * cpus.bit_length() * (1 + mem.bit_length()))
 
 
-def watermarks(managed: list[int], min_free_kib: int) -> list[tuple[int, int, int]]:
-    """min, low and high of each zone in pages: __setup_per_zone_wmarks() in mm/page_alloc.c."""
+def watermarks(
+    managed: list[int], min_free_kib: int, scale_factor: int = 0
+) -> list[tuple[int, int, int]]:
+    """min, low and high of each zone in pages: __setup_per_zone_wmarks() in mm/page_alloc.c.
+
+    With a `scale_factor` as 4.6 has it (795ae7a0de6b): low and high are that many 1/10000 of the
+    zone apart, if that is more than a quarter of min.
+    """
     pages_min = min_free_kib >> 2
     lowmem_pages = sum(managed)
     found = []
     for pages in managed:
         tmp = pages_min * pages // lowmem_pages
-        found.append((tmp, tmp + (tmp >> 2), tmp + (tmp >> 1)))
+        low, high = tmp + (tmp >> 2), tmp + (tmp >> 1)
+        if scale_factor:
+            gap = max(tmp >> 2, pages * scale_factor // 10_000)
+            low, high = tmp + gap, tmp + 2 * gap
+        found.append((tmp, low, high))
     return found
 
 
