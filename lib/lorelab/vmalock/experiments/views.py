@@ -8,7 +8,6 @@ from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.params import Params, words
-from lorelab.vmalock.agree.followed import agree
 from lorelab.vmalock.params import (
     Broken,
     Collision,
@@ -23,42 +22,25 @@ from lorelab.vmalock.params import (
 )
 
 PAGE = 4096
-SETTINGS = ("mode", "faulters", "delay_us")
-"""Parameters of `vmalock/followed` by which its recorded runs are told apart."""
+LOGGED = {"vmalock/followed": Followed, "vmalock/workloads-followed": WorkloadsFollowed}
+"""Experiments whose records are logs."""
 
 
 def followed() -> pd.DataFrame:
-    """Every recorded run of `vmalock/followed`, held against the model.
+    """Every recorded run whose log was held against the model, step by step.
 
     Returns
     -------
     DataFrame
-        A row a run: `SETTINGS`, and its steps: all, those that are the model's (`same`), those with
+        A row a run: what ran, and its steps: all, those that are the model's (`same`), those with
         two right answers (`open`), and the verdict.
     """
     rows = []
-    for params in records.recorded("vmalock/followed", Followed):
-        found = agree(params, _record("vmalock/followed", params))
-        sums = found.table[["steps", "same", "open"]].sum()
-        rows.append(params.model_dump(include=set(SETTINGS)) | sums.to_dict())
-        rows[-1]["verdict"] = str(found.verdict)
-    columns = [*SETTINGS, "steps", "same", "open", "verdict"]
-    return pd.DataFrame(rows)[columns].sort_values([*SETTINGS[::-1]], ignore_index=True)
-
-
-def workloads_followed() -> pd.DataFrame:
-    """Every recorded run of `vmalock/workloads-followed`, held against the model.
-
-    Returns
-    -------
-    DataFrame
-        A row a run: what ran, and its steps as `followed()` has them.
-    """
-    name, rows = "vmalock/workloads-followed", []
-    for params in records.recorded(name, WorkloadsFollowed):
-        found = experiment(name).agree(params, _record(name, params))
-        sums = found.table[["steps", "same", "open"]].sum().to_dict()
-        rows.append({"runs": _runs(params), **sums, "verdict": str(found.verdict)})
+    for name, model in LOGGED.items():
+        for params in records.recorded(name, model):
+            found = experiment(name).agree(params, _record(name, params))
+            sums = found.table[["steps", "same", "open"]].sum().to_dict()
+            rows.append({"runs": _runs(params), **sums, "verdict": str(found.verdict)})
     return pd.DataFrame(rows)
 
 
@@ -87,8 +69,11 @@ def held() -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values(order, ignore_index=True)
 
 
-def _runs(params: Workloads) -> str:
-    vma = {True: "the same VMA", False: "another VMA"}[params.same]
+def _runs(params: Followed | Workloads) -> str:
+    if isinstance(params, Followed):
+        late = ", writers dawdle" if params.delay_us else ""
+        return f"{params.mode}, {params.faulters} faulters{late}"
+    vma = {True: "same VMA", False: "another"}[params.same]
     return f"receive, {vma}" if params.workload == "receive" else params.workload
 
 
