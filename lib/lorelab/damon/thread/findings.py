@@ -91,7 +91,8 @@ FINDINGS = [
         "small programs, whose working set waits in a CPU's batch",
         fresh_pages,
         "clear and read the accessed bit without the folio; only the idle flag needs one",
-        "7.3.4 has it (mm/damon/ops-common.c, damon_get_folio(): folio_test_lru())",
+        "7.3.4 has half of it: the bit is not cleared (mm/damon/ops-common.c, damon_ptep_mkold()) "
+        "and now looked at (mm/damon/vaddr.c, damon_young_pmd_entry()), so it always counts",
         True,
         "agree damon/masim -p workload=whole -p mib=1 -p min_regions=1000 -p fresh=true",
     ),
