@@ -1,0 +1,125 @@
+"""What claims show as evidence, and what the findings say: each figure from where it comes."""
+
+from functools import cache
+
+import pytest
+
+from lorelab.experiments import experiment
+from lorelab.fairzone.experiments import answers
+from lorelab.fairzone.params import Batches, Tiobench, Variant
+from lorelab.fairzone.thread import checks, figures, findings
+from lorelab.fairzone.thread.claims import CLAIMS
+
+PHASES = ("write", "random write", "read", "random read")
+
+
+def evidence(id):
+    return next(claim for claim in CLAIMS if claim.id == id).weigh().evidence
+
+
+@cache
+def of(variant, **given):
+    """Counters of each phase on the machine of June 2014."""
+    params = Tiobench(variant=variant, steps=1, **given)
+    table = experiment("fairzone/tiobench").simulate(params)
+    wide = table.pivot_table(index="step", columns="counter", values="value")
+    return wide.set_axis(PHASES)
+
+
+def share(counted, phase):
+    """DMA32's part of what was allocated."""
+    row = counted.loc[phase]
+    return row["allocated_dma32"] / row.filter(like="allocated_").sum()
+
+
+def hits(counted):
+    return counted.loc["read", "hits"] / counted.loc["read", "touched"]
+
+
+def test_a_cell_of_the_table_is_read_on_the_disk_of_its_line():
+    table = figures.tiobench().set_index(["operation", "threads"])
+    speeds = {"disk_mb_s": table.loc[("seqread", 1), "baseline"]}
+    speeds["write_mb_s"] = table.loc[("seqwrite", 1), "baseline"]
+    found = evidence("seqread-1")
+    assert found["hits in the model"] == hits(of(Variant.V1, threads=1, **speeds))
+    assert found["then %"] == figures.speedup(found["hits in the model"])
+    assert found["hits it needs"] == table.loc[("seqread", 1), "hits"]
+
+
+def test_imbalance():
+    base, merged = of(Variant.BASELINE), of(Variant.MERGED)
+    found = evidence("imbalance")
+    assert found["resets, baseline"] == base["resets"].sum()
+    assert found["resets, merged"] == merged["resets"].sum()
+    assert found["share, baseline"] == share(base, "read")
+    assert found["share, merged"] == share(merged, "read")
+    assert found["size"] == evidence("trapped")["its size"]
+    assert 0.370 < found["size"] < 0.372
+
+
+def test_resets_as_seldom_as_batches_are_used_up_are_no_imbalance(monkeypatch):
+    merged = checks.ran(Variant.MERGED)
+    monkeypatch.setattr(checks, "ran", lambda variant: merged)
+    assert checks.weigh_imbalance().verdict == "holds"
+
+
+def test_what_the_writes_leave_in_dma32():
+    v1 = of(Variant.V1)
+    found = evidence("trapped")
+    assert found["DMA32's share of the writes"] == share(v1, "write")
+    assert found["hits"] == hits(v1) == evidence("local-repair")["hits"]
+    reachable = of(Variant.V1_REACHABLE)["resets"].sum()
+    assert evidence("local-repair")["resets, reachable only"] == reachable
+
+
+def test_counters_that_drift():
+    found = evidence("drift")
+    for name, exact in (("64 CPUs", False), ("exact", True)):
+        params = Batches(cpus=64, threads=64, exact=exact, turn=1)
+        value = experiment("fairzone/batches").simulate(params).set_index("counter")["value"]
+        low, high = value["allocated_dma32"], value["allocated_normal"]
+        assert found[f"share, {name}"] == low / (low + high)
+        assert found[f"resets, {name}"] == value["resets"]
+    assert found["pages deferred"] > 0
+
+
+def test_a_reset_gives_the_whole_batch():
+    found = evidence("reset-to-zero")
+    assert found["after"] == found["batch"] == found["before"] + 10
+
+
+def test_a_remote_batch_keeps_local_ones_from_reset():
+    found = evidence("remote-blocks")
+    assert (found["resets, v1"], found["resets, local only"] > 100) == (0, True)
+    assert found["DMA32's share, v1"] < 0.01 < found["its size"]
+    assert evidence("reset-before-remote") == {"resets": 1, "served by the remote node": True}
+
+
+def test_findings_give_the_figures_of_the_answers():
+    found = answers.alike(Tiobench())
+    said = findings.never_resets()
+    repaired = found.loc["v1, asks reachable zones", "passes"]
+    assert f"{found.loc['v1', 'passes']:.2f} passes an allocation; {repaired:.2f} if" in said
+    off, awake = of(Variant.OFF), of(Variant.OFF, disk_mb_s=0)
+    said = findings.nap()
+    assert f"DMA32 serves {100 * share(off, 'read'):.1f} % of the reads, with 37 % " in said
+    assert f"at once it serves {100 * share(awake, 'read'):.1f} % " in said
+    drifting, exact = evidence("drift")["share, 64 CPUs"], evidence("drift")["share, exact"]
+    assert findings.drift() == (
+        f"with 64 CPUs DMA32's share is {100 * drifting:.2f} %, and {100 * exact:.2f} % with exact "
+        "counters (model)"
+    )
+
+
+@pytest.mark.parametrize("of_memory", [80, 200])
+def test_reads_of_what_fits_and_of_what_does_not(of_memory):
+    v1, base = (
+        100 * hits(of(variant, data_percent=of_memory))
+        for variant in (Variant.V1, Variant.BASELINE)
+    )
+    if of_memory == 80:
+        assert f"reads {100 - v1:.1f} % from the disk, and" in findings.what_fits()
+        assert f"the baseline {100 - base:.1f} %" in findings.what_fits()
+    else:
+        assert f"v1 finds {v1:.1f} % of the reads cached and the" in findings.read_back()
+        assert f"baseline {base:.1f} %; with caches dropped" in findings.read_back()
