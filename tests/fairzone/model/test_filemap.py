@@ -1,0 +1,135 @@
+"""The page cache on a machine of 64 pages: who is on which list, and what the disk did."""
+
+import numpy as np
+import pytest
+
+from lorelab.fairzone.model import filemap, zones
+from lorelab.fairzone.model.lru import ACTIVE, INACTIVE
+from lorelab.fairzone.params import Variant
+from lorelab.fairzone.workload.files import where_cached
+from lorelab.numbers import U
+
+CPU = U(0)
+
+
+def machine(pages=40, managed=(30, 34), variant=Variant.OFF):
+    """All free, with no watermarks, so that nothing is reclaimed."""
+    node = zones.make(list(managed), variant, 1, 0, True)
+    node.zone["min"] = node.zone["low"] = node.zone["high"] = 0
+    node.lowmem_reserve[:] = 0
+    return filemap.make(node, pages)
+
+
+def listed(mm, lru, which):
+    """Pages of a list, from the head to the tail, by following `next`, and again by `prev`."""
+    head = len(mm.frames.flags) + 2 * lru + which
+    ways = []
+    for links in (mm.frames.next, mm.frames.prev):
+        walk = [int(links[head])]
+        while walk[-1] != head:
+            walk.append(int(links[walk[-1]]))
+            assert len(walk) <= len(mm.frames.flags)
+        ways.append([int(mm.frames.index[frame]) for frame in walk[:-1]])
+    assert ways[0] == ways[1][::-1]
+    assert len(ways[0]) == mm.frames.nr[lru, which]
+    return ways[0]
+
+
+def every_list(mm):
+    return {
+        (lru, which): listed(mm, lru, which)
+        for lru in range(len(mm.frames.nr))
+        for which in (int(INACTIVE), int(ACTIVE))
+    }
+
+
+def test_pages_come_onto_the_inactive_list_of_their_zone_newest_first():
+    mm = machine()
+    filemap.write_page(mm, CPU, U(3))
+    filemap.write_page(mm, CPU, U(4))
+    # The highest zone serves first.
+    assert every_list(mm) == {(0, 0): [], (0, 1): [], (1, 0): [4, 3], (1, 1): []}
+    assert list(mm.node.zone["dirty"]) == [0, 2]
+    assert list(mm.node.zone["free"]) == [30, 32]
+    assert list(mm.dirtied[:2]) == [3, 4]
+
+
+@pytest.mark.parametrize("lru", [0, 1])
+def test_the_second_access_activates_and_the_third_refers(lru):
+    mm = machine(managed=(30, 34) if lru else (64, 0))
+    for page in (7, 8):
+        filemap.write_page(mm, CPU, U(page))
+    assert listed(mm, lru, 1) == []
+    filemap.write_page(mm, CPU, U(7))
+    assert (listed(mm, lru, 0), listed(mm, lru, 1)) == ([8], [7])
+    frame = U(mm.map[7]) - U(1)
+    flags = mm.frames.flags
+    assert flags[frame] & filemap.PG_ACTIVE and not flags[frame] & filemap.PG_REFERENCED
+    assert flags[frame] & filemap.PG_DIRTY
+    filemap.write_page(mm, CPU, U(7))
+    assert flags[frame] & filemap.PG_ACTIVE and flags[frame] & filemap.PG_REFERENCED
+    assert listed(mm, lru, 1) == [7]
+    assert mm.ring[1] == 2
+    assert mm.frames.inactive_age[lru] == 1
+
+
+def test_readahead_reads_what_is_absent_and_nothing_beyond_the_end():
+    mm = machine()
+    filemap.write_page(mm, CPU, U(5))
+    assert filemap.do_page_cache_readahead(mm, CPU, U(4), U(8), U(10)) == 5
+    assert list(mm.disk) == [5, 0]
+    assert [page for page in range(40) if mm.map[page]] == [4, 5, 6, 7, 8, 9]
+    assert filemap.do_page_cache_readahead(mm, CPU, U(4), U(8), U(10)) == 0
+
+
+def test_writeback_goes_by_age_and_takes_what_reclaim_met_to_the_tail():
+    mm = machine()
+    for page in (1, 2, 3):
+        filemap.write_page(mm, CPU, U(page))
+    first = U(mm.map[2]) - U(1)
+    mm.frames.flags[first] |= filemap.PG_RECLAIM
+    filemap.writeback(mm, U(2))
+    assert list(mm.disk) == [0, 2]
+    assert list(mm.node.zone["dirty"]) == [0, 1]
+    assert listed(mm, 1, 0) == [3, 1, 2]
+    assert not mm.frames.flags[first] & (filemap.PG_DIRTY | filemap.PG_RECLAIM)
+    assert (mm.ring[0], mm.ring[1]) == (2, 1)
+    filemap.balance_dirty_pages(mm, U(1))
+    assert mm.ring[1] == 1
+    filemap.balance_dirty_pages(mm, U(0))
+    assert (mm.ring[1], mm.disk[1]) == (0, 3)
+
+
+def test_dropped_caches_leave_dirty_pages_and_nothing_else():
+    mm = machine()
+    for page in (1, 2, 2):
+        filemap.write_page(mm, CPU, U(page))
+    filemap.writeback(mm, U(2))
+    filemap.write_page(mm, CPU, U(3))
+    mm.map[9] = filemap.SHADOW + 5
+    filemap.drop_caches(mm)
+    assert np.flatnonzero(mm.map).tolist() == [3]
+    assert every_list(mm) == {(0, 0): [], (0, 1): [], (1, 0): [3], (1, 1): []}
+    assert list(mm.node.zone["free"]) == [30, 33]
+    # The frames serve again.
+    taken = [filemap.write_page(mm, CPU, U(page)) for page in range(10, 40)]
+    assert sum(taken) == 30
+    assert len({int(mm.map[page]) for page in range(10, 40)}) == 30
+
+
+def test_half_way_from_background_to_limit_a_writer_may_go_on():
+    mm = machine(managed=(4000, 6000))
+    mm.node.info["dirty_ratio"] = 20
+    # 20 % of 10000 pages is the limit, and half of it the background.
+    mm.node.zone["dirty_reserve"] = 0
+    assert filemap.dirty_freerun(mm) == 1500
+
+
+def test_where_pages_are_cached_by_part_of_the_file_and_by_zone():
+    mm = machine(pages=40, managed=(30, 10))
+    for page in (*range(8), 39):
+        filemap.write_page(mm, CPU, U(page))
+    found = where_cached(mm, 4)
+    assert found.sum(axis=1).tolist() == [8, 0, 0, 1]
+    assert found.sum(axis=0).tolist() == (mm.node.zone["managed"] - mm.node.zone["free"]).tolist()
+    assert found[3].sum() == 1
