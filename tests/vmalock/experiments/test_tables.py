@@ -1,0 +1,155 @@
+"""What the performance page shows, each table against runs that are read here in another way."""
+
+import pytest
+
+from lorelab.experiments import experiment
+from lorelab.lab import records
+from lorelab.params import label
+from lorelab.vmalock.experiments import contention, performance, views, zerocopy
+from lorelab.vmalock.params import (
+    Contention,
+    Fork,
+    Launch,
+    Merge,
+    Probed,
+    Timed,
+    Variant,
+    Workloads,
+    Zerocopy,
+)
+from lorelab.vmalock.workload.costs import costs
+
+LATER = ("vma-rwsem", "v2", "v6.12", "v7.3")
+
+
+def of(name, params):
+    """Counters of a run of the model."""
+    return experiment(f"vmalock/{name}").simulate(params).set_index("counter")["value"]
+
+
+def test_what_each_part_is_assumed_to_cost():
+    table = performance.assumed(Timed()).set_index("part")
+    assumed = table.loc[table["from"] == "assumed", "ns"]
+    told = costs(Timed())
+    assert assumed.to_dict() == {
+        "atomic operation on a cache line of its own": told["local"],
+        "cache line that another CPU wrote": told["remote"],
+        "waking a task": told["wake"],
+        "start of a task that was woken": told["start"],
+        "switch to the next task": told["switch"],
+    }
+    assert set(table.index[table["from"] == "measured"]) == {"fault", "duplicate"}
+
+
+def test_how_much_longer_a_fork_takes():
+    table = performance.forked().set_index(["vmas", "variant"])["longer"]
+    assert sorted(set(table.index.get_level_values("vmas"))) == [10, 100, 1000, 10_000]
+    assert list(table[10].index) == list(LATER)
+    for vmas, policy in ((10, Variant.V6_12), (1000, Variant.VMA_RWSEM)):
+        base = of("fork", Fork(vmas=vmas, policy=Variant.MMAP_LOCK))["time"]
+        time = of("fork", Fork(vmas=vmas, policy=policy))["time"]
+        assert table[vmas, label(policy)] == pytest.approx(100 * (time / base - 1))
+
+
+def test_a_launch_by_policy():
+    table = performance.launched(cpus=2)
+    assert list(table.index) == ["mmap-lock", *LATER]
+    wanted = ["time", "sleep_reader", "sleep_writer", "mmap", "retry"]
+    found = of("launch", Launch(cpus=2, policy=Variant.V2))
+    assert table.loc["v2"].to_dict() == {name: found[name] for name in wanted}
+
+
+def test_faults_of_threads_with_a_vma_each_and_with_one():
+    table = performance.merged().set_index(["threads", "vmas", "variant"])["rate"]
+    assert len(table) == 5 * 2 * 2
+    for one, vmas in ((True, "one VMA"), (False, "a VMA each")):
+        params = Merge(threads=4, cpus=4, merged=one, policy=Variant.V6_12)
+        assert table[4, vmas, "v6.12"] == of("merge", params)["fault_rate"]
+
+
+def test_receives_of_the_same_vma_and_of_another():
+    table = performance.receiving().set_index(["threads", "madvise", "variant"])["rate"]
+    for same, madvise in ((True, "same VMA"), (False, "another VMA")):
+        params = Zerocopy(threads=8, cpus=8, same=same, policy=Variant.MMAP_LOCK)
+        assert table[8, madvise, "mmap-lock"] == of("zerocopy", params)["fault_rate"]
+
+
+def test_receives_by_the_length_of_a_call():
+    table = zerocopy.by_call(lengths=(1000, 50_000))
+    assert list(table["madvise_ns"]) == [1000, 1000, 50_000, 50_000]
+    assert list(table["same"]) == [False, True] * 2
+    found = of("zerocopy", Zerocopy(madvise_ns=50_000, same=True, interval_us=200, ms=50))
+    row = table.iloc[3]
+    assert row["refused"] == round(100 * found["mmap"] / found["faults"], 2)
+    assert row["asleep a call"] == round(found["sleep_reader"] / found["writes"], 2)
+    assert (row["p99"], row["wait of a call"]) == (found["fault_p99"], found["vma_wait"])
+
+
+def test_a_benefit_is_less_about_or_more_than_the_figure():
+    table = performance.region(75)
+    gains = table[table["faster"]]
+    off = gains["benefit"] - 75
+    assert (gains.loc[off > 10, "holds"] == "more").all()
+    assert (gains.loc[off < -10, "holds"] == "less").all()
+    assert (gains.loc[off.abs() <= 10, "holds"] == "about 75 %").all()
+    assert (table.loc[~table["faster"], "holds"] == "SPF gains nothing").all()
+    assert {"more", "about 75 %"} <= set(gains["holds"])
+
+
+def test_where_the_figure_holds_by_the_price_of_a_line():
+    table = performance.lines(remotes=(60,))
+    assert list(table["remote_ns"]) == [60]
+    grid = contention.benefit(writers=(0.0,), remote_ns=60)
+    near = [row.cpus for row in grid.itertuples() if row.faster and 65 <= row.benefit <= 85]
+    assert table.iloc[0, 1:].to_list() == [min(near), max(near)]
+
+
+def test_what_a_thread_does_is_named_by_where_it_comes_to():
+    params = Contention(cpus=3, threads=3, vmas=2, writer_share=0.5, ms=1)
+    old, new = (
+        set(performance.timeline(params.model_copy(update={"policy": p}), 500_000)["doing"])
+        for p in (Variant.MMAP_LOCK, Variant.V6_12)
+    )
+    assert {"own work", "handles a fault", "waits for mmap_lock", "changes VMAs"} <= old
+    assert "waits for readers" in new - old
+
+
+def test_counters_over_the_cpus():
+    table = contention.over_cpus(ms=1)
+    assert sorted(set(table["cpus"])) == [1, 2, 4, 8, 16, 32, 64, 128]
+    assert set(table["variant"]) == {label(policy) for policy in contention.POLICIES}
+    params = Contention(cpus=4, threads=4, vmas=4, policy=Variant.SPF, writer_share=0.01, ms=1)
+    shown = table[(table["cpus"] == 4) & (table["variant"] == label(Variant.SPF))]
+    assert shown.set_index("counter")["value"].to_dict() == of("contention", params).to_dict()
+
+
+def test_recorded_runs_that_were_followed():
+    table = views.followed()
+    assert list(table.index) == list(range(len(table)))
+    assert (table["verdict"] == "passed").all()
+    assert (table["same"] + table["open"] == table["steps"]).all()
+    assert table["delay_us"].is_monotonic_increasing
+
+
+def test_where_the_time_of_mmap_lock_went():
+    table = views.probed()
+    asked = experiment("vmalock/probed")
+    for row in table.itertuples():
+        counted = asked.recorded(Probed(mode=row.mode, path=row.path)).counters
+        sums = counted.groupby("counter")["value"].sum()
+        number = ["read", "write"].index(row.kind)
+        assert row.times == sums.get(f"mmaplock.{row.what}_{number}", 0)
+        assert row.ms == sums.get(f"mmaplock.{row.what}_ns_{number}", 0) / 1e6
+    assert set(table["what"]) == {"wait", "hold"}
+
+
+def test_recorded_workloads():
+    table = views.workloads("receive")
+    asked = experiment("vmalock/workloads")
+    recorded = records.recorded("vmalock/workloads", Workloads)
+    runs = [params for params in recorded if params.workload == "receive"]
+    assert len(table.columns) == len(runs)
+    for params in runs:
+        value = asked.recorded(params).counters.set_index("counter")["value"]
+        shown = table[params.path, "same VMA" if params.same else "another"]
+        assert shown.dropna().to_dict() == value.to_dict()
