@@ -28,6 +28,18 @@ def test_the_shared_count_loses_a_flag_where_two_cpus_complete():
     assert broken(Variant.SHARED_COUNT, cpus=2) == {5}
 
 
+def test_whoever_completes_is_no_third_cpu():
+    """While both are inside of msg_zerocopy_complete() nothing else moves: no count is lost."""
+    assert broken(Variant.SHARED_COUNT, cpus=2, segments=2, **SIMPLE) == set()
+
+
+def test_a_tap_that_keeps_the_pages_breaks_the_receive_rule():
+    tapped = {"segments": 1, "local": False, "direct": False}
+    assert broken(Variant.HEAD_ONLY, **tapped) == {1, 7}
+    assert broken(Variant.PARENT_SKB, **tapped) == {7, 8}
+    assert broken(Variant.ORPHAN, **tapped) == set()
+
+
 def test_without_the_receive_rule_only_stale_data_is_left_out_of_the_count():
     # Local readers then keep the pages, and the sender is told when they have read: I7 is off.
     assert broken(Variant.SHARED_COUNT, rx_orphan=False) == set()
