@@ -6,8 +6,8 @@ MODULE is a file or folder below lib/lorelab; without one, all of ROOMS. The sam
 design. A table of scores comes on stdout, with each survivor and its lines; the outcome of every
 mutation goes to mutants/results.csv as soon as it is there, in the place of what that table had of
 these modules. A run that was broken off goes on where it stood: what was killed is not run again
-while its file is the same; survivors are, for tests may have come since. Survivors that
-mutants/equivalent.csv lists as equivalent, by file, line and change, are no survivors.
+while its file is the same; survivors are, for tests may have come since. Those that
+mutants/equivalent.csv lists as equivalent, by file and change, are no survivors.
 
 A compiled function is mutated with compilation off, for it would compile for longer than its tests
 run; any other with it on. Fast are those of the design's tests, but for those that boot a kernel,
@@ -28,7 +28,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,6 +58,8 @@ COLUMNS = ["design", "file", "source", "line", "kind", "outcome", "tests", "by",
 equivalent; tests is the number of fast tests that run its function, by the one that failed."""
 KEY = ["file", "source", "line", "kind", "before", "after"]
 """What makes two rows the same mutation."""
+CHANGE = ["file", "before", "after"]
+"""What EQUIVALENT lists it by."""
 
 
 class Fast(NamedTuple):
@@ -255,7 +257,6 @@ def run(
 
     A test that fails for a mutation, but also by itself without one, says nothing, and is left out.
     """
-    known = set(pd.read_csv(EQUIVALENT, dtype=str)[["file", "before", "after"]].agg(tuple, axis=1))
     with ExitStack() as stack:
         sides = {}
         for plain in {one.compiled for _, one in drawn}:
@@ -278,8 +279,7 @@ def run(
                 del fast[by]
             if by:
                 passes.add(by)
-            told = place, mutation.before, mutation.after
-            outcome = "killed" if by else "equivalent" if told in known else "survived"
+            outcome = "killed" if by else "survived"
             print(
                 f"{number} of {len(drawn)} {outcome} {place}:{mutation.line} {mutation.kind}",
                 file=sys.stderr,
@@ -287,16 +287,24 @@ def run(
             yield row(file, mutation, outcome, len(chosen), by)
 
 
+def judged(table: pd.DataFrame) -> pd.DataFrame:
+    """RESULTS with survivors that EQUIVALENT lists as such."""
+    known = set(pd.read_csv(EQUIVALENT, dtype=str)[CHANGE].agg(tuple, axis=1))
+    listed = table[CHANGE].apply(tuple, axis=1).isin(known) if len(table) else False
+    outcome = table["outcome"].replace("equivalent", "survived")
+    return table.assign(outcome=outcome.mask((outcome == "survived") & listed, "equivalent"))
+
+
 def resume(drawn: list[tuple[Path, Mutation]], kept: pd.DataFrame) -> tuple[pd.DataFrame, list]:
     """Rows of `kept` that stand for drawn mutations, and the mutations that are still to run.
 
-    A row stands if its file is the one that was mutated then; where the mutation was not killed, it
+    A row stands if its file is the one that was mutated then; where the mutation has survived, it
     is run again, after those that never were, for tests may have come since.
     """
     wanted = {tuple(row(*pair, "", 0, None)[name] for name in KEY): pair for pair in drawn}
     keys = pd.Series(list(kept[KEY].itertuples(index=False, name=None)), kept.index, dtype=object)
     stand = kept[keys.isin(list(wanted))]
-    again = set(keys[stand.index][stand["outcome"] != "killed"])
+    again = set(keys[stand.index][stand["outcome"] == "survived"])
     new = [pair for key, pair in wanted.items() if key not in set(keys)]
     return stand, new + [pair for key, pair in wanted.items() if key in again]
 
@@ -325,10 +333,11 @@ def measure(design: str, files: list[Path], drawn: list, limit: float, budget: f
     """Test mutations drawn of the files, keep each outcome as it comes, and print the score."""
     kept = pd.read_csv(RESULTS, dtype=dict.fromkeys(COLUMNS, str) | {"line": int, "tests": int})
     ours = kept["file"].isin([str(file.relative_to(ROOT)) for file in files])
-    table, left = resume(drawn, kept[ours])
-    for outcome in run(design, left, limit, budget):
-        table = pd.concat([table, pd.DataFrame([outcome])])[COLUMNS]
-        table = table.drop_duplicates(KEY, keep="last")
+    table, left = resume(drawn, judged(kept[ours]))
+    for outcome in chain([None], run(design, left, limit, budget)):
+        if outcome:
+            table = judged(pd.concat([table, pd.DataFrame([outcome])])[COLUMNS])
+            table = table.drop_duplicates(KEY, keep="last")
         every = pd.concat([kept[~ours], table]).sort_values(["design", "file", "line", "after"])
         whole.write(RESULTS, every.to_csv(index=False))
     report(design, table)

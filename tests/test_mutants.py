@@ -266,6 +266,22 @@ def test_a_run_that_was_broken_off_goes_on_where_it_stood(tmp_path, monkeypatch)
     assert len(ran) == len(pd.read_csv(results)) == len(every)
 
 
+def test_a_survivor_is_equivalent_as_long_as_it_is_listed(tmp_path, monkeypatch):
+    """One that was killed is not."""
+    listed = tmp_path / "equivalent.csv"
+    monkeypatch.setattr(mutants, "EQUIVALENT", listed)
+    table = pd.DataFrame(
+        {"file": "a.py", "before": ["x", "y", "z"], "after": "pass"}
+        | {"outcome": ["killed", "survived", "survived"]}
+    )
+    listed.write_text("file,before,after,reason\na.py,x,pass,no\na.py,y,pass,no\n")
+    found = mutants.judged(table)
+    assert list(found["outcome"]) == ["killed", "equivalent", "survived"]
+    listed.write_text("file,before,after,reason\n")
+    assert list(mutants.judged(found)["outcome"]) == ["killed", "survived", "survived"]
+    assert mutants.judged(table.iloc[:0]).empty
+
+
 def test_rows_have_attributes_without_numba():
     """Those of nested structures too, and a field that is named as a method of numpy's rows."""
     zone = np.dtype([("min", "u8"), ("info", [("high", "u8")])])
