@@ -16,20 +16,23 @@ enum { MM_SEQ = 1, TREE = 2, VMA_LINES = 4 };
 enum { LOCAL, REMOTE, WALK, CHECKS, BODY, THINK, STOP, SEED };
 enum { EVENTS, FAULTS, FAULT_TIME, LAST, FETCHED, THOUGHT };
 
-#define NEVER UINT64_MAX
+#define WAITS INT64_MAX
+#define TIE 23
 #define NONE 0xFFFFFFFFULL
 #define GOLDEN 0x9E3779B97F4A7C15ULL
 #define STREAM 0xD1342543DE82EF95ULL
 #define BUCKETS (32 * 40)
 
-struct task { u64 pc, cpu, began, drawn, ended; };
+struct task { u64 pc, cpu, began, drawn, thinks, ended; };
+struct due { u64 key, thread; };
 struct line { u64 owner, shared, stamp, free; };
 struct vma { u64 vm_lock_seq, readers; };
 
 static struct task *task;
 static struct line *line;
 static struct vma *vma;
-static u64 *tournament, *copy, leaves, lines, sequence, now;
+static struct due *tournament;
+static u64 *copy, leaves, lines, sequence, now;
 static const u64 *given;
 static u64 *said, *histogram;
 
@@ -49,22 +52,24 @@ static u64 max(u64 a, u64 b)
 
 static void put(u64 thread, u64 key)
 {
-	u64 leaf = leaves + thread;
+	u64 node = leaves + thread;
 
-	tournament[leaf] = key;
-	while (leaf > 1) {
-		u64 other = tournament[leaf ^ 1];
+	tournament[node].key = key;
+	while (node > 1) {
+		struct due other = tournament[node ^ 1];
+		u64 first = -((other.key - key) >> 63);
 
-		leaf >>= 1;
-		key = key < other ? key : other;
-		tournament[leaf] = key;
+		thread ^= (thread ^ other.thread) & first;
+		key = key < other.key ? key : other.key;
+		node >>= 1;
+		tournament[node] = (struct due){ key, thread };
 	}
 }
 
 static void next(u64 thread, u64 pc, u64 time)
 {
 	task[thread].pc = pc;
-	put(thread, time << 24 | (++sequence & ((1 << 24) - 1)));
+	put(thread, time << TIE | (++sequence & ((1 << TIE) - 1)));
 }
 
 static u64 write_line(u64 n, u64 cpu)
@@ -103,11 +108,9 @@ static u64 read_line(u64 n, u64 cpu, u64 done)
 
 static u64 bucket(u64 value)
 {
-	u64 octave = 0;
+	u64 bits = value ? 64 - __builtin_clzll(value) : 0;
+	u64 octave = (bits > 6 ? bits : 6) - 6;
 
-	for (u64 step = 16; step; step >>= 1)
-		if (value >> (octave + step) >= 32)
-			octave += step;
 	octave = octave * 32 + (value >> octave);
 	return octave < BUCKETS ? octave : BUCKETS - 1;
 }
@@ -115,15 +118,13 @@ static u64 bucket(u64 value)
 static void finish(u64 thread, u64 time)
 {
 	u64 took = time - task[thread].began;
-	u64 mean = given[THINK], thinks;
 
 	said[FAULTS]++;
 	said[FAULT_TIME] += took;
 	histogram[bucket(took)]++;
 	said[LAST] = max(said[LAST], time);
-	thinks = (mean >> 1) + draw(thread) % (mean + 1);
-	said[THOUGHT] += thinks;
-	next(thread, START, time + thinks);
+	said[THOUGHT] += task[thread].thinks;
+	next(thread, START, time + task[thread].thinks);
 }
 
 static void step(u64 thread)
@@ -135,11 +136,12 @@ static void step(u64 thread)
 	case START:
 		if (now >= given[STOP]) {
 			t->ended = now;
-			put(thread, NEVER);
+			put(thread, WAITS);
 			break;
 		}
 		draw(thread);	/* whether it writes: nobody does */
 		t->began = now;
+		t->thinks = (given[THINK] >> 1) + draw(thread) % (given[THINK] + 1);
 		next(thread, EARLY, read_line(TREE, t->cpu, now + given[WALK]));
 		break;
 	case EARLY:
@@ -182,7 +184,7 @@ void faults(u64 threads, const u64 *costs, u64 *found, u64 *latency)
 	histogram = latency;
 	sequence = 0;
 	for (n = 0; n < 2 * leaves; n++)
-		tournament[n] = NEVER;
+		tournament[n] = (struct due){ WAITS, n >= leaves ? n - leaves : 0 };
 	for (n = 0; n < lines; n++)
 		line[n] = (struct line){ .owner = NONE, .stamp = 1 };
 	for (n = 0; n < threads; n++) {
@@ -195,17 +197,10 @@ void faults(u64 threads, const u64 *costs, u64 *found, u64 *latency)
 		next(n, START, 0);
 	}
 	said[EVENTS] = threads;
-	while (tournament[1] != NEVER) {
-		u64 key = tournament[1], node = 1;
-
-		while (node < leaves) {
-			node <<= 1;
-			if (tournament[node] != key)
-				node++;
-		}
-		now = key >> 24;
+	while (tournament[1].key != WAITS) {
+		now = tournament[1].key >> TIE;
 		said[EVENTS]++;
-		step(node - leaves);
+		step(tournament[1].thread);
 	}
 	free(task);
 	free(line);

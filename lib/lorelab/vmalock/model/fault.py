@@ -8,7 +8,7 @@ It follows `lock_vma_under_rcu()` and `vma_start_read()` of 6.12; what other pol
 place is said in `lorelab.vmalock.params.Variant`.
 """
 
-from lorelab.numbers import ONE, ZERO, forceinline, outline
+from lorelab.numbers import ONE, ZERO, forceinline
 from lorelab.vmalock.model import rwsem, sched
 from lorelab.vmalock.model.lines import read, write
 from lorelab.vmalock.model.operation import (
@@ -24,6 +24,7 @@ from lorelab.vmalock.model.operation import (
     END,
     GOT,
     LATE,
+    OVER,
     RANGE,
     READER_WAIT,
     READER_WAITS,
@@ -35,14 +36,13 @@ from lorelab.vmalock.model.operation import (
     V2,
     VMA_RWSEM,
     WOKEN,
-    finish,
     goes_on,
     is_vma_locked,
     lock_line,
     vma_line,
     waits,
 )
-from lorelab.vmalock.model.state import MM_SEQ, MMAP_LOCK, NONE, RANGES, TREE
+from lorelab.vmalock.model.state import MM_SEQ, MMAP_LOCK, NEVER, NONE, RANGES, TREE
 
 
 @forceinline
@@ -54,7 +54,7 @@ def _body(m, thread):
 def _abort(m, thread, why, time):
     """The fault starts again under mmap_lock."""
     m.count[why] += ONE
-    goes_on(m, thread, DOWN, time)
+    return goes_on(m, thread, DOWN, time)
 
 
 @forceinline
@@ -80,15 +80,13 @@ def early(m, thread):
     if one.policy == SPF:
         m.task[thread].seq = one.mm_seq
         if one.mm_seq & ONE:
-            _abort(m, thread, ABORT_EARLY, time)
-        elif m.vma[vma].anon_vma == ZERO:
-            _abort(m, thread, RETRY, time + one.copy)
-        else:
-            goes_on(m, thread, CHECK, time + one.copy + _body(m, thread))
-    elif is_vma_locked(m, vma):
-        _abort(m, thread, ABORT_EARLY, time)
-    else:
-        goes_on(m, thread, TRY, time + one.checks)
+            return _abort(m, thread, ABORT_EARLY, time)
+        if m.vma[vma].anon_vma == ZERO:
+            return _abort(m, thread, RETRY, time + one.copy)
+        return goes_on(m, thread, CHECK, time + one.copy + _body(m, thread))
+    if is_vma_locked(m, vma):
+        return _abort(m, thread, ABORT_EARLY, time)
+    return goes_on(m, thread, TRY, time + one.checks)
 
 
 @forceinline
@@ -97,11 +95,10 @@ def trylock(m, thread):
     one, vma = m.one[0], m.task[thread].vma
     time = write(m, lock_line(vma), m.task[thread].cpu)
     if not rwsem.down_read_trylock(m, vma + ONE):
-        _abort(m, thread, ABORT_TRYLOCK, time)
-    elif one.policy == VMA_RWSEM and m.vma[vma].anon_vma != ZERO:
-        goes_on(m, thread, END, time + _body(m, thread))
-    else:
-        goes_on(m, thread, LATE, time)
+        return _abort(m, thread, ABORT_TRYLOCK, time)
+    if one.policy == VMA_RWSEM and m.vma[vma].anon_vma != ZERO:
+        return goes_on(m, thread, END, time + _body(m, thread))
+    return goes_on(m, thread, LATE, time)
 
 
 @forceinline
@@ -112,14 +109,12 @@ def late(m, thread):
     if one.policy != VMA_RWSEM:
         time = read(m, MM_SEQ, cpu, time)
         if is_vma_locked(m, vma):
-            _abort(m, thread, ABORT_LATE, _drop_vma(m, thread, vma, time))
-            return
+            return _abort(m, thread, ABORT_LATE, _drop_vma(m, thread, vma, time))
     if m.vma[vma].anon_vma != ZERO:
-        goes_on(m, thread, END, time + _body(m, thread))
-    elif one.policy == V2 or one.policy == VMA_RWSEM:
-        _abort(m, thread, RETRY, _drop_vma(m, thread, vma, time))
-    else:
-        goes_on(m, thread, ANON, time)
+        return goes_on(m, thread, END, time + _body(m, thread))
+    if one.policy == V2 or one.policy == VMA_RWSEM:
+        return _abort(m, thread, RETRY, _drop_vma(m, thread, vma, time))
+    return goes_on(m, thread, ANON, time)
 
 
 @forceinline
@@ -127,22 +122,22 @@ def anon(m, thread):
     """__vmf_anon_prepare(): an anon_vma takes mmap_lock, if that can be had at once."""
     time = write(m, MMAP_LOCK, m.task[thread].cpu)
     if rwsem.down_read_trylock(m, MMAP_LOCK):
-        goes_on(m, thread, ANON_END, time + m.one[0].anon_vma)
-    else:
-        _abort(m, thread, RETRY, _drop_vma(m, thread, m.task[thread].vma, time))
+        return goes_on(m, thread, ANON_END, time + m.one[0].anon_vma)
+    return _abort(m, thread, RETRY, _drop_vma(m, thread, m.task[thread].vma, time))
 
 
 @forceinline
 def anon_end(m, thread):
     m.vma[m.task[thread].vma].anon_vma = ONE
     time = rwsem.up_read(m, MMAP_LOCK, write(m, MMAP_LOCK, m.task[thread].cpu))
-    goes_on(m, thread, END, time + _body(m, thread))
+    return goes_on(m, thread, END, time + _body(m, thread))
 
 
 @forceinline
 def end(m, thread):
+    time = _drop_vma(m, thread, m.task[thread].vma, m.one[0].now)
     m.count[BY_VMA] += ONE
-    finish(m, thread, _drop_vma(m, thread, m.task[thread].vma, m.one[0].now))
+    return goes_on(m, thread, OVER, time)
 
 
 @forceinline
@@ -150,10 +145,9 @@ def check(m, thread):
     """A speculative fault is about to install its page: nobody may have written since."""
     time = read(m, MM_SEQ, m.task[thread].cpu, m.one[0].now)
     if m.one[0].mm_seq != m.task[thread].seq:
-        _abort(m, thread, ABORT_LATE, time)
-    else:
-        m.count[BY_VMA] += ONE
-        finish(m, thread, time)
+        return _abort(m, thread, ABORT_LATE, time)
+    m.count[BY_VMA] += ONE
+    return goes_on(m, thread, OVER, time)
 
 
 @forceinline
@@ -164,40 +158,40 @@ def _classic(m, thread):
     return MMAP_LOCK, MMAP_LOCK
 
 
-@outline
+@forceinline
 def down(m, thread):
     sem, line = _classic(m, thread)
     time = write(m, line, m.task[thread].cpu)
     m.task[thread].waited = m.one[0].now
     if rwsem.down_read(m, sem, thread):
-        goes_on(m, thread, GOT, time)
-    else:
-        m.task[thread].pc = WOKEN
-        waits(m, False, True)
+        return goes_on(m, thread, GOT, time)
+    m.task[thread].pc = WOKEN
+    waits(m, False, True)
+    return NEVER
 
 
-@outline
+@forceinline
 def got(m, thread):
     """The walk through the tree and the fault, under mmap_lock."""
     one = m.one[0]
     time = read(m, TREE, m.task[thread].cpu, one.now + one.walk)
     if m.vma[m.task[thread].vma].anon_vma == ZERO:
         time += one.anon_vma
-    goes_on(m, thread, UP, time + _body(m, thread))
+    return goes_on(m, thread, UP, time + _body(m, thread))
 
 
-@outline
+@forceinline
 def woken(m, thread):
     """A reader that slept has the semaphore, and a CPU again."""
     waits(m, False, False)
     m.count[READER_WAITS] += ONE
     m.count[READER_WAIT] += m.one[0].now - m.task[thread].waited
-    got(m, thread)
+    return got(m, thread)
 
 
-@outline
+@forceinline
 def up(m, thread):
     sem, line = _classic(m, thread)
     m.vma[m.task[thread].vma].anon_vma = ONE
     m.count[BY_MMAP] += ONE
-    finish(m, thread, rwsem.up_read(m, sem, write(m, line, m.task[thread].cpu)))
+    return goes_on(m, thread, OVER, rwsem.up_read(m, sem, write(m, line, m.task[thread].cpu)))

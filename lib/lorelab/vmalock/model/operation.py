@@ -1,19 +1,21 @@
 """What a page fault and a writer have in common: how an operation begins, goes on and ends.
 
 A thread is at one `pc`, and its step does what comes there: it touches one cache line or semaphore,
-says when the next step is due, and moves the pc. What the kernel does between two shared accesses
-is a time, from the costs of the run. The steps of a fault stand in `fault`, those of a writer in
+moves the pc, and returns when the next step is due; or NEVER, where the semaphore or the scheduler
+has already said when the thread goes on. What the kernel does between two shared accesses is a
+time, from the costs of the run. The steps of a fault stand in `fault`, those of a writer in
 `writer`.
 """
 
 from lorelab.numbers import GOLDEN, ONE, TWO, ZERO, U, forceinline, outline, splitmix64
 from lorelab.vmalock.model import sched
-from lorelab.vmalock.model.events import at, never
+from lorelab.vmalock.model.events import never
 from lorelab.vmalock.model.lines import read
 from lorelab.vmalock.model.state import (
     BUCKETS,
     COUNT,
     EITHER,
+    NEVER,
     SPAWN,
     TREE,
     VMA_LINES,
@@ -24,6 +26,8 @@ from lorelab.vmalock.params import Variant
 START, EARLY, TRY, LATE, ANON, ANON_END, END, CHECK, DOWN, GOT, UP = (U(i) for i in range(11))
 W_DOWN, W_WAIT, W_GOT, W_MARK, W_MARK_WAIT, W_END, W_TAIL = (U(i) for i in range(11, 18))
 ARRIVE, WOKEN = U(18), U(19)
+OVER = U(20)
+"""Not a place where a thread waits: its operation has ended, and `finish` comes."""
 PCS = [
     "start",
     "early",
@@ -83,10 +87,11 @@ def lock_line(vma):
 @forceinline
 def bucket(value):
     """Bucket of a histogram with 32 buckets an octave; below 64 each value has its own."""
-    octave = ZERO
-    for step in (U(16), U(8), U(4), U(2), U(1)):
-        if value >> (octave + step) >= U(32):
-            octave += step
+    bits, rest = ZERO, value
+    while rest != ZERO:  # one instruction, once compiled
+        rest >>= ONE
+        bits += ONE
+    octave = max(bits, U(6)) - U(6)
     return min(octave * U(32) + (value >> octave), U(BUCKETS - 1))
 
 
@@ -99,7 +104,7 @@ def is_vma_locked(m, vma):
 @forceinline
 def goes_on(m, thread, pc, time):
     m.task[thread].pc = pc
-    at(m, thread, time)
+    return time
 
 
 @outline
@@ -130,7 +135,7 @@ def _advance(m, thread):
         m.task[thread].left -= ONE
 
 
-@outline
+@forceinline
 def start(m, thread):
     """Begin the thread's next operation, unless it has none left or its slice is over."""
     one = m.one[0]
@@ -139,18 +144,17 @@ def start(m, thread):
         m.task[thread].ended = now
         never(m, thread)
         sched.leave(m, thread)
-        return
+        return NEVER
     if one.queued > ZERO and now - m.task[thread].ran >= one.slice:
         sched.leave(m, thread)
         sched.ready(m, thread, now)
-        return
+        return NEVER
     op = m.program[m.task[thread].op]
     kind = op.kind
     if kind == SPAWN:
         sched.ready(m, op.vma, now + op.body + one.start)
         _advance(m, thread)
-        goes_on(m, thread, START, now + op.body)
-        return
+        return goes_on(m, thread, START, now + op.body)
     if kind == EITHER:
         kind = WRITE if draw(m, thread) >> U(32) < op.share else ZERO
     vma = op.vma
@@ -159,18 +163,20 @@ def start(m, thread):
     m.task[thread].vma = vma
     m.task[thread].writing = kind
     m.task[thread].began = now
+    # Not drawn when it ends: a division takes long, and that ending has to wait for it. This one
+    # does not.
+    m.task[thread].thinks = (op.think >> ONE) + draw(m, thread) % (op.think + ONE)
     m.count[STARTED] += ONE
     if kind == WRITE:
         m.task[thread].marked = ZERO
-        goes_on(m, thread, W_DOWN, now)
-    elif one.policy == MMAP or one.policy == RANGE:
-        goes_on(m, thread, DOWN, now)
-    else:
-        pc = TRY if one.policy == VMA_RWSEM else EARLY
-        goes_on(m, thread, pc, read(m, TREE, m.task[thread].cpu, now + one.walk))
+        return goes_on(m, thread, W_DOWN, now)
+    if one.policy == MMAP or one.policy == RANGE:
+        return goes_on(m, thread, DOWN, now)
+    pc = TRY if one.policy == VMA_RWSEM else EARLY
+    return goes_on(m, thread, pc, read(m, TREE, m.task[thread].cpu, now + one.walk))
 
 
-@outline
+@forceinline
 def finish(m, thread, time):
     """End an operation at `time`: count it, and think before the next one."""
     took = time - m.task[thread].began
@@ -183,8 +189,6 @@ def finish(m, thread, time):
         m.count[FAULT_TIME] += took
         m.fault_latency[bucket(took)] += ONE
     m.count[LAST] = max(m.count[LAST], time)
-    mean = m.program[m.task[thread].op].think
-    thinks = (mean >> ONE) + draw(m, thread) % (mean + ONE)
-    m.count[THINK_TIME] += thinks
+    m.count[THINK_TIME] += m.task[thread].thinks
     _advance(m, thread)
-    goes_on(m, thread, START, time + thinks)
+    return goes_on(m, thread, START, time + m.task[thread].thinks)

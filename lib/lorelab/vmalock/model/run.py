@@ -13,6 +13,7 @@ from lorelab.vmalock.model.operation import (
     END,
     GOT,
     LATE,
+    OVER,
     START,
     TRY,
     UP,
@@ -24,6 +25,7 @@ from lorelab.vmalock.model.operation import (
     W_TAIL,
     W_WAIT,
     WOKEN,
+    finish,
     start,
 )
 from lorelab.vmalock.model.state import NEVER
@@ -48,58 +50,62 @@ def run(m):
         else:
             m.task[thread].pc = START
     one = m.one[0]
-    while one.events < one.limit:
-        time, thread = first(m)
-        if time == NEVER:
-            break
+    events = ZERO
+    time, thread = first(m)
+    while time != NEVER and events < one.limit:
         pc = m.task[thread].pc
+        if events < one.traced:
+            m.trace[events, 0] = time
+            m.trace[events, 1] = thread
+            m.trace[events, 2] = pc
+        events += ONE
         one.now = time
-        if one.events < one.traced:
-            m.trace[one.events, 0] = time
-            m.trace[one.events, 1] = thread
-            m.trace[one.events, 2] = pc
-        one.events += ONE
         if pc == START:
-            start(m, thread)
+            time = start(m, thread)
         elif pc == EARLY:
-            fault.early(m, thread)
+            time = fault.early(m, thread)
         elif pc == TRY:
-            fault.trylock(m, thread)
+            time = fault.trylock(m, thread)
         elif pc == LATE:
-            fault.late(m, thread)
+            time = fault.late(m, thread)
         elif pc == END:
-            fault.end(m, thread)
+            time = fault.end(m, thread)
         elif pc == CHECK:
-            fault.check(m, thread)
+            time = fault.check(m, thread)
         elif pc == DOWN:
-            fault.down(m, thread)
+            time = fault.down(m, thread)
         elif pc == GOT:
-            fault.got(m, thread)
+            time = fault.got(m, thread)
         elif pc == WOKEN:
-            fault.woken(m, thread)
+            time = fault.woken(m, thread)
         elif pc == UP:
-            fault.up(m, thread)
+            time = fault.up(m, thread)
         elif pc == W_DOWN:
-            writer.w_down(m, thread)
+            time = writer.w_down(m, thread)
         elif pc == W_WAIT:
-            writer.w_wait(m, thread)
+            time = writer.w_wait(m, thread)
         elif pc == W_GOT:
-            writer.w_got(m, thread)
+            time = writer.w_got(m, thread)
         elif pc == W_MARK:
-            writer.w_mark(m, thread)
+            time = writer.w_mark(m, thread)
         elif pc == W_MARK_WAIT:
-            writer.w_mark_wait(m, thread)
+            time = writer.w_mark_wait(m, thread)
         elif pc == W_END:
-            writer.w_end(m, thread)
+            time = writer.w_end(m, thread)
         elif pc == W_TAIL:
-            writer.w_tail(m, thread)
+            time = writer.w_tail(m, thread)
         elif pc == ANON:
-            fault.anon(m, thread)
+            time = fault.anon(m, thread)
         elif pc == ANON_END:
-            fault.anon_end(m, thread)
+            time = fault.anon_end(m, thread)
         else:
-            sched.ready(m, thread, time)
             m.task[thread].pc = START
+            sched.ready(m, thread, time)
+            time = NEVER
+        if m.task[thread].pc == OVER:
+            time = finish(m, thread, time)
+        time, thread = at(m, thread, time) if time != NEVER else first(m)
+    one.events = events
     done = ZERO
     for thread in range(one.threads):
         if m.task[thread].ended != ZERO:

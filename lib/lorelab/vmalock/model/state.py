@@ -14,6 +14,8 @@ NONE = U(0xFFFFFFFF)
 """No thread, no CPU."""
 NEVER = U(0xFFFFFFFFFFFFFFFF)
 """When a thread goes on that something else has to wake."""
+WAITS = U(0x7FFFFFFFFFFFFFFF)
+"""Its key in the tournament, which comes after every other."""
 
 MMAP_LOCK = U(0)
 """Number of its semaphore, and of its cache line."""
@@ -140,6 +142,7 @@ TASK = _words(
     "drawn",  # random numbers
     # its operation
     "began",
+    "thinks",  # time of its own when it is over
     "writing",
     "vma",  # that a fault is in, or the first that a writer marks
     "marked",  # VMAs
@@ -179,6 +182,12 @@ LINE = _words(
 
 VMA = _words("vm_lock_seq", "anon_vma")
 
+DUE = _words(
+    "key",  # time, and what tells ties apart
+    "thread",
+)
+"""A node of the tournament (see `lorelab.vmalock.model.events`)."""
+
 
 class Machine(NamedTuple):
     """All of a run."""
@@ -188,7 +197,7 @@ class Machine(NamedTuple):
     count: np.ndarray
     """`COUNTERS`."""
     tournament: np.ndarray
-    """See `lorelab.vmalock.model.events`."""
+    """`DUE`: node 1 is the root, nodes 2n and 2n + 1 are below n, thread t is leaf `leaves` + t."""
     task: np.ndarray
     """`TASK` of each thread."""
     sem: np.ndarray
@@ -273,6 +282,9 @@ def machine(
     for name, column in zip(("first", "end", "left", "since"), spans.T, strict=True):
         task[name] = column
     task["op"] = task["first"]
+    tournament = np.zeros(2 * leaves, DUE)
+    tournament["key"] = WAITS
+    tournament["thread"][leaves:] = np.arange(leaves)
     line = np.zeros(lines, LINE)
     line["owner"], line["stamp"] = NONE, 1
     vma = np.zeros(vmas, VMA)
@@ -281,7 +293,7 @@ def machine(
     return Machine(
         one,
         np.zeros(len(COUNTERS), np.uint64),
-        np.full(2 * leaves, NEVER, np.uint64),
+        tournament,
         task,
         sem,
         line,

@@ -7,7 +7,7 @@ It follows `mmap_write_lock()`, `vma_start_write()` for each VMA, and `mmap_writ
 `lorelab.vmalock.params.Variant`.
 """
 
-from lorelab.numbers import ONE, ZERO, U, forceinline, outline
+from lorelab.numbers import ONE, ZERO, U, forceinline
 from lorelab.vmalock.model import rwsem, sched
 from lorelab.vmalock.model.events import never
 from lorelab.vmalock.model.lines import read, write
@@ -15,6 +15,7 @@ from lorelab.vmalock.model.operation import (
     HELD,
     MARKS,
     MMAP,
+    OVER,
     RANGE,
     REFCOUNT,
     SPF,
@@ -30,7 +31,6 @@ from lorelab.vmalock.model.operation import (
     W_WAIT,
     WRITER_WAIT,
     WRITER_WAITS,
-    finish,
     goes_on,
     is_vma_locked,
     lock_line,
@@ -51,28 +51,28 @@ def nth(m, thread, n):
     return n if n < around else first + n - around
 
 
-@outline
+@forceinline
 def w_down(m, thread):
     """mmap_write_lock()."""
     m.task[thread].waited = m.one[0].now
     if m.one[0].policy == RANGE:
-        goes_on(m, thread, W_GOT, write(m, RANGES, m.task[thread].cpu))
-        return
+        return goes_on(m, thread, W_GOT, write(m, RANGES, m.task[thread].cpu))
     time = write(m, MMAP_LOCK, m.task[thread].cpu)
     m.task[thread].pc = W_WAIT
     if rwsem.down_write(m, MMAP_LOCK, thread):
-        goes_on(m, thread, W_GOT, time)
-    else:
-        waits(m, True, True)
+        return goes_on(m, thread, W_GOT, time)
+    waits(m, True, True)
+    return NEVER
 
 
-@outline
+@forceinline
 def w_wait(m, thread):
-    if rwsem.goes_on_to_write(m, MMAP_LOCK, thread):
-        waits(m, True, False)
-        m.count[WRITER_WAITS] += ONE
-        m.count[WRITER_WAIT] += m.one[0].now - m.task[thread].waited
-        goes_on(m, thread, W_GOT, write(m, MMAP_LOCK, m.task[thread].cpu))
+    if not rwsem.goes_on_to_write(m, MMAP_LOCK, thread):
+        return NEVER
+    waits(m, True, False)
+    m.count[WRITER_WAITS] += ONE
+    m.count[WRITER_WAIT] += m.one[0].now - m.task[thread].waited
+    return goes_on(m, thread, W_GOT, write(m, MMAP_LOCK, m.task[thread].cpu))
 
 
 @forceinline
@@ -81,7 +81,7 @@ def _write_sequence(m, thread, time):
     return time + write(m, MM_SEQ, m.task[thread].cpu) - m.one[0].now
 
 
-@outline
+@forceinline
 def w_got(m, thread):
     """mm_lock_seqcount_begin()."""
     one = m.one[0]
@@ -89,7 +89,7 @@ def w_got(m, thread):
     time = one.now
     if one.policy == V6_12 or one.policy == REFCOUNT or one.policy == SPF:
         time = _write_sequence(m, thread, time)
-    _mark_next(m, thread, time)
+    return _mark_next(m, thread, time)
 
 
 @forceinline
@@ -102,15 +102,14 @@ def _mark_next(m, thread, time):
     """Go on to the next VMA to mark, or with what the writer came for."""
     op = m.program[m.task[thread].op]
     if m.task[thread].marked < op.marks and _marks(m):
-        goes_on(m, thread, W_MARK, time)
-        return
+        return goes_on(m, thread, W_MARK, time)
     if op.marks > ZERO:
         # the maple tree changes
         time += write(m, TREE, m.task[thread].cpu) - m.one[0].now
-    goes_on(m, thread, W_END, time + op.hold)
+    return goes_on(m, thread, W_END, time + op.hold)
 
 
-@outline
+@forceinline
 def w_mark(m, thread):
     """vma_start_write() of the next VMA."""
     one, cpu = m.one[0], m.task[thread].cpu
@@ -119,8 +118,7 @@ def w_mark(m, thread):
     sequences = one.policy != RANGE and one.policy != VMA_RWSEM
     if sequences and is_vma_locked(m, vma):
         m.task[thread].marked += ONE
-        _mark_next(m, thread, time)
-        return
+        return _mark_next(m, thread, time)
     time += write(m, lock_line(vma), cpu) - one.now
     m.task[thread].pc = W_MARK_WAIT
     m.task[thread].seq = one.now
@@ -133,18 +131,19 @@ def w_mark(m, thread):
             never(m, thread)
             sched.leave(m, thread)
             rwsem.stop_spinning_on(m, thread)
-            return
+            return NEVER
     elif not rwsem.down_write(m, vma + ONE, thread):
-        return
-    _marked(m, thread, vma, time)
+        return NEVER
+    return _marked(m, thread, vma, time)
 
 
-@outline
+@forceinline
 def w_mark_wait(m, thread):
     vma = nth(m, thread, m.task[thread].marked)
-    if m.one[0].policy == REFCOUNT or rwsem.goes_on_to_write(m, vma + ONE, thread):
-        m.count[VMA_WAIT] += m.one[0].now - m.task[thread].seq
-        _marked(m, thread, vma, write(m, lock_line(vma), m.task[thread].cpu))
+    if m.one[0].policy != REFCOUNT and not rwsem.goes_on_to_write(m, vma + ONE, thread):
+        return NEVER
+    m.count[VMA_WAIT] += m.one[0].now - m.task[thread].seq
+    return _marked(m, thread, vma, write(m, lock_line(vma), m.task[thread].cpu))
 
 
 @forceinline
@@ -160,10 +159,10 @@ def _marked(m, thread, vma, time):
         write(m, vma_line(vma), m.task[thread].cpu)
         if one.policy != REFCOUNT:
             time = rwsem.up_write(m, vma + ONE, time)
-    _mark_next(m, thread, time + one.mark)
+    return _mark_next(m, thread, time + one.mark)
 
 
-@outline
+@forceinline
 def w_end(m, thread):
     """mmap_write_unlock(), or mmap_write_downgrade() where there is a tail."""
     one, cpu = m.one[0], m.task[thread].cpu
@@ -182,16 +181,14 @@ def w_end(m, thread):
     m.count[HELD] += one.now - m.task[thread].waited
     if one.policy == RANGE:
         time += write(m, RANGES, cpu) - one.now
-        finish(m, thread, time + op.tail)
-        return
+        return goes_on(m, thread, OVER, time + op.tail)
     time += write(m, MMAP_LOCK, cpu) - one.now
     if op.tail != ZERO:
-        goes_on(m, thread, W_TAIL, rwsem.downgrade_write(m, MMAP_LOCK, time) + op.tail)
-    else:
-        finish(m, thread, rwsem.up_write(m, MMAP_LOCK, time))
+        return goes_on(m, thread, W_TAIL, rwsem.downgrade_write(m, MMAP_LOCK, time) + op.tail)
+    return goes_on(m, thread, OVER, rwsem.up_write(m, MMAP_LOCK, time))
 
 
-@outline
+@forceinline
 def w_tail(m, thread):
     time = write(m, MMAP_LOCK, m.task[thread].cpu)
-    finish(m, thread, rwsem.up_read(m, MMAP_LOCK, time))
+    return goes_on(m, thread, OVER, rwsem.up_read(m, MMAP_LOCK, time))
