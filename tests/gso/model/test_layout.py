@@ -4,7 +4,7 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lorelab.gso.experiments.layout import positions
@@ -61,6 +61,10 @@ def test_a_layout_covers_its_size_once(drawn):
 
 
 @given(st.integers(0, 300), st.integers(0, 300))
+@example(0, 0)
+@example(0, 64)
+@example(0, 65)
+@example(63, 2)
 def test_cache_lines_are_those_of_the_bytes(offset, size):
     touched = {byte // 64 for byte in range(offset, offset + size)}
     assert layout.cache_lines(offset, size) == len(touched)

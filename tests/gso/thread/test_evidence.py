@@ -6,6 +6,7 @@ from lorelab.experiments import experiment
 from lorelab.gso.model.layout import place
 from lorelab.gso.model.structs import SHARED_INFO_2014
 from lorelab.gso.params import Traffic, Variant, Vhost
+from lorelab.gso.thread import checks
 from lorelab.gso.thread.claims import CLAIMS
 from lorelab.gso.thread.figures import figure
 from lorelab.gso.thread.findings import FINDINGS
@@ -68,6 +69,15 @@ def test_references_of_pages_change_no_invariant():
         evidence("page-refs")["steps to wrong bytes"]
         == evidence("corruption")["steps to wrong bytes"]
     )
+
+
+@pytest.mark.parametrize("moved", [2, 9])
+def test_one_invariant_that_differs_is_a_difference(monkeypatch, moved):
+    def steps(variant, number):
+        return 4 if number == 1 else 3 * (variant == Variant.PAGE_REFS and number == moved)
+
+    monkeypatch.setattr(checks, "steps_to_break", steps)
+    assert checks.weigh_pages_only().verdict == "contradicted"
 
 
 def counted(name, params):
