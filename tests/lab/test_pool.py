@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import pool
 from lorelab.lab.pool import parts
 from lorelab.params import Params, param
@@ -93,3 +95,21 @@ def test_two_guests_of_several_cpus_never_run_at_once(tmp_path, monkeypatch, cap
     for (_, ended), (began, _) in pairwise(several):
         assert ended < began
     assert capsys.readouterr().err.count(" runs in ") == len(spans)
+
+
+@dataclass
+class Failing(Fake):
+    error: type[Exception] = RunFailed
+
+    def measure(self, wanted, lab=None):
+        raise self.error("no such kernel")
+
+
+@pytest.mark.parametrize("error", [BadInput, RunFailed])
+def test_the_others_go_on_where_one_fails_or_its_kernel_is_not_built(error, monkeypatch, capsys):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    measured = pool.measured([(Failing(name="f/0", error=error), runs(1)), (Fake(), runs(1, 1))])
+    assert next(measured) and next(measured)
+    with pytest.raises(error, match="no such kernel"):
+        next(measured)
+    assert "f/0: failed; the others go on" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from itertools import groupby
 from multiprocessing import get_context
 from typing import NamedTuple, Protocol
 
-from lorelab.errors import RunFailed
+from lorelab.errors import BadInput, RunFailed
 from lorelab.lab.records import Record
 from lorelab.params import Params, only_model
 
@@ -44,8 +44,8 @@ def measured(
     """Measure all of `wanted`, part by part (see `parts`).
 
     The next part starts when one is through, whichever experiment it is of, but guests of several
-    CPUs never at the same time; stderr says how long each took. One that fails is raised when the
-    others are done.
+    CPUs never at the same time; stderr says how long each took. One that fails, or whose kernel is
+    not built, is raised when the others are done.
     """
     cpus = len(os.sched_getaffinity(0))
     left = parts(wanted, cpus)
@@ -66,7 +66,7 @@ def measured(
                 part, began = running.pop(done)
                 try:
                     records = done.result()
-                except RunFailed as failure:
+                except (BadInput, RunFailed) as failure:
                     print(f"{part.found.name}: failed; the others go on", file=sys.stderr)
                     failed = failed or failure
                     continue
