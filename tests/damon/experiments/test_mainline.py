@@ -24,7 +24,7 @@ def test_a_row_is_its_record():
         assert row["checks"] == sum(table.loc[table["window"] > 0, "sampled"]) * 20
         assert (row["least"], row["most"]) == (min(sizes), max(sizes))
         assert row["above half"] == sum(20 < size < 40 for size in sizes) > 30
-        assert row["parameters"] == f"max_regions=40 workload={params.workload}"
+        assert (row["program"], row["settings"]) == (params.workload, "max_regions=40")
         assert row["splits"] > row["merges"] > 100
 
 

@@ -10,8 +10,10 @@ from lorelab.lab import records
 from lorelab.numbers import PAGE
 from lorelab.params import words
 
-PLAIN = {"variant": Variant.DAMON, "tlb": 0, "switch_us": 0}
-"""What all of these runs have, and a table leaves out."""
+PLAIN = {
+    name: Masim.model_fields[name].default for name in ("variant", "tlb", "switch_us", "workload")
+}
+"""What all of these runs have, or a column of its own, so that a table leaves it out."""
 FRESH = Masim(
     variant=Variant.V7_3,
     tlb=264,
@@ -38,7 +40,8 @@ def windows(release: str, params: Masim) -> dict[str, object]:
     return {
         "boot": record.provenance.date,
         "place": record.provenance.run_in_boot,
-        "parameters": words(params.model_copy(update=PLAIN), " "),
+        "program": params.workload,
+        "settings": words(params.model_copy(update=PLAIN), " "),
         "windows": len(found),
         "equal": int(found["equal"].sum()),
         "addresses equal": int(found["drawn"].sum()),
