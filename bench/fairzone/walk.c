@@ -13,6 +13,7 @@
 struct zone {
 	int64_t managed, free, min, low, high, batch, nr_alloc_batch, threshold, depleted, node,
 		takes_part, dirty_reserve, dirty, allocated, reclaimed;
+	int64_t lists[11];	/* of 6.12, not used */
 };
 
 struct info {

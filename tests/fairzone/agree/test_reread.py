@@ -26,6 +26,8 @@ def guest(counters: pd.DataFrame, scatter: float) -> Record:
     for zone, said in ZONES.items():
         for what, pages in said.items():
             found[f"zone_0_{zone}_{what}"] = ("pages", [pages] * repeats)
+        for what in ("pcp_count", "pcp_high"):
+            found[f"zone_0_{zone}_{what}"] = ("pages", [0] * repeats)
     for row in counters.itertuples():
         exact = row.counter.endswith("touched")
         off = 1 + (0 if exact else scatter) * random.uniform(-1, 1, repeats)
@@ -36,7 +38,7 @@ def guest(counters: pd.DataFrame, scatter: float) -> Record:
 @pytest.fixture(scope="module")
 def played() -> pd.DataFrame:
     zones = guest(pd.DataFrame(columns=["counter", "unit", "value"]), 0).counters
-    return reread.play(PARAMS, node_of(PARAMS, zones))
+    return reread.play(PARAMS, node_of(PARAMS, zones, 1))
 
 
 def off(counters: pd.DataFrame, pattern: str, factor: float) -> pd.DataFrame:

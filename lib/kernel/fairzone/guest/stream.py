@@ -5,6 +5,7 @@ from the switches' folder (lorelab/fairzone), what the disk moved from the disk.
 """
 
 import base64
+import os
 import re
 import subprocess
 import zlib
@@ -28,12 +29,20 @@ VMSTAT = ("pgsteal_kswapd", "pgsteal_direct", "pgscan_kswapd", "pgscan_direct", 
 def run(params):
     """Yield one row a run of `params["runs"]`, and before it the pieces of its events.
 
+    With `kswapd: fifo` kswapd has a real-time class, so that it runs as soon as a task gives way,
+    and with `requests` that many are queued at the disk at most.
+
     A run has `switches`, `min_free_kib`, and `phases`: each a `name` and what it does: `drops`,
     then `maps`, then `writes` or `reads`, as `[first, pages]`, by our own program or by `fio`; with
     `events` its walks are logged. A kernel without the patch runs what asks for no switch.
     """
     mount()
     settings({"vm/watermark_boost_factor": 0, "vm/swappiness": 0})
+    if params.get("kswapd") == "fifo":
+        [kswapd] = map(int, subprocess.check_output(["pgrep", "-x", "kswapd0"]).split())
+        os.sched_setscheduler(kswapd, os.SCHED_FIFO, os.sched_param(1))
+    if "requests" in params:
+        Path(f"/sys/block/{DISK}/queue/nr_requests").write_text(str(params["requests"]))
     program = [HERE / "stream", f"/dev/{DISK}"]
     for number, wanted in enumerate(params["runs"]):
         settings({"vm/min_free_kbytes": wanted["min_free_kib"]})
@@ -161,15 +170,23 @@ def totals():
 
 
 def zoneinfo():
-    """free, min, low, high, managed and protection of each populated zone."""
+    """free, min, low, high, managed and protection of each populated zone, and its page lists.
+
+    `inactive_file` are its pages on the inactive list, `pcp_count` and `pcp_high` those of the
+    first CPU's lists and as many as there may be.
+    """
     found = []
     for part in re.split(r"^Node ", Path("/proc/zoneinfo").read_text(), flags=re.MULTILINE)[1:]:
         node, name = re.match(r"(\d+), zone +(\w+)", part).groups()
         numbers = dict(re.findall(r"^ +(?:pages )?(free|min|low|high|managed) +(\d+)", part, re.M))
         if int(numbers["managed"]):
             protection = re.search(r"protection: \(([\d, ]+)\)", part)[1]
+            lists = dict(re.findall(r"^ +(count|high): +(\d+)", part, re.M)[:2])
+            inactive = re.search(r"nr_zone_inactive_file +(\d+)", part)
             found.append(
                 {"node": int(node), "zone": name}
+                | {f"pcp_{key}": int(value) for key, value in lists.items()}
+                | {"inactive_file": int(inactive[1]) if inactive else 0}
                 | {key: int(value) for key, value in numbers.items()}
                 | {"protection": [int(word) for word in protection.split(",")]}
             )

@@ -1,7 +1,8 @@
 """`fairzone/reread`: the free-running model against repeated runs of a kernel.
 
-The model is told what the guest's zones are and how many of their pages are free when a run begins;
-when each zone is low, when kswapd wakes and what it frees follow in both by themselves.
+The model is told what the guest's zones are, and how many of their pages are free and on the lists
+of the CPU when a run begins; when each zone is low, when kswapd wakes and what it frees follow in
+both by themselves. A run of the model stands beside each of the kernel.
 """
 
 import numpy as np
@@ -19,17 +20,20 @@ EACH = ("passes", "resets")
 """Counters that are judged by allocated page."""
 
 
-def node_of(params: Reread, counters: pd.DataFrame) -> Node:
-    """The zones of the guest as they were when its first run began."""
-    first = counters[counters["step"] == 1].set_index("counter")["value"]
+def node_of(params: Reread, counters: pd.DataFrame, step: int) -> Node:
+    """The zones of the guest as they were when a run began."""
+    first = counters[counters["step"] == step].set_index("counter")["value"]
     known = {
         what: [int(first[f"zone_0_{zone}_{what}"]) for zone in reread.ZONES]
-        for what in ("managed", "free", "min", "low", "high", "reserve")
+        for what in ("managed", "free", "min", "low", "high", "reserve", "pcp_count", "pcp_high")
     }
     reserves = np.zeros((len(reread.ZONES), len(reread.ZONES)), np.int64)
     reserves[:, -1] = known["reserve"]
     marks = list(zip(known["min"], known["low"], known["high"], strict=True))
-    return reread.node_of(params, known["managed"], known["free"], marks, reserves)
+    node = reread.node_of(params, known["managed"], known["free"], marks, reserves)
+    for name in ("pcp_count", "pcp_high"):
+        node.zone[name] = known[name]
+    return node
 
 
 def rates(params: Reread, counters: pd.DataFrame, source: str) -> pd.DataFrame:
@@ -60,6 +64,10 @@ def rates(params: Reread, counters: pd.DataFrame, source: str) -> pd.DataFrame:
 
 def agree(params: Reread, record: Record) -> Agreement:
     """By means over the repeats; a deviation of 5 % would have to be refused."""
-    model = reread.play(params, node_of(params, record.counters))
+    runs = [
+        reread.play(params, node_of(params, record.counters, step)).assign(step=step)
+        for step in range(1, record.counters["step"].max() + 1)
+    ]
+    model = pd.concat(runs, ignore_index=True)
     sides = rates(params, model, "model"), rates(params, record.counters, "kernel")
     return by_means(*sides, within=WITHIN)

@@ -105,9 +105,11 @@ def measure(
     patched: bool = True,
     probes: tuple[str, ...] = (),
     workload: str = "stream",
+    **settings: Any,
 ) -> Measured:
-    """Boot a kernel and do `runs` one after the other."""
-    job = Job(DESIGN, workload, {"runs": runs}, SECONDS_A_RUN * len(runs), probes=probes)
+    """Boot a kernel and do `runs` one after the other, under `settings` of the guest's `run()`."""
+    asked = {"runs": runs, **settings}
+    job = Job(DESIGN, workload, asked, SECONDS_A_RUN * len(runs), probes=probes)
     return boot(of, job, lab, patched=patched)
 
 

@@ -150,7 +150,7 @@ def compared() -> pd.DataFrame:
             continue
         judged = judge_reread.agree(params, record).table.set_index("counter")
         ratio = judged["ratio"]
-        played = model.play(params, judge_reread.node_of(params, record.counters))
+        played = model.play(params, judge_reread.node_of(params, record.counters, 1))
         sides = [t.groupby("counter")["value"].mean() for t in (played, record.counters)]
         row: dict[str, object] = {
             name: getattr(params, name) for name in ("mode", "workload", "program")

@@ -18,6 +18,7 @@ from lorelab.fairzone.model.lru import (
     KEEP_ALL,
     PG_ACTIVE,
     PG_DIRTY,
+    PG_PRIVATE,
     PG_RECLAIM,
     PG_REFERENCED,
     Frames,
@@ -37,6 +38,8 @@ from lorelab.fairzone.model.page_alloc import (
     get_page_from_freelist,
     zone_dirtyable_memory,
 )
+from lorelab.fairzone.model.pcp import drain_all_pages, free_page
+from lorelab.fairzone.model.slab import NODE_PAGES, SLAB, add_slab, free_buffer_head
 from lorelab.fairzone.model.vmscan import (
     AGE_BITS,
     AGE_MASK,
@@ -45,6 +48,7 @@ from lorelab.fairzone.model.vmscan import (
     NAPPING,
     SCAN,
     SHADOW,
+    cond_resched,
     kswapd,
     nap,
     try_to_free_pages,
@@ -68,9 +72,13 @@ class Memory(NamedTuple):
     dirtied: np.ndarray  # (frames,) u4: pages in the order in which they became dirty, as a ring
     ring: np.ndarray  # (2,) u8: where the ring begins, and how many are in it
     disk: np.ndarray  # (2,) u8: pages read, pages written
+    slab: np.ndarray  # (1,) SLAB: of buffer heads
+    slabs: np.ndarray  # (slabs,) u4: their frames, as a ring; none where they take no memory
 
 
-def make(node: Node, pages: int, nap_pages: int = 0, balance_reserves: bool = True) -> Memory:
+def make(
+    node: Node, pages: int, nap_pages: int = 0, balance_reserves: bool = True, slabs: bool = False
+) -> Memory:
     """Empty memory and `pages` of files on the disk.
 
     Parameters
@@ -81,6 +89,8 @@ def make(node: Node, pages: int, nap_pages: int = 0, balance_reserves: bool = Tr
         Pages that the disk moves in HZ/10, the nap of kswapd; 0: kswapd sleeps at once.
     balance_reserves : bool
         kswapd keeps balance gap and lowmem reserve free too, as all merged kernels did.
+    slabs : bool
+        Buffer heads and the nodes of the file's map take memory too.
     """
     frames = lists.make(node.zone["managed"], bool(node.info["node_lru"][0]))
     state = np.zeros(1, KSWAPD)
@@ -96,6 +106,8 @@ def make(node: Node, pages: int, nap_pages: int = 0, balance_reserves: bool = Tr
         np.zeros(len(frames.flags), np.uint32),
         np.zeros(2, np.uint64),
         np.zeros(2, np.uint64),
+        np.zeros(1, SLAB),
+        np.zeros(len(frames.flags) // 8 if slabs else 0, np.uint32),
     )
 
 
@@ -112,6 +124,14 @@ def _alloc_slow(mm, cpu, writes):
             if mm.ring[1] == ZERO:
                 return NONE
             writeback(mm, U(32))  # congestion_wait()
+        elif mm.node.zone[0].pcp_batch:
+            z = get_page_from_freelist(mm.node, cpu, NOT, NOT, writes)
+            if z != NONE:
+                return z
+            drain_all_pages(mm.node)
+            z = get_page_from_freelist(mm.node, cpu, NOT, NOT, writes)
+            if z != NONE:
+                return z
 
 
 @forceinline
@@ -121,6 +141,22 @@ def alloc_page(mm, cpu, writes):
     if z == NONE:
         z = _alloc_slow(mm, cpu, writes)
     return z
+
+
+@outline
+def alloc_buffer_head(mm, cpu):
+    """One for a page that is written."""
+    if mm.slab[0].free == ZERO:
+        add_slab(mm, take_frame(mm.frames, alloc_page(mm, cpu, NOT)))
+    mm.slab[0].free -= ONE
+
+
+@outline
+def xas_alloc(mm, cpu, index):
+    """A slab of nodes for what follows in the file, if it is there for the first time."""
+    if mm.map[index] == ABSENT and index % NODE_PAGES == ZERO:
+        for _ in range(2):
+            take_frame(mm.frames, alloc_page(mm, cpu, NOT))
 
 
 @forceinline
@@ -184,6 +220,8 @@ def do_page_cache_readahead(mm, cpu, index, nr, end):
     read = ZERO
     for each in range(index, min(index + nr, end)):
         if not is_cached(mm, each):
+            if len(mm.slabs):
+                xas_alloc(mm, cpu, each)
             z = alloc_page(mm, cpu, NOT)
             add_to_page_cache_lru(mm, z, each)
             read += ONE
@@ -196,10 +234,15 @@ def write_page(mm, cpu, index):
     """Write a whole page; gives how many pages that took: 0 or 1."""
     taken = ZERO
     if not is_cached(mm, index):
+        if len(mm.slabs):
+            xas_alloc(mm, cpu, index)
         z = alloc_page(mm, cpu, YES)
         add_to_page_cache_lru(mm, z, index)
         taken = ONE
     frame = U(mm.map[index]) - ONE
+    if len(mm.slabs) and mm.frames.flags[frame] & PG_PRIVATE == 0:
+        mm.frames.flags[frame] |= PG_PRIVATE
+        alloc_buffer_head(mm, cpu)
     mark_page_accessed(mm, frame)
     if mm.frames.flags[frame] & PG_DIRTY == 0:
         mm.frames.flags[frame] |= PG_DIRTY
@@ -258,7 +301,9 @@ def pace(mm, pages, rate):
     """
     if mm.kswapd[0].state == NAPPING:
         nap(mm, pages)
-    if mm.kswapd[0].state == AWAKE:
+    if mm.kswapd[0].at_once:
+        cond_resched(mm)
+    elif mm.kswapd[0].state == AWAKE:
         mm.credit[0] += np.int64(pages) * rate
         kswapd(mm)
 
@@ -277,6 +322,8 @@ def drop_caches(mm):
             continue
         z = zone_of(frames, frame)
         lru_del(frames, frame, list_of(frames, z), ACTIVE if flags & PG_ACTIVE else INACTIVE)
+        if flags & PG_PRIVATE:
+            free_buffer_head(mm)
         give_frame(frames, frame, z)
-        mm.node.zone[z].free += 1
+        free_page(mm.node, z)
         mm.map[index] = ABSENT

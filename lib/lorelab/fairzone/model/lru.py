@@ -20,6 +20,8 @@ PG_ACTIVE = np.uint8(1)
 PG_REFERENCED = np.uint8(2)
 PG_DIRTY = np.uint8(4)
 PG_RECLAIM = np.uint8(8)
+PG_PRIVATE = np.uint8(16)
+"""The page has a buffer head."""
 KEEP_ALL = np.uint8(0xFF)
 
 

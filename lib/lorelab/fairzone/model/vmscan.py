@@ -22,6 +22,7 @@ from lorelab.fairzone.model.lru import (
     KEEP_ALL,
     PG_ACTIVE,
     PG_DIRTY,
+    PG_PRIVATE,
     PG_RECLAIM,
     PG_REFERENCED,
     give_frame,
@@ -32,6 +33,8 @@ from lorelab.fairzone.model.lru import (
     zone_of,
 )
 from lorelab.fairzone.model.page_alloc import zone_watermark_ok
+from lorelab.fairzone.model.pcp import free_page
+from lorelab.fairzone.model.slab import free_buffer_head
 from lorelab.fairzone.model.zones import (
     DIRECT_RECLAIMS,
     HIGH_WMARK_HIT_QUICKLY,
@@ -48,6 +51,8 @@ KSWAPD_ZONE_BALANCE_GAP_RATIO = 100
 
 SHADOW = np.uint32(1 << 31)
 """An entry of the file's map that remembers when and whence its page was evicted."""
+ENDLESS = np.int64(1 << 62)
+"""Credit that is never used up."""
 AGE_BITS = U(28)
 AGE_MASK = U((1 << 28) - 1)
 
@@ -65,6 +70,7 @@ KSWAPD = np.dtype(
             "scanning",  # and so is the scan of zone i
             "raise_priority",
             "nr_reclaimed",  # of this walk
+            "at_once",  # it runs as soon as the task gives way
             "balance_reserves",  # false: neither balance gap nor lowmem reserve is kept free
         )
     ]
@@ -118,8 +124,10 @@ def shrink_inactive_list(mm, lru, nr_to_scan):
         # An unmapped page that was used once is clean and so reclaimed (PAGEREF_RECLAIM_CLEAN).
         z = zone_of(frames, frame)
         mm.map[frames.index[frame]] = shadow_of(frames, lru)
+        if flags & PG_PRIVATE:
+            free_buffer_head(mm)
         give_frame(frames, frame, z)
-        mm.node.zone[z].free += 1
+        free_page(mm.node, z)
         mm.node.zone[z].reclaimed += 1
         reclaimed += ONE
     return nr_to_scan, reclaimed
@@ -211,6 +219,8 @@ def wake_all_kswapds(mm):
     kswapd = mm.kswapd[0]
     if kswapd.state == AWAKE:
         return
+    if mm.node.info[0].node_lru and pgdat_balanced(mm):
+        return
     for z in range(U(mm.node.info[0].classzone) + ONE):
         if not zone_balanced(mm, z, 0, ZERO):
             mm.node.count[WAKEUPS] += ONE
@@ -221,10 +231,18 @@ def wake_all_kswapds(mm):
 
 
 @forceinline
+def update_reclaim_active(mm, active):
+    """ZONE_RECLAIM_ACTIVE, which keeps lists of CPUs short while kswapd is awake (6.7)."""
+    for z in range(U(len(mm.node.zone))):
+        mm.node.zone[z].reclaim_active = active
+
+
+@forceinline
 def _start(mm):
     kswapd = mm.kswapd[0]
     mm.node.count[PAGEOUTRUN] += ONE
     kswapd.state = AWAKE
+    update_reclaim_active(mm, 1)
     kswapd.priority = DEF_PRIORITY
     kswapd.round = ZERO
     mm.credit[0] = 0
@@ -234,6 +252,7 @@ def _start(mm):
 def kswapd_try_to_sleep(mm):
     """Once the node is balanced: a nap first."""
     kswapd = mm.kswapd[0]
+    update_reclaim_active(mm, 0)
     kswapd.nap = kswapd.nap_pages
     kswapd.state = NAPPING if kswapd.nap else ASLEEP
 
@@ -347,6 +366,14 @@ def _end_round(mm):
         state.priority = DEF_PRIORITY
 
 
+@forceinline
+def cond_resched(mm):
+    """Where a task gives way; to a kswapd of a real-time class until that sleeps again."""
+    if mm.kswapd[0].at_once:
+        mm.credit[0] = ENDLESS
+        kswapd(mm)
+
+
 @outline
 def try_to_free_pages(mm):
     """Direct reclaim: from every zone of the list, until 32 pages are free.
@@ -357,6 +384,7 @@ def try_to_free_pages(mm):
         Pages freed.
     """
     mm.node.count[DIRECT_RECLAIMS] += ONE
+    cond_resched(mm)
     scan = mm.scan[DIRECT]
     scan.to_reclaim = SWAP_CLUSTER_MAX
     freed = ZERO

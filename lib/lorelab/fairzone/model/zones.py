@@ -55,6 +55,18 @@ ZONE = np.dtype(
             "dirty",  # dirty pages and pages under writeback
             "allocated",
             "reclaimed",
+            # The page lists of the CPU (struct per_cpu_pages), in a zone of 6.12; see `pcp`.
+            "pcp_batch",  # 0: the zone has none
+            "pcp_count",
+            "pcp_high",
+            "pcp_high_min",
+            "pcp_high_max",
+            "pcp_alloc_factor",
+            "pcp_free_count",
+            "free_diff",  # vm_stat_diff[NR_FREE_PAGES]
+            "free_threshold",  # its stat_threshold
+            "below_high",  # ZONE_BELOW_HIGH
+            "reclaim_active",  # ZONE_RECLAIM_ACTIVE
         )
     ]
 )

@@ -20,6 +20,7 @@ from lorelab.fairzone.model.filemap import (
     write_page,
 )
 from lorelab.fairzone.model.lru import zone_of
+from lorelab.fairzone.model.pcp import quiet_vmstat
 from lorelab.numbers import GOLDEN, ONE, ZERO, U, njit, outline, splitmix64
 
 FIXED_POINT = 1024
@@ -65,6 +66,8 @@ def sequential(mm, begin, until, first, pages_each, threads, chunk, burst, rate,
                 if taken >= burst:
                     pace(mm, taken, rate)
                     taken = ZERO
+                    if not writes:
+                        quiet_vmstat(mm.node)  # idle until the window is read
     pace(mm, taken, rate)
 
 
