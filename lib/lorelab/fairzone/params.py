@@ -1,7 +1,7 @@
 """Variants of the fair zone allocation policy, and the parameters of its experiments."""
 
 from enum import IntEnum
-from typing import Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
@@ -340,6 +340,9 @@ class OnDisk(Guest):
 
 class Reread(OnDisk):
     """`fairzone/reread`: a disk is written, then read from the start, through the page cache."""
+
+    retired: ClassVar[frozenset[str]] = frozenset({"kswapd_rate"})
+    """Of the model, until kswapd ran as soon as the task gave way."""
 
     workload: Literal["write-read", "drop-caches", "two-files"] = param(
         "write-read",

@@ -24,7 +24,8 @@ def node_of(params: Reread, counters: pd.DataFrame, step: int) -> Node:
     """The zones of the guest as they were when a run began."""
     first = counters[counters["step"] == step].set_index("counter")["value"]
     known = {
-        what: [int(first[f"zone_0_{zone}_{what}"]) for zone in reread.ZONES]
+        # Runs recorded before the guest said what the lists of its CPU have begin with empty ones.
+        what: [int(first.get(f"zone_0_{zone}_{what}", 0)) for zone in reread.ZONES]
         for what in ("managed", "free", "min", "low", "high", "reserve", "pcp_count", "pcp_high")
     }
     reserves = np.zeros((len(reread.ZONES), len(reread.ZONES)), np.int64)
