@@ -72,7 +72,14 @@ def as_arrays(schemes):
         goals += [(k, *goal) for goal in s.goals]
         filters += [(k, Filter[kind.upper()], *rest) for kind, *rest in s.filters]
     order = [(k, kind, matching, low, high) for k, kind, matching, low, high in filters]
-    return table, np.array(goals, GOAL), np.array(order, FILTER)
+    return table, filled(goals, GOAL), filled(order, FILTER)
+
+
+def filled(rows, kind):
+    """An array made by np.zeros, whose rows have fields where nothing is compiled, too."""
+    table = np.zeros(len(rows), kind)
+    table[:] = rows
+    return table
 
 
 def flat(mappings):

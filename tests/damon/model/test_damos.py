@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 from lorelab.damon.model import state
-from lorelab.damon.model.damos import damos_matches, kdamond_wait_activation
+from lorelab.damon.model.damos import (
+    damon_feed_loop_next_input,
+    damos_apply_scheme,
+    damos_matches,
+    kdamond_wait_activation,
+)
 from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
-from lorelab.damon.model.state import REGION, SCHEME
+from lorelab.damon.model.state import REGION, SCHEME, U
 from tests.damon.following import (
     PAGE,
     UINT_MAX,
@@ -69,3 +74,44 @@ def test_both_ends_of_a_scheme_belong_to_it(age, matches):
     s["max_sz_region"] = PAGE
     s["min_age_region"], s["max_age_region"] = 5, 7
     assert bool(damos_matches(r[0], s[0])) == matches
+
+
+@pytest.mark.parametrize(
+    ("last", "score", "expected"),
+    [
+        (50_000, 10_000, 50_000),
+        (50_000, 20_000, 10_000),
+        (50_000, 4_000, 80_000),
+        (50_000, 12_500, 37_500),
+        (11_000, 19_999, 10_000),
+        # 10,000 times as much does not fit in 64 bits: divided first, it is rounded down.
+        (2**63, 0, 2**63 + 2**63 // 10_000 * 10_000),
+        (2**64 - 10, 0, 2**64 - 1),
+    ],
+)
+def test_the_feedback_loop_moves_by_what_the_score_is_off(last, score, expected):
+    assert damon_feed_loop_next_input(U(last), U(score)) == expected
+
+
+def test_what_is_left_of_a_quota_and_no_page_is_refused():
+    """1500 bytes are left of it: the region is tried, and nothing is applied to it."""
+    scheme = np.zeros(1, SCHEME)
+    scheme["max_sz_region"], scheme["activated"] = ULONG_MAX, 1
+    scheme["esz"], scheme["charged_sz"] = 2 * PAGE + 1500, 2 * PAGE
+    ctx = state.damon_new_ctx([(0, 0, PAGE)], schemes=scheme)
+    pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), [(0, PAGE, 9 * PAGE)])
+    head = U(len(ctx.regions) - 1)
+    i = state.damon_insert_region(ctx, U(0), U(PAGE), U(4 * PAGE), head)
+    damos_apply_scheme(ctx, pages, U(0), U(i), U(0))
+    counted = {name: int(scheme[name][0]) for name in COUNTED}
+    assert counted == {
+        "nr_tried": 1,
+        "sz_tried": 0,
+        "nr_applied": 0,
+        "sz_applied": 0,
+        "nr_refused": 1,
+    }
+    assert ctx.nr_regions[0] == 1 and scheme["charged_sz"] == 2 * PAGE
+
+
+COUNTED = ("nr_tried", "sz_tried", "nr_applied", "sz_applied", "nr_refused")

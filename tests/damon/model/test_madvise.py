@@ -7,6 +7,7 @@ from lorelab.damon.model.madvise import (
     damon_va_apply_scheme,
     fault_in,
     hpage_collapse_scan_pmd,
+    khugepaged_scan_mm_slot,
     lru_add_drain,
 )
 from lorelab.damon.model.memory import (
@@ -74,3 +75,50 @@ def test_a_collapse_brings_back_what_was_out_and_fills_the_rest(out, present):
         "bloat": 512 - out - present if made else 0,
     }
     assert (pages.flags == (RESIDENT | ADVISED | HUGE)).all() == made
+
+
+def two_blocks():
+    """4 MiB that one pattern has touched, all of it there."""
+    patterns = np.zeros(1, PATTERN)
+    patterns["start"], patterns["sz"] = BASE, 1024 * PAGE
+    patterns["stride"], patterns["probability"] = PAGE, 1
+    phases = np.zeros(1, PHASE)
+    phases["end"], phases["time_ns"], phases["total_probability"] = 1, 10**15, 1
+    speeds = Speeds(access_ns=1000, page_ns=700)
+    pages = new_pages(patterns, phases, [(0, BASE, BASE + 2048 * PAGE)], speeds=speeds, memory=True)
+    pages.flags[:] = RESIDENT
+    pages.todo[:] = 0
+    return pages
+
+
+def test_khugepaged_takes_only_what_is_marked_all_over():
+    pages = two_blocks()
+    pages.flags[512:] |= ADVISED
+    pages.flags[:511] |= ADVISED
+    while khugepaged_scan_mm_slot(pages, U(4096)) and pages.info["khugepaged_at"]:
+        pass
+    assert not (pages.flags[:512] & HUGE).any() and (pages.flags[512:] & HUGE).all()
+    assert pages.info["collapses"] == 1
+
+
+def test_paging_out_a_page_of_a_huge_one_splits_it():
+    pages = two_blocks()
+    pages.flags[:] |= ADVISED | HUGE
+    applied, took = damon_va_apply_scheme(pages, U(BASE + 5 * PAGE), U(BASE + 8 * PAGE), U(2))
+    assert (applied, took) == (3 * PAGE, 3 * 700)
+    assert pages.info["paged_out"] == 3 and pages.info["acted_ns"] == 3 * 700
+    assert (pages.flags[[0, 4, 8, 511]] == RESIDENT | ADVISED).all()
+    assert (pages.flags[5:8] == SWAPPED | ADVISED).all()
+    assert (pages.flags[512:] == RESIDENT | ADVISED | HUGE).all()
+    assert pages.todo.tolist() == [3, 0]
+
+
+def test_a_page_comes_back_as_a_refault_where_it_was_out():
+    pages = two_blocks()
+    pages.flags[:2], pages.flags[2] = 0, SWAPPED
+    pages.todo[0] = 3
+    pages_prepare(pages)
+    play(pages, U(1024 * 1000))
+    fault_in(pages)
+    assert (pages.info["faults"], pages.info["refaults"]) == (2, 1)
+    assert (pages.flags & (RESIDENT | SWAPPED) == RESIDENT).all() and not pages.todo.any()

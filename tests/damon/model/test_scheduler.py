@@ -1,7 +1,7 @@
 """How long kdamond sleeps, and who runs next, against an oracle of EEVDF."""
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lorelab.damon.model.memory import new_pages
@@ -46,19 +46,31 @@ def test_a_long_sleep_ends_where_the_timer_wheel_has_a_bucket(now, ms, wakes):
     assert info["now"] + slept(info, U(ms * 1_000_000)) == turn * 1_000_000
 
 
+def check_turns(worked, asleep):
+    """Against a queue of two tasks."""
+    queue = Queue(1_000_000)
+    pages = new_pages(*masim.program(masim.builtin("whole")), speeds=ON_ONE_CPU)
+    info = pages.info[0]
+    for ns in worked:
+        if info["ahead"] == asleep:
+            return  # to the nanosecond, where deadlines of before decide
+        took = int(slept(info, U(asleep)))
+        assert took == queue.sleep(asleep)
+        info["now"] += took
+        work(pages, U(ns))
+        queue.work(ns)
+
+
 @settings(deadline=None)
 @given(st.lists(st.integers(20_000, 9_000_000), min_size=20), st.integers(2_000_000, 20_000_000))
 @example([215_774] * 100, 5_000_000)
 @example([2_145_413] * 100, 5_000_000)
 @example([607_998] * 100, 19_784_004)
 def test_kdamond_gets_the_cpu_back_as_the_scheduler_says(worked, asleep):
-    queue = Queue(1_000_000)
-    pages = new_pages(*masim.program(masim.builtin("whole")), speeds=ON_ONE_CPU)
-    info = pages.info[0]
-    for ns in worked:
-        assume(info["ahead"] != asleep)  # to the nanosecond, where deadlines of before decide
-        took = int(slept(info, U(asleep)))
-        assert took == queue.sleep(asleep)
-        info["now"] += took
-        work(pages, U(ns))
-        queue.work(ns)
+    check_turns(worked, asleep)
+
+
+@pytest.mark.parametrize("asleep", [5_000_000, 5_000_001, 3_300_000, 11_784_004])
+@pytest.mark.parametrize("ns", [60_000, 215_774, 2_145_413, 6_500_000])
+def test_kdamond_gets_the_cpu_back_in_twenty_turns(ns, asleep):
+    check_turns([ns + 977 * turn for turn in range(20)], asleep)

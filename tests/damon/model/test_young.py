@@ -3,13 +3,14 @@
 from collections import OrderedDict
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorelab.damon.model.memory import ALWAYS, CHANGE, DRAW, PATTERN, PHASE, new_pages
 from lorelab.damon.model.program import play
 from lorelab.damon.model.state import U
-from lorelab.damon.model.young import damon_va_young, pages_prepare
+from lorelab.damon.model.young import damon_va_young, pages_prepare, seen
 from lorelab.damon.params import Speeds
 
 PAGE = 4096
@@ -38,16 +39,8 @@ class Machine:
                 self.cached.popitem(last=False)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(
-    st.integers(1, 40 * PAGE),
-    st.sampled_from([64, 1000, PAGE, 3 * PAGE, 10_000]),
-    st.integers(0, PAGE - 1),
-    st.integers(0, 60),
-    st.integers(0, 400),
-    st.lists(st.integers(1, 900), min_size=1, max_size=8),
-)
-def test_sequential_accesses_set_the_bits_a_walk_would(size, stride, shift, tlb, every, intervals):
+def check_walk(size, stride, shift, tlb, every, intervals):
+    """Against a walk of every access."""
     patterns = np.zeros(1, PATTERN)
     patterns["start"], patterns["sz"] = BASE + shift, size
     patterns["stride"], patterns["probability"] = stride, 1
@@ -75,6 +68,47 @@ def test_sequential_accesses_set_the_bits_a_walk_would(size, stride, shift, tlb,
             young = bool(damon_va_young(*fields, U(page * PAGE + 7)))
             # Below a page's stride the model also shows the page in which a lap or interval begins.
             assert young == (page in machine.young) or (young and tlb and stride < PAGE)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    st.integers(1, 40 * PAGE),
+    st.sampled_from([64, 1000, PAGE, 3 * PAGE, 10_000]),
+    st.integers(0, PAGE - 1),
+    st.integers(0, 60),
+    st.integers(0, 400),
+    st.lists(st.integers(1, 900), min_size=1, max_size=8),
+)
+def test_sequential_accesses_set_the_bits_a_walk_would(size, stride, shift, tlb, every, intervals):
+    check_walk(size, stride, shift, tlb, every, intervals)
+
+
+@pytest.mark.parametrize("tlb", [0, 3, 8])
+@pytest.mark.parametrize(("size", "stride"), [(6 * PAGE, PAGE), (30 * PAGE, 3 * PAGE), (9000, 700)])
+def test_a_short_walk(size, stride, tlb):
+    check_walk(size, stride, 100, tlb, 17, [1, 5, 40, 3])
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_a_random_pattern_is_seen_as_often_as_an_access_missed_the_tlb(n):
+    """Of 4 pages, flushed before the last of 1 + n accesses, where one came since the last flush.
+
+    An access after the flush misses. One before it misses where none came to the page before.
+    """
+    patterns = np.zeros(1, PATTERN)
+    patterns["start"], patterns["sz"], patterns["random"] = BASE, 4 * PAGE, 1
+    phases = np.zeros(1, PHASE)
+    phases["end"], phases["total_probability"] = 1, 1
+    pages = new_pages(patterns, phases, [], speeds=SLOW, tlb=64)
+    pages.info["highest"] = 1
+    [p] = pages.patterns
+    p["n"], p["head_n"], p["tail_n"], p["unseen"] = 1 + n, n, 1, 2
+    found = sum(
+        bool(seen(pages.info[0], pages.patterns, U(BASE), U(BASE + PAGE))) for _ in range(4000)
+    )
+    first = 0.75**2 * (1 - 0.75**n)
+    chance = 1 - 0.75 * (1 - first)
+    assert abs(found / 4000 - chance) < 4 * (chance * (1 - chance) / 4000) ** 0.5
 
 
 def own_seen(tlb, switch_us, intervals=80, interval_ms=10):

@@ -57,17 +57,20 @@ def counter(table, name: str) -> list[float]:
     return table.loc[(table.counter == name) & (table.step > 0), "value"].tolist()
 
 
-@pytest.mark.parametrize("paged", [0, 0.5])
-@pytest.mark.parametrize("variant", Variant)
-def test_every_slot_is_accounted_for(variant, paged):
-    si, load = ran(small(variant=variant, paged=paged, fill=0.9))
+def check_slots(params: Mixed):
+    """Every slot is a folio's, or nobody's, and every count says the same."""
+    si, load = ran(params)
     totals = load.totals[0]
     folios = alive(load)
     taken = np.zeros(len(si.swap_map), int)
+    orders = np.full(len(si.swap_map), -1)
     for offset, order in folios.items():
         assert offset % (1 << order) == 0
         taken[offset : offset + (1 << order)] += 1
+        orders[offset : offset + (1 << order)] = order
     assert taken.max() == 1
+    assert load_module.folio_orders(load).tolist() == orders.tolist()
+    assert totals["freed"] > 0
     assert totals["written"] - totals["freed"] == totals["held"] == taken.sum()
     assert load.blocks["held"].tolist() == taken.reshape(-1, 512).sum(axis=1).tolist()
     assert (load.swpout << np.arange(10, dtype=np.uint64)).sum() == totals["written"]
@@ -77,6 +80,31 @@ def test_every_slot_is_accounted_for(variant, paged):
     usable = np.arange(len(taken)) < si.info[0]["max"]
     usable[0] = False
     assert ((si.swap_map[usable] == SWAP_IN_USE) == (taken[usable] == 1)).all()
+
+
+@pytest.mark.parametrize("paged", [0, 0.5])
+@pytest.mark.parametrize("variant", Variant)
+def test_every_slot_is_accounted_for(variant, paged):
+    check_slots(small(variant=variant, paged=paged, fill=0.9))
+
+
+@pytest.mark.parametrize("variant", [Variant.V3, Variant.V6_12])
+def test_every_slot_of_two_clusters_is_accounted_for(variant):
+    given = {"orders": "0:1,4:4", "paged": 0.3, "cpus": 2, "tasks": 3, "fill": 0.9, "steps": 1}
+    check_slots(Mixed(device_mib=4, variant=variant, turnovers=1, **given))
+
+
+def test_tasks_begin_on_cpus_in_turn_and_migrate_as_often_as_told():
+    _, load = load_module.start(Mixed(device_mib=2, cpus=3, tasks=5))
+    assert load.cpu.tolist() == [0, 1, 2, 0, 1]
+    for migration, places in ((0, {0}), (1, {0, 1, 2})):
+        given = {"cpus": 3, "tasks": 1, "migration": migration, "orders": "0:1"}
+        si, load = load_module.start(Mixed(device_mib=2, **given))
+        seen = set()
+        for _ in range(40):
+            load_module.run(si, load, U(1), True)
+            seen.add(int(load.cpu[0]))
+        assert seen == places
 
 
 def test_the_load_does_not_depend_on_the_allocator():

@@ -52,6 +52,7 @@ def test_repeats_have_both_sides():
     assert set(table.index.get_level_values("side")) == {"kernel", "model"}
     assert set(table.index.get_level_values("counter")) == {"swpout_fallback", "migrations"}
     assert list(table.columns) == [1, 2, 3, 4, 5, 6]
+    assert table.index.names[:2] == ["CPUs", "side"]
 
 
 def test_ranges_are_what_agree_says():

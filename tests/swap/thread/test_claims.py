@@ -1,11 +1,13 @@
 """The swap thread's ledger: its verdicts, and that they follow the evidence when it changes."""
 
+import pandas as pd
 import pytest
 
 from lorelab import threads
 from lorelab.claims import Verdict, claims
-from lorelab.swap.params import Variant
-from lorelab.swap.thread import checks, remarks
+from lorelab.swap.experiments import allocator_test
+from lorelab.swap.params import AllocatorTest, Variant
+from lorelab.swap.thread import checks, cost, remarks
 
 VERDICTS = {
     "v3-4k-base": "arithmetic only",
@@ -160,3 +162,55 @@ def test_a_cluster_that_is_kept_contradicts_what_gives_it_up(monkeypatch):
         lambda si, cpu, order: real(si, cpu, order) or (16 if order == 4 else 0),
     )
     assert remarks.weigh_in_the_way().verdict == Verdict.CONTRADICTED
+
+
+@pytest.mark.parametrize("id", VERDICTS)
+def test_a_verdict_has_a_reason_and_figures(id):
+    [claim] = [claim for claim in claims("swap") if claim.id == id]
+    found = claim.weigh()
+    assert found.verdict == VERDICTS[id]
+    assert isinstance(found.why, str) and found.why.endswith(".")
+    assert isinstance(found.evidence, dict) and found.evidence
+    assert all(isinstance(name, str) for name in found.evidence)
+
+
+def test_any_gain_at_all_is_no_regression(altered):
+    altered(v2_64k_series=0.5)
+    assert checks.weigh_regression_gone().verdict == Verdict.HOLDS
+
+
+def test_a_share_is_told_in_per_cent(monkeypatch):
+    """A corner at which invalidations are a quarter of the penalty, and one with half of it."""
+    rows = [(name, 0.25, 0.5) for name in cost.WEIGHTS]
+    found = pd.DataFrame(rows, columns=["weight", "lowest_share", "highest_share"])
+    monkeypatch.setattr(cost, "ranges", lambda table, reading: found)
+    told = checks.weigh_bottleneck()
+    assert "at most 50 % of the penalty at 70 cores and 50 % at 8;" in told.why
+    assert told.evidence["share in v4, lowest"] == 0.25
+
+
+@pytest.mark.parametrize("size", ["4k", "2m"])
+def test_a_gain_stands_beside_the_spread(size):
+    found = remarks.weigh_gain(size)().evidence
+    assert found["spread %"] == 13
+    # 2.306 times 13 % times the root of 2 / 5
+    assert found["refused only beyond %"] == 19.0
+
+
+def test_whole_folios_are_counted_over_as_many_iterations_as_the_kernel_s():
+    found = remarks.whole_on(False)
+    for variant in (Variant.V3, Variant.V6_10):
+        run = allocator_test.by_iteration(AllocatorTest(variant=variant, iterations=20))
+        assert found[f"{variant.name.lower()}, model"] == run["swpout"].sum()
+
+
+def test_order_4_is_refused_where_every_second_slot_is_free(monkeypatch):
+    real, free = remarks.folio_alloc_swap, []
+
+    def watched(si, cpu, order):
+        free.append(int((si.swap_map == 0).sum()) if order else 0)
+        return real(si, cpu, order)
+
+    monkeypatch.setattr(remarks, "folio_alloc_swap", watched)
+    remarks.weigh_no_page()
+    assert max(free) == 8 * 512 // 2

@@ -1,5 +1,6 @@
 """Costs of events fitted to the printed tables."""
 
+import numpy as np
 import pytest
 
 from lorelab.swap.thread import cost, figures
@@ -76,3 +77,6 @@ def test_spans_have_every_weight_of_every_table():
     found = cost.spans(("v3", "v4"))
     assert len(found) == 2 * len(cost.WEIGHTS)
     assert (found["lowest"] <= found["highest"]).all()
+    values = found.to_numpy()
+    assert not np.signbit(values[values == 0]).any(), "no cell says -0.0"
+    assert list(found.index.names) == ["table", "weight"]

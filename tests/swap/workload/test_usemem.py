@@ -137,9 +137,7 @@ small = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
-@given(small)
-def test_pages_are_conserved_and_folios_leave_in_order_of_arrival(params):
+def check_account(params):
     found = count(params)
     out, reclaims, faults = account(params)
     pages = 1 << params.folio_order
@@ -151,6 +149,21 @@ def test_pages_are_conserved_and_folios_leave_in_order_of_arrival(params):
     assert sorted(number for number, _, _ in out) == list(range(len(out)))
     assert found["resident"] <= params.memcg_mib * 256
     assert found["aged"] == len(out) * (1 if params.folio_order == 9 else pages)
+
+
+@settings(max_examples=40, deadline=None)
+@given(small)
+def test_pages_are_conserved_and_folios_leave_in_order_of_arrival(params):
+    check_account(params)
+
+
+FEW = {"processes": 3, "cpus": 2, "mib_each": 2, "memcg_mib": 2, "swap_mib": 32}
+"""A usemem of 6 MiB."""
+
+
+@pytest.mark.parametrize("order", [0, 4, 6, 9])
+def test_the_account_of_6_mib(order):
+    check_account(Usemem(**FEW, folio_order=order))
 
 
 @settings(max_examples=40, deadline=None)
@@ -167,9 +180,7 @@ def test_every_page_out_took_a_slot_a_write_and_an_invalidation(params):
         assert found["splits"] == found["fallbacks"]
 
 
-@settings(max_examples=30, deadline=None)
-@given(small, st.sampled_from(ForceSplit))
-def test_x86_waits_for_each_entry_of_a_process_that_only_runs_here(params, force_split):
+def check_waits(params, force_split):
     processes = min(params.processes, params.cpus)
     changes = {"processes": processes, "architecture": "x86", "force_split": force_split}
     changes |= {"variant": Variant.V6_12}
@@ -189,6 +200,17 @@ def test_x86_waits_for_each_entry_of_a_process_that_only_runs_here(params, force
     assert found["deferred"] == pages * other * (times if batched else 1)
     waits = 1 if not split else pages if order == 9 else pages + (1 if batched else pages)
     assert found["flushes"] == other * waits + own * times * pages + huge
+
+
+@settings(max_examples=30, deadline=None)
+@given(small, st.sampled_from(ForceSplit))
+def test_x86_waits_for_each_entry_of_a_process_that_only_runs_here(params, force_split):
+    check_waits(params, force_split)
+
+
+@pytest.mark.parametrize("force_split", [ForceSplit.NONE, ForceSplit.ALL])
+def test_the_waits_of_6_mib(force_split):
+    check_waits(Usemem(**FEW, folio_order=4, split_batching=True), force_split)
 
 
 def test_on_arm64_nothing_but_a_split_without_batching_waits_for_each():
