@@ -113,6 +113,8 @@ class Forks:
         Of wrong usage nothing follows for a mutation. Such a run ends here.
         """
         always = ["-q", "--rootdir", self.root, "-p", "no:cacheprovider"]
+        # Else pytest would load each module that is named *_test itself, without its mutation.
+        always += ["-o", "python_files=test_*.py"]
         given = [str(one) for one in (*always, *self.plain, *arguments)]
         asked = {"arguments": given, "log": str(self.folder / "log.txt"), "changed": changed}
         print(json.dumps(asked, default=str), file=self.process.stdin, flush=True)

@@ -169,6 +169,21 @@ def test_as_many_tests_as_the_budget_has_room_for(forks):
     assert not mutants.within(fast, "h", 20)
 
 
+def test_a_module_that_is_named_like_a_test_is_mutated_too(forks):
+    """By its own patterns pytest would load any *_test.py, as it stands on disk."""
+    file_of(
+        forks,
+        "test_page.py",
+        "from lorelab.swap.workload import allocator_test",
+        "def test_page():",
+        "    assert allocator_test.bucket(4) == 3",
+    )
+    file = mutants.PACKAGE / "swap/workload/allocator_test.py"
+    text = file.read_text().replace("bits += ONE", "bits += ZERO")
+    assert forks.killer(ONE, (mutants.name(file), file, text)) == "test_page.py::test_page"
+    assert forks.killer(ONE, None) is None
+
+
 def test_a_mutation_is_killed_by_the_test_that_fails(forks):
     file_of(
         forks,
