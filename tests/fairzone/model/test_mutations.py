@@ -18,7 +18,7 @@ from tests.fairzone.model.test_oracle import differences
 from tests.fairzone.oracle import Machine
 from tests.mutated import Records
 
-MODULES = ("zones", "vmstat", "page_alloc", "lru", "vmscan", "filemap")
+MODULES = ("zones", "vmstat", "pcp", "page_alloc", "lru", "slab", "vmscan", "filemap")
 
 MUTATIONS = {
     # Batches: when they are used up, folded, and started anew.
