@@ -129,7 +129,8 @@ def test_recorded_runs_that_were_followed():
     assert list(table.index) == list(range(len(table)))
     assert (table["verdict"] == "passed").all()
     assert (table["same"] + table["open"] == table["steps"]).all()
-    assert table["delay_us"].is_monotonic_increasing
+    assert len(table) == 9
+    assert table["runs"].is_unique
 
 
 def test_where_the_time_of_mmap_lock_went():
