@@ -16,10 +16,8 @@ from lorelab.damon.kernel import boot, follow
 from lorelab.damon.kernel.follow import NAME, Given
 from lorelab.damon.model import kdamond, state
 from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
-from lorelab.damon.model.state import damon_first_region, head_of
 from lorelab.damon.params import Masim
 from lorelab.lab.records import Record, load
-from lorelab.numbers import ZERO, U, njit
 
 
 def agree(params: Masim, record: Record) -> Agreement:
@@ -75,7 +73,7 @@ def followed(params: Masim, given: Given) -> Followed:
             # The checks are given, so no program has to run in between.
             kdamond.kdamond_prepare(ctx, pages)
             if given.drawn:
-                drawn = follow.crc(addresses[: _sampled(ctx, addresses)], drawn)
+                drawn = follow.crc(addresses[: state.sampling_addrs(ctx, addresses)], drawn)
             ctx.info["now"] += ctx.info["sample_interval"]
             n = kdamond.kdamond_check(ctx, pages)
         equal = n == len(kernels) and bool((ctx.trace[:n] == kernels).all())
@@ -132,18 +130,6 @@ def begin(params: Masim, given: Given, schemes=None, mapped=(), goals=None):
     pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), mapped, recorded=given.checks)
     kdamond.kdamond_start(ctx, pages)
     return ctx, pages
-
-
-@njit
-def _sampled(ctx, addresses):
-    # The addresses of the only target's regions, in order; how many.
-    n, head = 0, head_of(ctx, ZERO)
-    i = damon_first_region(ctx, ZERO)
-    while i != head:
-        addresses[n] = ctx.regions[i].sampling_addr
-        n += 1
-        i = U(ctx.regions[i].next)
-    return n
 
 
 def regions(ctx) -> np.ndarray:

@@ -307,6 +307,18 @@ def damon_first_region(ctx, t):
 
 
 @njit
+def sampling_addrs(ctx, addresses):
+    """Put what is sampled of the first target into `addresses`, region by region; how many."""
+    n, head = 0, head_of(ctx, ZERO)
+    i = damon_first_region(ctx, ZERO)
+    while i != head:
+        addresses[n] = ctx.regions[i].sampling_addr
+        n += 1
+        i = U(ctx.regions[i].next)
+    return n
+
+
+@njit
 def damon_sz_region(ctx, i):
     """Size of region `i`, in bytes."""
     return ctx.regions[i].end - ctx.regions[i].start
