@@ -214,6 +214,23 @@ def test_a_test_that_does_not_end_kills_even_in_compiled_code(forks, monkeypatch
     assert forks.killer(ONE, changed("4096", "4097")) == "test_page.py::test_page"
 
 
+def test_a_test_may_draw_a_chart_but_not_take_all_memory(forks):
+    """What draws reserves more addresses than there is memory."""
+    file_of(
+        forks,
+        "test_page.py",
+        "import numpy",
+        "import pytest",
+        "import vl_convert",
+        "def test_page():",
+        "    spec = {'mark': 'point', 'data': {'values': [{'x': 1}]}}",
+        "    assert '<svg' in vl_convert.vegalite_to_svg(spec)",
+        "    with pytest.raises(MemoryError):",
+        "        numpy.zeros(7 << 30, numpy.uint8)",
+    )
+    assert forks.killer(ONE, None) is None
+
+
 def test_wrong_usage_says_nothing_of_a_mutation(forks):
     with pytest.raises(SystemExit, match="ends with 4"):
         forks.pytest(["nowhere.py"])
