@@ -5,6 +5,7 @@ import pytest
 
 from lorelab.fairzone.model import filemap, zones
 from lorelab.fairzone.model.lru import ACTIVE, INACTIVE
+from lorelab.fairzone.model.vmscan import ASLEEP, NAPPING
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.workload.files import where_cached
 from lorelab.numbers import U
@@ -12,12 +13,12 @@ from lorelab.numbers import U
 CPU = U(0)
 
 
-def machine(pages=40, managed=(30, 34), variant=Variant.OFF):
+def machine(pages=40, managed=(30, 34), variant=Variant.OFF, slabs=False):
     """All free, with no watermarks, so that nothing is reclaimed."""
     node = zones.make(list(managed), variant, 1, 0, True)
     node.zone["min"] = node.zone["low"] = node.zone["high"] = 0
     node.lowmem_reserve[:] = 0
-    return filemap.make(node, pages)
+    return filemap.make(node, pages, slabs=slabs)
 
 
 def listed(mm, lru, which):
@@ -133,3 +134,58 @@ def test_where_pages_are_cached_by_part_of_the_file_and_by_zone():
     assert found.sum(axis=1).tolist() == [8, 0, 0, 1]
     assert found.sum(axis=0).tolist() == (mm.node.zone["managed"] - mm.node.zone["free"]).tolist()
     assert found[3].sum() == 1
+
+
+def test_buffer_heads_lie_in_slabs_and_nodes_of_the_file_in_others():
+    """39 buffer heads of 104 bytes to a page; the nodes of 896 pages of the file take two pages."""
+    mm = machine(slabs=True)
+    filemap.write_page(mm, CPU, U(0))
+    assert (mm.slab["nr"][0], mm.slab["free"][0]) == (1, 38)
+    assert list(mm.node.zone["free"]) == [30, 34 - (1 + 1 + 2)]
+    filemap.write_page(mm, CPU, U(0))
+    assert mm.slab["free"][0] == 38, "a page has one buffer head, however often it is written"
+    for page in range(1, 39):
+        filemap.write_page(mm, CPU, U(page))
+    assert (mm.slab["nr"][0], mm.slab["free"][0]) == (1, 0)
+    filemap.write_page(mm, CPU, U(39))
+    assert (mm.slab["nr"][0], mm.slab["free"][0]) == (2, 38)
+    assert mm.node.zone["free"].sum() == 64 - (40 + 2 + 2)
+    assert filemap.do_page_cache_readahead(mm, CPU, U(0), U(40), U(40)) == 0
+
+
+def test_a_page_that_is_dropped_gives_its_buffer_head_back():
+    """SLUB keeps 12 empty slabs; the oldest goes with the first buffer head beyond them."""
+    mm = machine(pages=14 * 39, managed=(300, 400), slabs=True)
+    for page in range(14 * 39):
+        filemap.write_page(mm, CPU, U(page))
+    assert (mm.slab["nr"][0], mm.slab["free"][0]) == (14, 0)
+    oldest = [int(frame) for frame in mm.slabs[:2]]
+    filemap.writeback(mm, mm.ring[1])
+    filemap.drop_caches(mm)
+    assert (mm.slab["nr"][0], mm.slab["free"][0], mm.slab["first"][0]) == (13, 13 * 39, 1)
+    # What is left are 13 slabs of buffer heads and one of nodes.
+    assert mm.node.zone["free"].sum() == 700 - 13 - 2
+    free = set()
+    for z, frame in enumerate(mm.frames.free_head.tolist()):
+        while frame < mm.frames.start[z + 1]:
+            free.add(int(frame))
+            frame = mm.frames.next[frame]
+    assert oldest[0] in free and oldest[1] not in free
+
+
+def test_a_writer_waits_until_as_many_are_dirty_as_may_be():
+    mm = machine()
+    for page in range(5):
+        filemap.write_page(mm, CPU, U(page))
+    filemap.balance_dirty_pages(mm, U(3))
+    assert (mm.ring[1], mm.disk[1]) == (3, 2)
+
+
+def test_a_nap_is_as_long_as_the_disk_takes_for_its_pages():
+    mm = machine()
+    mm.kswapd["state"], mm.kswapd["nap"] = NAPPING, 100
+    filemap.pace(mm, U(30), 0)
+    assert (mm.kswapd["state"][0], mm.kswapd["nap"][0]) == (NAPPING, 70)
+    filemap.pace(mm, U(70), 0)
+    # All zones are above high, so that it sleeps on.
+    assert mm.kswapd["state"][0] == ASLEEP

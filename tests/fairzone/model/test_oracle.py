@@ -94,3 +94,15 @@ def test_every_variant_does_the_same(variant):
     mm, told = both(case | {"threads": 2, "percent": 200})
     assert differences(mm, told) == {}
     assert np.all(mm.node.zone["allocated"][1:] > 0)
+
+
+@pytest.mark.parametrize("remote", [(), (60, 90)], ids=["local", "remote"])
+@pytest.mark.parametrize("variant", Variant)
+def test_a_small_machine_does_the_same(variant, remote):
+    """Rounds are short here: a batch is no more than a few pages."""
+    case = {"variant": variant, "local": (20, 260, 400), "remote": remote, "exact": False}
+    case |= {"cpus": 1 + variant % 2, "min_free_kib": 128, "nap": 40, "burst": 8}
+    rate = (30_000, 2000, 1100)[variant % 3]
+    mm, told = both(case | {"rate": rate, "threads": 1, "percent": 150})
+    assert differences(mm, told) == {}
+    assert mm.node.zone["reclaimed"].sum() > 0

@@ -65,3 +65,19 @@ def test_a_zone_far_from_its_marks_keeps_what_is_freed(node):
     pcp.drain_all_pages(node)
     pcp.quiet_vmstat(node)
     assert (node.zone["pcp_count"][0], node.zone["free"][0]) == (0, MANAGED[0] + 40)
+    assert not node.zone["free_diff"].any()
+
+
+def test_a_list_with_a_batch_of_one_page_has_none_to_spare(node):
+    """nr_pcp_alloc() rounds a batch up to 2 only where it is more than 1 (mm/page_alloc.c)."""
+    pcp.rmqueue_pcplist(node.zone[0])
+    assert node.zone["pcp_count"][0] == 0
+
+
+def test_a_list_takes_no_more_than_is_free(node):
+    """What the CPU has not folded yet is counted, too: 3 pages less 1."""
+    zone = node.zone[NORMAL : NORMAL + 1]
+    zone["free"], zone["free_diff"] = 3, -1
+    pcp.rmqueue_pcplist(zone[0])
+    assert zone["pcp_count"][0] + 1 == 2
+    assert zone["free"][0] + zone["free_diff"][0] == 0

@@ -64,9 +64,8 @@ def machines(draw):
     )
 
 
-@given(machines())
-@settings(max_examples=150, deadline=None)
-def test_what_begins_ends_and_lets_go(m):
+def ends_well(m):
+    """What must hold of any run."""
     assert run(m), "a thread waits for ever"
     found = counted(m)
     assert found["faults"] + found["writes"] == found["started"]
@@ -82,6 +81,26 @@ def test_what_begins_ends_and_lets_go(m):
         assert (held == NONE).all()
     assert int(m.one["idle"][0]) == int(m.one["cpus"][0])
     assert m.one["readers_waiting"][0] == m.one["writers_waiting"][0] == 0
+    assert int(m.one["reader_area"][0]) == found["reader_wait"]
+    assert int(m.one["writer_area"][0]) == found["writer_wait"]
+
+
+@given(machines())
+@settings(max_examples=150, deadline=None)
+def test_what_begins_ends_and_lets_go(m):
+    ends_well(m)
+
+
+@pytest.mark.parametrize("variant", Variant)
+def test_a_short_run_ends_and_lets_go(variant):
+    """Six threads on three CPUs, a slice of 20 us and a hand-off after 5 us."""
+    row = {"marks": 2, "body": 900, "hold": 1500, "think": 500, "fresh": 1, "share": 2**31}
+    rows = [row | {"vma": t % 3, "tail": 700 * (t % 2)} for t in range(6)]
+    m = made(variant, 3, 6, 3, rows, stop=60_000, slice=20_000, handoff=5000)
+    ends_well(m)
+    found = counted(m)
+    assert found["faults"] > 10 < found["writes"]
+    assert found["run_wait"] > 0
 
 
 @given(machines())

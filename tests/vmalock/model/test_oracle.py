@@ -60,3 +60,12 @@ def test_every_event_is_that_of_simpy(variant, share, handoff):
             mine, theirs = both(variant, threads, vmas, share, seed, handoff)
             assert mine == theirs, (threads, vmas, seed)
             assert len(mine) > 50
+
+
+@pytest.mark.parametrize("handoff", [4_000_000, 3000])
+@pytest.mark.parametrize("share", [0.05, 0.5, 1.0])
+@pytest.mark.parametrize("variant", [Variant.MMAP_LOCK, Variant.V6_12])
+def test_every_event_of_a_short_run_is_that_of_simpy(variant, share, handoff):
+    mine, theirs = both(variant, 6, 2, share, 1, handoff, stop=40_000)
+    assert mine == theirs
+    assert len(mine) > 50

@@ -61,6 +61,17 @@ def test_a_plain_search_reaches_as_many_states(variant, name):
     assert (found.rule, rule) == (None, 0)
 
 
+@pytest.mark.parametrize("name", configurations.PROGRAMS[1:])
+@pytest.mark.parametrize("variant", VERSIONS, ids=lambda v: v.name)
+def test_a_plain_search_of_one_fault_beside_one_writer(variant, name):
+    layout = {"split": "one", "grow": "stack", "fork": "one"}.get(name, "two")
+    chosen = configurations.Configuration((("fault", 0), (name, 0)), layout)
+    found = search(variant, chosen, 3)
+    states, transitions, rule, _ = oracle.search(variant, chosen, 3)
+    assert (len(found.explored.states), found.explored.transitions) == (states, transitions)
+    assert (found.rule, rule) == (None, 0)
+
+
 @pytest.mark.parametrize("mutation", ["m1", "m3", "m4", "m7", "m9", "m10"])
 @pytest.mark.parametrize("variant", VERSIONS, ids=lambda v: v.name)
 def test_a_plain_search_breaks_the_same_rule_in_as_many_steps(variant, mutation):
