@@ -1,11 +1,15 @@
 """The experiments that search the protocol: what they count, and what their tables say."""
 
+import numpy as np
 import pytest
 
 from lorelab.errors import BadInput
 from lorelab.params import parse
 from lorelab.vmalock import sequence_chart
 from lorelab.vmalock.experiments import omissions, protocol, wrap
+from lorelab.vmalock.model.protocol import configurations
+from lorelab.vmalock.model.protocol.configurations import MODEL, Configuration
+from lorelab.vmalock.model.protocol.rules import Rule
 from lorelab.vmalock.params import Omissions, Protocol, Variant, Wrap
 
 VERSIONS = (Variant.V2, Variant.V6_12, Variant.V7_3)
@@ -65,6 +69,62 @@ def test_what_can_be_left_out_of_6_12_and_nothing_breaks():
     assert every.loc[list(needed), "breaks"].to_dict() == needed
     said = counted(omissions.simulate(Omissions()))
     assert said["omissions"] == said["breaking"] + said["redundant"] == len(every)
+
+
+SMALL = {
+    "flags": Configuration((("fault", 0), ("flags", 0))),
+    "unmap": Configuration((("fault", 0), ("unmap", 0))),
+}
+
+
+def test_omissions_are_of_the_lock_and_not_of_what_it_is_for(monkeypatch):
+    """Who leaves out the walk or the page table entry learns nothing of the lock."""
+    monkeypatch.setattr(omissions, "CONFIGURATIONS", SMALL)
+    every = omissions.omissions(Omissions()).set_index("without")
+    assert not {"mas_walk", "set_pte", "find_vma", "vma_find in flags"} & set(every.index)
+    assert every.index.is_unique
+    assert every.loc["late check"].to_list()[:2] == ["EXCLUDED", "flags"]
+    assert every.loc["detached check"].to_list()[:2] == ["STABLE", "unmap"]
+    table = omissions.simulate(Omissions())
+    assert set(table["source"]) == {"model"}
+    said = counted(table)
+    breaks = every.loc[every["breaks"] != "", "breaks"].value_counts()
+    assert said["breaking"] == breaks.sum() == len(every) - said["redundant"]
+    assert {rule: said[f"breaks_{rule.lower()}"] for rule in breaks.index} == breaks.to_dict()
+
+
+def test_verdicts_of_configurations(monkeypatch):
+    monkeypatch.setattr(configurations, "CONFIGURATIONS", SMALL)
+    rows = protocol.verdicts(Variant.V6_12).set_index("configuration")
+    assert list(rows.index) == ["flags", "unmap"]
+    assert rows.loc["flags", "threads"] == "fault 0, flags 0"
+    for name, chosen in SMALL.items():
+        found = protocol.search(Variant.V6_12, chosen, 3)
+        shown = rows.loc[name, ["states", "transitions", "breaks"]].to_list()
+        assert shown == [len(found.explored.states), found.explored.transitions, ""]
+
+
+def test_the_first_state_without_an_end_is_the_one_that_is_told():
+    """Every state that was reached before it can still come to an end."""
+    without = frozenset(["rcu_read_unlock in vma_end_read"])
+    found = protocol.search(Variant.V6_12, SMALL["flags"], 3, without)
+    assert found.rule == Rule.ENDS
+    states = found.explored.states
+    numbers = {tuple(state): n for n, state in enumerate(states.tolist())}
+    before = [[] for _ in states]
+    following = np.empty((MODEL.most_following, MODEL.words), np.uint64)
+    steps = np.empty(MODEL.most_following, np.uint64)
+    for n, state in enumerate(states):
+        for k in range(int(MODEL.successors(state, following, steps, found.setting))):
+            before[numbers[tuple(following[k].tolist())]].append(n)
+    chosen = found.chosen
+    left = np.flatnonzero(protocol.ended(states, Variant.V6_12, chosen, without)).tolist()
+    ends = set(left)
+    while left:
+        earlier = set(before[left.pop()]) - ends
+        ends |= earlier
+        left += earlier
+    assert found.index == min(set(range(len(states))) - ends)
 
 
 @pytest.mark.parametrize("variant", VERSIONS, ids=lambda v: v.name)

@@ -133,6 +133,23 @@ def test_recorded_runs_that_were_followed():
     assert table["runs"].is_unique
 
 
+def test_recorded_workloads_that_were_held_against_their_programs():
+    table = views.held()
+    order = table[["kernel", "runs", "path"]].agg(tuple, axis=1)
+    assert order.is_monotonic_increasing
+    assert list(table.index) == list(range(len(table)))
+    assert (table["compared"] == table["equal"]).all()
+    counts = ["faults", "locked", "refused", "reads", "writes", "marks"]
+    for params in records.recorded("vmalock/workloads", Workloads):
+        if params.workload == "receive":
+            continue
+        record = experiment("vmalock/workloads").recorded(params)
+        value = record.counters.set_index("counter")["value"]
+        row = table.set_index(["kernel", "runs", "path"])
+        row = row.loc["6.12.117", params.workload, params.path]
+        assert row[counts].to_dict() == {name: value[name] for name in counts}
+
+
 def test_where_the_time_of_mmap_lock_went():
     table = views.probed()
     asked = experiment("vmalock/probed")

@@ -9,6 +9,7 @@ from lorelab.vmalock.experiments.protocol import mutations, search
 from lorelab.vmalock.model.protocol import configurations, state
 from lorelab.vmalock.model.protocol.configurations import CONFIGURATIONS, MODEL, MUTATIONS
 from lorelab.vmalock.model.protocol.ops import Op
+from lorelab.vmalock.model.protocol.programs import steps_of
 from lorelab.vmalock.model.protocol.rules import Rule
 from lorelab.vmalock.params import Variant
 
@@ -110,6 +111,21 @@ def test_the_estimate_is_of_the_right_size(name):
     chosen = CONFIGURATIONS[name]
     about = configurations.check_size(Variant.V6_12, chosen, 3)
     assert about / 2 < len(search(Variant.V6_12, chosen, 3).explored.states) < 2 * about
+
+
+@pytest.mark.parametrize("variant", configurations.CHECKED, ids=lambda v: v.name)
+def test_what_a_step_does_says_whether_it_is_of_the_lock(variant):
+    """The same access is of the lock, or what the program is there for, wherever it stands."""
+    found = {}
+    for name in configurations.PROGRAMS:
+        for page in (0, 1):
+            chosen = configurations.Configuration(((name, page),))
+            [program] = configurations.programs(variant, chosen, frozenset())
+            for step in steps_of(program):
+                found.setdefault(step.op, set()).add(step.work)
+    assert all(len(both) == 1 for both in found.values())
+    assert found[Op.WALK] == found[Op.ALLOC] == found[Op.SET_PTE] == {True}
+    assert found[Op.MMAP_WRITE_LOCK] == found[Op.MMAP_READ_LOCK] == {False}
 
 
 def test_a_configuration_too_large_is_refused_with_an_estimate():
