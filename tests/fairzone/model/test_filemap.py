@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from lorelab.fairzone.model import filemap, zones
+from lorelab.fairzone.model import filemap, pcp, zones
 from lorelab.fairzone.model.lru import ACTIVE, INACTIVE
-from lorelab.fairzone.model.vmscan import ASLEEP, NAPPING
+from lorelab.fairzone.model.vmscan import ASLEEP, NAPPING, try_to_free_pages
+from lorelab.fairzone.model.zones import DIRECT_RECLAIMS
 from lorelab.fairzone.params import Variant
-from lorelab.fairzone.workload.files import where_cached
+from lorelab.fairzone.workload.files import scattered, where_cached
 from lorelab.numbers import U
 
 CPU = U(0)
@@ -189,3 +190,34 @@ def test_a_nap_is_as_long_as_the_disk_takes_for_its_pages():
     filemap.pace(mm, U(70), 0)
     # All zones are above high, so that it sleeps on.
     assert mm.kswapd["state"][0] == ASLEEP
+
+
+def test_direct_reclaim_goes_on_until_a_whole_list_was_looked_at():
+    """Of 40 pages priorities 5 to 0 look at 1, 2, 4, 8, 12 and then at what is left."""
+    mm = machine(managed=(0, 64))
+    filemap.do_page_cache_readahead(mm, CPU, U(0), U(40), U(40))
+    assert try_to_free_pages(mm) == 40
+    assert mm.node.zone["free"][0] == 64
+    assert not filemap.is_cached(mm, U(0))
+
+
+def test_pages_that_are_read_at_random_are_accessed():
+    """Of a file of one page: read, referenced, active."""
+    mm = machine(pages=1)
+    scattered(mm, U(2), U(1), U(7), 0, False)
+    assert (listed(mm, 1, 0), listed(mm, 1, 1)) == ([], [0])
+    assert list(mm.disk) == [1, 0]
+
+
+def test_one_zone_with_lists_of_its_cpu_is_enough():
+    """What direct reclaim frees lies on the list, and is there again once that is drained."""
+    node = zones.make([400], Variant.NODE_LRU, 2, exact=True, marks=[(100, 110, 120)])
+    pcp.zone_set_pageset_high_and_batch(node, 1)
+    mm = filemap.make(node, 600)
+    for page in range(600):
+        filemap.do_page_cache_readahead(mm, CPU, U(page), U(1), U(600))
+    zone = mm.node.zone[0]
+    cached = int(np.sum((mm.map > 0) & (mm.map < filemap.SHADOW)))
+    assert zone["free"] + zone["free_diff"] + zone["pcp_count"] + cached == 400
+    assert mm.node.count[DIRECT_RECLAIMS] > 0
+    assert filemap.is_cached(mm, U(599)) and not filemap.is_cached(mm, U(0))

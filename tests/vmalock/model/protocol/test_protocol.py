@@ -6,7 +6,7 @@ import pytest
 from lorelab.checker import explore, path
 from lorelab.errors import BadInput
 from lorelab.vmalock.experiments.protocol import mutations, search
-from lorelab.vmalock.model.protocol import configurations, state
+from lorelab.vmalock.model.protocol import configurations, reader, state, writers
 from lorelab.vmalock.model.protocol.configurations import CONFIGURATIONS, MODEL, MUTATIONS
 from lorelab.vmalock.model.protocol.ops import Op
 from lorelab.vmalock.model.protocol.programs import steps_of
@@ -126,6 +126,22 @@ def test_what_a_step_does_says_whether_it_is_of_the_lock(variant):
     assert all(len(both) == 1 for both in found.values())
     assert found[Op.WALK] == found[Op.ALLOC] == found[Op.SET_PTE] == {True}
     assert found[Op.MMAP_WRITE_LOCK] == found[Op.MMAP_READ_LOCK] == {False}
+
+
+def test_a_step_is_told_by_the_kernels_statement_and_not_by_what_leaves_it_out():
+    chosen = CONFIGURATIONS["unmap"]
+    for variant in VERSIONS:
+        for program in configurations.programs(variant, chosen, frozenset()):
+            names = {step.name for step in steps_of(program)}
+            assert not names & {writers.WAIT, writers.LOCK, reader.LOCK, reader.RCU, reader.END_RCU}
+
+
+@pytest.mark.parametrize("name", configurations.PROGRAMS[1:])
+def test_under_mmap_lock_alone_no_vma_is_marked(name):
+    chosen = configurations.Configuration(((name, 0),))
+    [program] = configurations.programs(Variant.MMAP_LOCK, chosen, frozenset())
+    ops = {step.op for step in steps_of(program)}
+    assert not ops & {Op.IF_NOT_MARKED, Op.STORE_VM_LOCK_SEQ, Op.SEQ_END, Op.DOWN_WRITE}
 
 
 def test_a_configuration_too_large_is_refused_with_an_estimate():
