@@ -8,7 +8,7 @@ from functools import wraps
 import numpy as np
 import pytest
 
-MADE = (np.zeros, np.empty, np.ones, np.full)
+MADE = (np.array, np.zeros, np.empty, np.ones, np.full)
 
 
 class Row(np.void):

@@ -318,6 +318,7 @@ def test_rows_have_attributes_without_numba():
     """Those of nested structures too, and a field that is named as a method of numpy's rows."""
     zone = np.dtype([("min", "u8"), ("info", [("high", "u8")])])
     made = plain.with_rows(np.zeros)(2, zone)
+    assert plain.with_rows(np.array)([(1, (2,))], zone)[0].info.high == 2
     made[1].min = 3
     made[1].info.high = 4
     assert [(row.min, row.info.high) for row in made] == [(0, 0), (3, 4)]
