@@ -1,5 +1,7 @@
 """swap/instructions: a run measured anew against the record."""
 
+import pytest
+
 from lorelab.agreement import Verdict
 from lorelab.experiments import experiment
 from lorelab.swap.agree import instructions
@@ -25,3 +27,12 @@ def test_more_instructions_are_told_in_per_cent():
     assert list(found.index) == ["swapout", "swapin"]
     assert (found["estimate"] - 10).abs().max() < 0.5
     assert (found["low"] <= found["estimate"]).all() and (found["estimate"] <= found["high"]).all()
+
+
+def test_each_counter_has_its_own_share():
+    counters = FOUND.recorded(Instructions()).counters
+    swapout = counters["counter"] == "swapout"
+    dearer = counters.assign(value=counters["value"].where(~swapout, 1.5 * counters["value"]))
+    found = instructions.more(counters, dearer)["estimate"]
+    assert found["swapout"] - 50 == pytest.approx(0, abs=0.5)
+    assert found["swapin"] == pytest.approx(0, abs=0.5)

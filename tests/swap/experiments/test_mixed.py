@@ -107,6 +107,26 @@ def test_tasks_begin_on_cpus_in_turn_and_migrate_as_often_as_told():
         assert seen == places
 
 
+def number(load, folio: int, of: int) -> int:
+    """A random number of a folio: splitmix64, in Python's integers."""
+    state = (int(load.totals["seed"][0]) + 1024 * folio + of + 1) * 0x9E3779B97F4A7C15 % 2**64
+    state = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    state = (state ^ state >> 27) * 0x94D049BB133111EB % 2**64
+    return state ^ state >> 31
+
+
+def test_a_page_is_freed_on_the_cpu_of_the_task_that_its_entry_draws():
+    """It goes to that CPU's cache of freed slots. An entry is the slot and 4 bits of order."""
+    si, load = load_module.start(Mixed(device_mib=8, orders="0:1", cpus=4, tasks=4, migration=0))
+    load_module.run(si, load, U(60), True)
+    tasks = [number(load, slot << 4, int(load_module.CPU)) * 4 >> 64 for slot in alive(load)]
+    for bucket in np.flatnonzero(load.calendar):
+        load.totals["now"] = bucket * load.totals["width"]
+        load_module._swap_in(si, load)
+    assert si.n_ret.tolist() == np.bincount(tasks, minlength=4).tolist()
+    assert load.totals["freed"] == 60
+
+
 def test_the_load_does_not_depend_on_the_allocator():
     asked = set()
     for variant in Variant:
@@ -168,6 +188,15 @@ def test_writing_below_the_pointer_moves_what_the_block_holds():
         load_module._program(load, U(offset), U(nr_pages))
         assert load.totals[0]["copied"] == copied
     assert load.blocks[0].tolist() == (80, 64)
+
+
+def test_what_the_device_moves_is_written_too():
+    """64 slots in 4 runs, and 16 that the device had to move: 80 written for 64 that were asked."""
+    change = dict.fromkeys(("swpout", "fallback", "scanned", "visited"), np.zeros(10, int))
+    change |= {"written": 64, "copied": 16, "runs": 4, "failed": 0}
+    window = m._window(change, [0])
+    assert window["write_amplification"] == ("written/asked", 1.25)
+    assert window["run_length"] == ("slots", 16)
 
 
 @pytest.mark.parametrize("variant", Variant)

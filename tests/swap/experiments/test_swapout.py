@@ -76,3 +76,20 @@ def test_every_folio_goes_out_once(folios, dropped, force_split, reclaimer, requ
     assert found["slot_allocations"] == found["bios"] + dropped * on_the_way
     # An entry of a split folio is invalidated twice: for the split, and to go out.
     assert found["invalidations"] == mapped * (folios + found["splits"])
+
+
+def test_a_table_has_each_counter_with_its_unit():
+    """32 folios of 64 KiB, whole: a slot allocation and a bio each, 16 pages each."""
+    table = swapout.simulate(Swapout(folios=32))
+    assert set(table["step"]) == {0} and set(table["source"]) == {"model"}
+    found = {row.counter: (row.value, row.unit) for row in table.itertuples()}
+    assert found == {
+        "swapped": (512, "pages"),
+        "invalidations": (512, "entries"),
+        "flushes": (32, "flushes"),
+        "splits": (0, "folios"),
+        "slot_allocations": (32, "calls"),
+        "fallbacks": (0, "folios"),
+        "bios": (32, "bios"),
+        "shrinker_splits": (0, "folios"),
+    }

@@ -84,3 +84,16 @@ def test_clusters_of_several_orders_are_counted():
         columns=["variant", "cluster", "holds", "when"],
     )
     assert views.mixing(cells, "late").to_dict() == {"a": 1, "b": 0}
+
+
+def test_maps_are_of_each_variant_at_each_time():
+    """64 folios of 64 KiB fill half of 4 clusters, whatever the allocator."""
+    params = Mixed(device_mib=8, orders="4:1", fill=0.5, paged=0, cpus=1, tasks=1)
+    found = views.maps(params, [Variant.V3, Variant.V6_12], [0, 1, 2])
+    assert set(found["variant"]) == {"v3", "v6.12"}
+    times = ["just filled", "after 1 turnover", "after 2 turnovers"]
+    assert list(found["when"].unique()) == times
+    for _, one in found.groupby(["variant", "when"]):
+        assert one["slots"].sum() == 4 * 512
+    held = found[(found["when"] == "just filled") & (found["holds"] == "order 4")]
+    assert held.groupby("variant")["slots"].sum().to_dict() == {"v3": 1024, "v6.12": 1024}

@@ -51,3 +51,22 @@ def test_a_linear_scan_begins_behind_the_slot_it_starts_from():
         assert folio_alloc_swap(si, U(0), U(0)) == slot
     si.cluster_next_cpu[0] = 5
     assert folio_alloc_swap(si, U(0), U(0)) == 6
+
+
+def test_a_rotational_device_looks_for_512_free_slots_in_a_row_every_512_slots():
+    """Each look reads as many; between two the slots are taken as they come, unread."""
+    si = swapon(4 * 512, Variant.V6_6, slot_cache=False, rotational=True)
+    for n in range(1, 514):
+        assert folio_alloc_swap(si, U(0), U(0)) == n
+        assert si.scanned[0] == (512 if n <= 512 else 1024)
+
+
+def test_that_look_leaves_a_batch_of_three():
+    """The 511 slots passed use up 257 of the latency ration, from 256 to -1, and 254 of the next.
+
+    Of the 256 two are left, each of which allows one slot after the first.
+    """
+    si = swapon(4 * 512, Variant.V6_6, rotational=True)
+    assert folio_alloc_swap(si, U(0), U(0)) == 1
+    assert si.slots[0, :4].tolist() == [1, 2, 3, 0]
+    assert si.slots_nr[0] == 2

@@ -40,6 +40,16 @@ def test_one_folio_counts_what_its_path_says(path):
     assert row["fallbacks"] == 0
 
 
+@pytest.mark.parametrize("order", [0, 4])
+def test_a_folio_takes_its_slots_from_the_current_cluster_of_its_cpu(order):
+    si = swapon(8 * 512, Variant.V3, cpus=3, slot_cache=False)
+    counted, plug = np.zeros(1, COUNTS), np.zeros(3, PLUG)
+    folio = Folio(order, 1 << order, False, True)
+    assert shrink_folio(si, 2, folio, True, plug, counted)
+    assert np.argwhere(si.percpu_next).tolist() == [[2, order]]
+    assert plug["pages"].tolist() == [0, 0, 1 << order]
+
+
 def test_a_pmd_folio_that_falls_back_is_frozen_with_one_invalidation():
     si = swapon(3 * 512, Variant.V3, slot_cache=False)
     for _ in range(2):
