@@ -2,6 +2,7 @@
 
 import pytest
 
+from lorelab.counters import table
 from lorelab.damon.agree import accuracy as agree_accuracy
 from lorelab.damon.experiments import accuracy
 from lorelab.damon.params import Accuracy, Variant
@@ -60,3 +61,16 @@ def test_distributions_are_the_kernels_to_within_five_per_cent(name):
     assert found["repeats"].min() >= 144 and found["agrees"].all()
     shown = ["regions_mean", "checks_per_second", "rate_error", "hot_seen", "lag_mean"]
     assert found.loc[[*shown, *accuracy.DISTRIBUTIONS], "within"].all()
+
+
+def test_the_model_runs_twice_as_often_from_the_same_seed_on(monkeypatch, as_kernel):
+    seeds = []
+    monkeypatch.setattr(agree_accuracy, "RUNS", 1)
+    monkeypatch.setattr(agree_accuracy.truth, "simulated", lambda one, _: seeds.append(one.seed))
+    figures = {"runs": ("runs", 1.0)}
+    monkeypatch.setattr(agree_accuracy.accuracy, "model_figures", lambda *_: figures)
+    monkeypatch.setattr(agree_accuracy.accuracy, "distributions", lambda *_: {})
+    said = {"runs": ("runs", [1.0] * 8), "access": ("ns", [10.0] * 8), "check": ("ns", [50.0] * 8)}
+    measured = as_kernel(table("damon/accuracy", "damon", "kernel", said))
+    both = agree_accuracy.sides(Accuracy(seed=1234, runs=8), measured)
+    assert seeds == list(range(1234, 1234 + 16)) and len(both.model_counted) == 16

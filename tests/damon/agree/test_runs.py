@@ -59,3 +59,20 @@ def test_more_runs_of_either_side_refuse_smaller_deviations():
 
     few, many = (intervals(side(number, 30), side(number + 1, 31), "runs") for number in (6, 400))
     assert few["refuses"].iloc[0] > 0.05 > many["refuses"].iloc[0] > 1 / 30 / 2
+
+
+@pytest.mark.parametrize(
+    ("said", "checks"),
+    [
+        ({"checks": 60.0}, 3),  # of a window of 20 samples
+        # Three in a sample of 5 ms asleep and 3 x 0.1 ms at work.
+        ({"checks_per_second": 3 / 0.0053, "sleep": 5000.0}, 3),
+        ({}, 0),
+    ],
+)
+def test_what_a_check_takes_is_what_is_left_of_two_more(said, checks):
+    took = {"access": 10.0, "check": 100_000.0} | said
+    counters = {name: ("", [value]) for name, value in took.items()}
+    like = alike(Accuracy(), table("damon/accuracy", "damon", "kernel", counters))
+    check = 100_000 * checks / (checks + 2) if checks else 100_000
+    assert (like.check_ns, like.sample_ns) == (check, 2 * check if checks else 0)

@@ -221,3 +221,13 @@ def test_drawing_runs_each_way_on_the_same_memory(monkeypatch):
         (65_536, 1 << 20, False, 5),
         (65_536, 1 << 20, True, 5),
     ]
+
+
+def test_counts_in_turn_are_of_windows_51_to_300(monkeypatch):
+    def counts(params, windows, config, name):
+        assert (params.seed, name, config.phases[0].ms) == (7, "a", 40)
+        return pd.Series(range(1, windows + 1))
+
+    monkeypatch.setattr(asked.studies, "counts", counts)
+    found = asked.turning(40, 7)
+    assert (found.iloc[0], found.iloc[-1]) == (51, 300)

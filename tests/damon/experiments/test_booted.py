@@ -59,7 +59,9 @@ def test_a_mean_count_is_of_twenty_samples():
 
 
 def test_pages_seen_are_of_late_windows():
-    said = {"hot": ("bytes", [8 * 4096.0] * 8), "hot_seen": ("bytes", [0.0] * 5 + [4096.0] * 3)}
+    """Of as many as are hot in the first of them; the share that is seen, of those."""
+    hot = [8 * 4096.0] * 6 + [4 * 4096.0] * 2
+    said = {"hot": ("bytes", hot), "hot_seen": ("bytes", [0.0] * 5 + [4096.0, 2048.0, 2048.0])}
     table = counters.table("damon/masim", "damon", "kernel", said, first=0)
     assert booted.pages_seen(table) == (8, 1.0)
 
@@ -145,7 +147,9 @@ def test_totals_that_are_not_zero_in_their_units():
     index = pd.MultiIndex.from_product([["ethp"], ["resident_mean", "paged_out", "memory"]])
     row = {"repeats": 6, "low": 2.0**20, "high": 2.0**21, "model": 2.0**20, "agrees": True}
     found = pd.DataFrame([row, row | {"low": 0, "high": 0, "model": 0}, row], index)
-    table = booted.in_units(found)
+    table = booted.in_units(found.assign(unit="bytes"))
+    assert list(table.columns) == ["repeats", "low", "high", "model", "agrees"]
+    assert table["agrees"].dtype == object
     assert list(table.index) == [("ethp", "resident_mean")]
     assert table[["low", "high", "model"]].to_numpy().tolist() == [[1, 2, 1]]
     assert np.array_equal(table["agrees"], [True])

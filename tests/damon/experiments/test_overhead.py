@@ -14,3 +14,10 @@ def test_the_cost_of_damon_does_not_grow_with_memory():
         for mib in (64, 1 << 20)
     ]
     assert scan[1] == scan[0] * (1 << 14)
+
+
+def test_one_second_has_its_windows():
+    """Of 100 ms and the time of the checks each: fewer than ten a second."""
+    [found] = run("damon/overhead", mib=1, seconds=1).to_dict("records")
+    assert 8 < found["windows_per_second"] < 10
+    assert found["nr_regions_max"] >= found["nr_regions_mean"] >= 10

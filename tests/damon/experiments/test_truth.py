@@ -5,6 +5,7 @@ import pytest
 
 from lorelab.damon.experiments import masim as observed
 from lorelab.damon.experiments import truth
+from lorelab.damon.model.state import SNAPSHOT, U
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import configuration
 from lorelab.errors import BadInput
@@ -49,3 +50,25 @@ def test_windows_that_outlast_the_program_are_bad_input(short, said):
     first = said._replace(windows=said.windows[:1])
     with pytest.raises(BadInput, match=r"^aggr_us=100000: no window begins and ends in the 0\.8 s"):
         truth.observed(short, first, SPEEDS)
+
+
+def test_a_window_is_whole_that_begins_and_ends_with_the_program():
+    none = np.zeros(0, np.uint64)
+    windows = [truth.Window(end, 1, none) for end in (5, 10, 20, 30, 31)]
+    said = truth.Told(none, np.array([[10, 0]], np.uint64), 30, windows)
+    assert [(start, window.end_ns) for start, window in truth.whole(said)] == [(10, 20), (20, 30)]
+
+
+def test_a_window_weighed_by_hand():
+    """Eight pages in two regions. Two are touched in all 20 samples, two in 5 of them."""
+    page, base = 4096, 1 << 30
+    regions = np.zeros(2, SNAPSHOT)
+    regions["start"], regions["end"] = base + np.array([[0, 4], [4, 8]]) * page
+    regions["nr_accesses"] = [20, 0]
+    touched = np.array([0, 20, 20, 0, 0, 5, 5, 0, 0, 0], float)
+    truth_ = np.diff(touched)
+    found = truth.weigh(regions, 20.0, truth_, 20.0, U(base))
+    # Two of the pages called hot are not, and 5 of 20 is not half.
+    expected = {"wss": 4, "true_wss": 4, "apart": 2 + 2 * 0.25, "misplaced": 2, "hot": 2}
+    assert found._asdict() == {k: n * page for k, n in expected.items()} | {"hot_seen": 2 * page}
+    assert not truth_.any()

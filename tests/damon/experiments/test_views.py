@@ -30,6 +30,8 @@ def test_history_has_every_byte_twice_a_window(two):
     assert len(size) == 10 and (size == size.iloc[0]).all()
     for _, one in rows.groupby(["stage", "window"]):
         assert (one["low"].to_numpy()[1:] >= one["high"].to_numpy()[:-1]).all()
+    both = rows[["window", "stage"]].drop_duplicates().to_numpy().tolist()
+    assert both == [[n, stage] for n in range(1, 6) for stage in ("sampled", "reported")]
     merged = rows.groupby(["window", "stage"]).size().unstack()  # noqa: PD010
     assert (merged["reported"] <= merged["sampled"]).all()
 

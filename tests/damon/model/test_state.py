@@ -1,8 +1,9 @@
 """Random numbers, and what contexts share."""
 
 import numpy as np
+import pytest
 
-from lorelab.damon.model import core, state
+from lorelab.damon.model import core, kdamond, state
 from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
 from lorelab.damon.model.state import U, damon_rand
 from lorelab.damon.params import Variant
@@ -55,3 +56,36 @@ def test_a_region_that_is_used_again_begins_anew():
 
 
 COUNTS = ("nr_accesses", "nr_accesses_bp", "age", "last_nr_accesses")
+
+
+def test_the_pool_has_room_for_the_first_regions_of_the_narrowest_bounds():
+    """Three ranges in three pieces at least, each with a bound of three regions in all."""
+    spaces = [(0, low * 4096, high * 4096) for low, high in ((1, 9), (100, 109), (900, 909))]
+    ctx = state.damon_new_ctx(spaces, min_regions=3, max_regions=3)
+    pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), spaces)
+    core.kdamond_start(ctx, pages)
+    core.kdamond_split_regions(ctx)
+    assert ctx.info["enomem"] == 0 and ctx.nr_regions[0] >= 3
+
+
+@pytest.mark.parametrize("above", [0, 5 * 4096, (1 << 20) + 4096, (3 << 20) + 4096])
+def test_pages_are_those_of_whole_blocks_of_2_mib(above):
+    """From the block of the lowest address of a pattern to that of the highest one."""
+    block, patterns = 2 << 20, np.zeros(2, PATTERN)
+    patterns["start"] = (1 << 30) + above + np.array([5 * block, 0])
+    patterns["sz"], patterns["stride"] = 3 << 20, 4096
+    pages = new_pages(patterns, np.zeros(1, PHASE), [], memory=True, truth=True)
+    low, high = (int(at) for at in (patterns["start"].min(), patterns["start"].max() + (3 << 20)))
+    base, top = low // block * block, -(-high // block) * block
+    assert (pages.info["base"][0], pages.info["top"][0]) == (base, top)
+    assert len(pages.flags) == (top - base) // 4096 == len(pages.truth) - 1
+    assert pages.todo.tolist() == [512] * ((top - base) // block)
+
+
+def test_a_window_without_a_region_ends():
+    """One mapping has no two gaps, so there are no three ranges, and nothing is monitored."""
+    ctx = state.damon_new_ctx([(0, 0, 1 << 20)])
+    pages = new_pages(np.zeros(0, PATTERN), np.zeros(0, PHASE), [(0, 0, 1 << 20)])
+    core.kdamond_start(ctx, pages)
+    assert kdamond.kdamond_window(ctx, pages) == 0
+    assert ctx.info["passed_sample_intervals"] == 20 and ctx.info["windows"] == 1

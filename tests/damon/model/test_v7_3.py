@@ -56,7 +56,21 @@ def model_of(mappings, attrs, seed, checks):
 @given(st.data(), attributes(), st.integers(1, 2), st.integers(0, 2**64 - 1))
 def test_follows_the_kernel_region_for_region(data, attrs, targets, seed):
     spaces = [data.draw(address_spaces(targets)) for _ in range(3)]
-    samples = 200
+    check_against_the_oracle(spaces, attrs, 200, seed)
+
+
+def test_follows_the_kernel_for_80_samples():
+    """Two targets whose mappings change twice, in windows of four samples."""
+    spaces = []
+    for shift in (0, 40, 0):
+        borders = ((10, 90), (100, 300 + shift), (900, 1000), (5000, 5100 + shift))
+        one = [(low * PAGE, high * PAGE) for low, high in borders]
+        spaces.append([one, [(low + 3 * PAGE, high + 7 * PAGE) for low, high in one]])
+    check_against_the_oracle(spaces, (5000, 21_000, 60_000, 4, 40), 80, 5)
+
+
+def check_against_the_oracle(spaces, attrs, samples, seed):
+    """Region for region after each sample, and what stays from window to window."""
 
     def remaps(n):
         return n * len(spaces) // samples
