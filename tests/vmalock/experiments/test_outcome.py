@@ -35,6 +35,13 @@ def test_a_launch_touches_every_page_once():
         assert found["writes"] == 7 * (3 + 1)
 
 
+@pytest.mark.parametrize("policy", [Variant.MMAP_LOCK, Variant.V6_12])
+def test_threads_of_a_small_launch_start_and_end(policy):
+    """Each maps its area when it is created, and touches its pages; the creator runs to its end."""
+    found = counters("vmalock/launch", Launch(threads=3, pages=4, areas=1, cpus=2, policy=policy))
+    assert (found["faults"], found["writes"]) == (3 * 4, 3 * (1 + 1))
+
+
 def test_a_fork_marks_every_vma():
     found = counters("vmalock/fork", Fork(vmas=123, forks=4))
     assert found["marks"] == 4 * 123

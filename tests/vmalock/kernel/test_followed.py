@@ -4,6 +4,7 @@ import base64
 import zlib
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lorelab.agreement import Verdict
@@ -68,6 +69,40 @@ def test_a_step_that_is_not_the_models_is_seen(event, values):
             told, _ = followed(changed(log, event, values))
             seen += (told["judged"] == "other").any()
     assert seen
+
+
+def written(*steps):
+    """A log by hand: event, task, VMA, and the mm's sequence as the step read it."""
+    rows = [dict(zip(("event", "task", "vma", "mm_lock_seq"), step, strict=True)) for step in steps]
+    return pd.DataFrame(rows).assign(vm_lock_seq=0)
+
+
+def judged(*steps):
+    told, _ = followed(written(*steps))
+    return told["judged"].to_list()
+
+
+def test_a_wait_ends_with_the_last_reader():
+    steps = [
+        *(("mmap_read", 3, 0, 2), ("mmap_read_end", 3, 0, 2), ("locked", 2, 1, 2)),
+        *(("mmap_write", 1, 0, 3), ("wait", 1, 1, 3)),
+    ]
+    assert set(judged(*steps, ("unlocked", 2, 1, 3), ("waited", 1, 1, 3))) == {"same"}
+    assert judged(*steps, ("waited", 1, 1, 3)) == ["same"] * 5 + ["other"]
+
+
+def test_who_reads_beside_a_writer_is_seen():
+    writer = ("mmap_write", 1, 0, 3)
+    assert judged(writer, ("mmap_read", 2, 0, 3)) == ["same", "other"]
+    assert judged(writer, ("mmap_write_end", 1, 0, 3), ("mmap_read", 2, 0, 4)) == ["same"] * 3
+
+
+def test_what_reads_the_sequence_before_it_is_counted_up_is_counted():
+    steps = [("mmap_write", 1, 0, 3), ("mmap_write_end", 1, 0, 3), ("no_vma", 2, 0, 3)]
+    for last, between in ((4, 1), (3, 2)):
+        told, found = followed(written(*steps, ("no_vma", 3, 0, last)))
+        assert set(told["judged"]) == {"same"}
+        assert found == between
 
 
 def test_a_log_is_laid_out_as_the_kernel_wrote_it():

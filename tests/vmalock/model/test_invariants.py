@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lorelab.numbers import GOLDEN, splitmix64
 from lorelab.vmalock.model import events, rwsem
-from lorelab.vmalock.model.operation import bucket
+from lorelab.vmalock.model.operation import bucket, start
 from lorelab.vmalock.model.run import run
 from lorelab.vmalock.model.state import (
     COUNT,
@@ -15,6 +16,7 @@ from lorelab.vmalock.model.state import (
     NEVER,
     NONE,
     PROGRAM,
+    WRITE,
     U,
     machine,
 )
@@ -213,6 +215,66 @@ def test_a_writer_that_waited_4_ms_ends_stealing(late):
     assert rwsem.spin(m, SEM, U(2)) != late
 
 
+def test_who_sleeps_at_a_vma_does_not_sleep_at_mmap_lock():
+    m = rwsem_of(2)
+    one = U(1)
+    assert rwsem.down_read(m, one, U(0))
+    m.sem["nonspinnable"][1] = 1
+    assert not rwsem.down_write(m, one, U(1))
+    found = counted(m)
+    assert (found["vma_sleep"], found["sleep_writer"], found["sleep_reader"]) == (1, 0, 0)
+
+
+def one_was_woken():
+    """A writer that sleeps first in the queue of a semaphore which is free again."""
+    m = rwsem_of(4)
+    assert rwsem.down_write(m, SEM, U(0))
+    m.sem["nonspinnable"][0] = 1
+    assert not rwsem.down_write(m, SEM, U(1))
+    rwsem.up_write(m, SEM, U(0))
+    assert (m.sem["writer"][0], m.sem["waiter_head"][0]) == (NONE, 1)
+    return m
+
+
+def test_a_reader_that_steals_owns_the_semaphore():
+    m = one_was_woken()
+    assert rwsem.down_read(m, SEM, U(2))
+    assert (m.sem["readers"][0], m.sem["reader_owned"][0], m.sem["owner"][0]) == (1, 1, NONE)
+    assert counted(m)["steal"] == 1
+    assert not rwsem.rwsem_try_write_lock(m, SEM, U(1))
+
+
+def test_a_writer_that_may_not_spin_takes_a_free_semaphore_from_the_queue():
+    m = one_was_woken()
+    m.sem["nonspinnable"][0] = 1
+    assert rwsem.down_write(m, SEM, U(2))
+    assert m.sem["writer"][0] == 2
+    # The other one is still the first, and the only one, that waits.
+    assert (m.sem["waiter_head"][0], m.sem["waiter_tail"][0]) == (1, 1)
+    assert m.task["follower"][1] == NONE
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_reader_that_a_writer_was_faster_than_is_not_let_in(late):
+    """rwsem_mark_wake() notes after 4 ms that it wants to be next."""
+    m = rwsem_of(2)
+    assert rwsem.down_write(m, SEM, U(0))
+    assert not rwsem.down_read(m, SEM, U(1))
+    m.one["now"] = 4_000_001 if late else 3_999_999
+    rwsem.rwsem_mark_wake(m, SEM, rwsem.READERS, U(0))
+    assert (m.sem["readers"][0], m.sem["writer"][0], m.sem["waiter_head"][0]) == (0, 0, 1)
+    assert m.sem["handoff"][0] == late
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_an_operation_writes_where_what_is_drawn_lies_below_its_share(more):
+    drawn = int(splitmix64(U(1) + GOLDEN)) >> 32
+    m = made(Variant.V6_12, 1, 1, 1, [{"share": drawn + more, "body": 100, "marks": 1}])
+    m.task["cpu"][0] = 0
+    start(m, U(0))
+    assert (m.task["writing"][0] == WRITE) == bool(more)
+
+
 def test_writers_spin_only_while_the_owner_runs():
     m = rwsem_of(3)
     assert rwsem.down_write(m, SEM, U(0))
@@ -222,3 +284,6 @@ def test_writers_spin_only_while_the_owner_runs():
     assert not rwsem.down_write(m, SEM, U(2))
     assert m.task["spins_on"][2] == NONE
     assert counted(m)["sleep_writer"] == 1
+    # Who spins already gives up at its next look.
+    assert not rwsem.spin(m, SEM, U(1))
+    assert m.task["spins_on"][1] == NONE

@@ -6,7 +6,7 @@ import pytest
 from lorelab.checker import explore, path
 from lorelab.errors import BadInput
 from lorelab.vmalock.experiments.protocol import mutations, search
-from lorelab.vmalock.model.protocol import configurations, reader, state, writers
+from lorelab.vmalock.model.protocol import configurations, ops, reader, state, steps, writers
 from lorelab.vmalock.model.protocol.configurations import CONFIGURATIONS, MODEL, MUTATIONS
 from lorelab.vmalock.model.protocol.ops import Op
 from lorelab.vmalock.model.protocol.programs import steps_of
@@ -126,6 +126,56 @@ def test_what_a_step_does_says_whether_it_is_of_the_lock(variant):
     assert all(len(both) == 1 for both in found.values())
     assert found[Op.WALK] == found[Op.ALLOC] == found[Op.SET_PTE] == {True}
     assert found[Op.MMAP_WRITE_LOCK] == found[Op.MMAP_READ_LOCK] == {False}
+
+
+def begun(variant, *threads):
+    """The first state of a configuration, and what the search is told."""
+    chosen = configurations.Configuration(threads)
+    return configurations.first(variant, chosen, 3), configurations.setting(variant, chosen, 3)
+
+
+@pytest.mark.parametrize("variant", VERSIONS, ids=lambda v: v.name)
+def test_memory_of_a_freed_vma_is_initialised(variant):
+    """Whatever it was before: `arg` has the first page, the last one, and whose it is."""
+    at, told = begun(variant, ("fault", 0))
+    one = np.uint64(1)
+    for field in (state.DETACHED, state.MARKED, state.START):
+        state.vput(at, one, field, one)
+    for field in (state.ANON, state.MAY_WRITE, state.LAST):
+        state.vput(at, one, field, np.uint64(0))
+    state.vput(at, one, state.LIFE, state.FREED)
+    assert steps.execute(at, np.uint64(0), ops.ALLOC, np.uint64(0b110), told) == ops.NEXT
+    fields = ("LIFE", "START", "PGOFF", "LAST", "OTHER", "VM_LOCK_SEQ", "MAY_WRITE", "ANON")
+    found = [int(state.vget(at, one, getattr(state, name))) for name in fields]
+    assert found == [int(state.LIVE), 0, 0, 1, 1, 7, 1, 1]
+    assert state.vget(at, one, state.MARKED) == 0
+    # 7.3 attaches it in a step of its own.
+    assert state.vget(at, one, state.DETACHED) == (variant == Variant.V7_3)
+    assert state.tget(at, np.uint64(0), state.VMA) == 1
+
+
+def test_who_holds_another_process_keeps_its_mm():
+    at, told = begun(Variant.V7_3, ("fault", 0), ("other", 0))
+    thread = np.uint64(0)
+    users = [int(state.get(at, state.OTHER_USERS))]
+    for its, op in ((0, ops.MMGRAB), (1, ops.MMGRAB), (1, ops.MMDROP), (0, ops.MMDROP)):
+        state.tput(at, thread, state.LOADED, np.uint64(its))
+        assert steps.execute(at, thread, op, np.uint64(0), told) == ops.NEXT
+        users.append(int(state.get(at, state.OTHER_USERS)))
+    assert users == [1, 1, 2, 1, 1]
+
+
+def test_a_page_is_mapped_as_its_vma_has_it_now():
+    """A fault that has loaded other flags, or finds no anon_vma, has read a VMA that changed."""
+    for field in (state.MAY_WRITE, state.ANON, None):
+        at, told = begun(Variant.V6_12, ("fault", 0))
+        thread, one = np.uint64(0), np.uint64(1)
+        state.tput(at, thread, state.VMA, one)
+        state.tput(at, thread, state.LOADED, one)
+        if field is not None:
+            state.vput(at, one, field, np.uint64(0))
+        steps.execute(at, thread, ops.SET_PTE, np.uint64(0), told)
+        assert state.get(at, state.BROKEN) == (0 if field is None else Rule.STABLE)
 
 
 def test_a_step_is_told_by_the_kernels_statement_and_not_by_what_leaves_it_out():
