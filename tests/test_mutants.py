@@ -323,7 +323,6 @@ def test_rows_have_attributes_without_numba():
     made[1].info.high = 4
     assert [(row.min, row.info.high) for row in made] == [(0, 0), (3, 4)]
     assert plain.with_rows(np.zeros)(2).dtype == float
-    assert plain.with_rows(np.array)([(5, (6,))], zone)[0].info.high == 6
 
 
 def test_a_file_that_was_changed_is_told(tmp_path):

@@ -4,7 +4,11 @@ import pytest
 
 from lorelab.experiments import experiment
 from lorelab.vmalock.experiments import zerocopy
+from lorelab.vmalock.model.operation import ARRIVE, START
+from lorelab.vmalock.model.run import run
+from lorelab.vmalock.model.state import WAITS
 from lorelab.vmalock.params import Contention, Fork, Launch, Merge, Variant, Zerocopy
+from lorelab.vmalock.workload import programs
 
 SMALL = {
     "vmalock/contention": Contention(ms=1),
@@ -40,6 +44,15 @@ def test_threads_of_a_small_launch_start_and_end(policy):
     """Each maps its area when it is created, and touches its pages; the creator runs to its end."""
     found = counters("vmalock/launch", Launch(threads=3, pages=4, areas=1, cpus=2, policy=policy))
     assert (found["faults"], found["writes"]) == (3 * 4, 3 * (1 + 1))
+
+
+def test_a_thread_that_another_one_creates_has_no_time_of_its_own():
+    machine = programs.launch(Launch(threads=2, pages=1, areas=1))
+    machine.one["limit"] = 0
+    assert not run(machine)
+    assert machine.task["pc"].tolist() == [ARRIVE, START, START]
+    thread = machine.tournament["key"][int(machine.one["leaves"][0]) :][:3]
+    assert (thread != WAITS).tolist() == [True, False, False]
 
 
 def test_a_fork_marks_every_vma():

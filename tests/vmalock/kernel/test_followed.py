@@ -105,6 +105,14 @@ def test_what_reads_the_sequence_before_it_is_counted_up_is_counted():
         assert found == between
 
 
+def test_what_reads_the_sequence_before_the_writer_says_so_is_counted():
+    told, found = followed(
+        written(("no_vma", 2, 0, 2), ("no_vma", 3, 0, 3), ("mmap_write", 1, 0, 3))
+    )
+    assert set(told["judged"]) == {"same"}
+    assert found == 1
+
+
 def test_a_log_is_laid_out_as_the_kernel_wrote_it():
     entries = np.zeros(3, ENTRY)
     entries["event"] = [16, 6, 7]

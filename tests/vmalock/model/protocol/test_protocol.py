@@ -134,6 +134,16 @@ def begun(variant, *threads):
     return configurations.first(variant, chosen, 3), configurations.setting(variant, chosen, 3)
 
 
+def test_a_step_is_known_by_its_thread_and_its_place():
+    at, told = begun(Variant.V6_12, ("fault", 0), ("flags", 0))
+    for thread, place in ((0, 1), (1, 2)):
+        state.tput(at, np.uint64(thread), state.PC, np.uint64(place))
+    following = np.empty((MODEL.most_following, MODEL.words), np.uint64)
+    numbers = np.empty(MODEL.most_following, np.uint64)
+    assert MODEL.successors(at, following, numbers, told) == 2
+    assert numbers[:2].tolist() == [1, int(state.CODE_LENGTH) + 2]
+
+
 @pytest.mark.parametrize("variant", VERSIONS, ids=lambda v: v.name)
 def test_memory_of_a_freed_vma_is_initialised(variant):
     """Whatever it was before: `arg` has the first page, the last one, and whose it is."""
