@@ -78,3 +78,21 @@ def test_what_is_cached_fits_into_memory(played):
     assert 0 < cached < sum(zone["free"] for zone in ZONES.values())
     assert said["write_cached_00"] == 0
     assert said["read_hits"] <= cached
+
+
+def test_what_is_judged_by_hand():
+    """Parts and passes are of the allocations, hits of the pages read; fewer than none are none."""
+    pages = reread.pages_of(PARAMS)
+    found = {"read_hits": ("pages", [pages // 4, -3])}
+    for phase in ("write", "read"):
+        for zone, each in (("dma", [0, 10]), ("dma32", [30, 10]), ("normal", [10, 20])):
+            found[f"{phase}_allocated_0_{zone}"] = ("pages", each)
+        found[f"{phase}_passes"] = ("passes", [80, 60])
+    judged = rates(PARAMS, table(reread.NAME, "baseline", "kernel", found), "kernel")
+    wide = judged.pivot_table(index="step", columns="counter", values="value")
+    assert wide["read_hits"].to_list() == [pages // 4 / pages, 0]
+    assert wide["write_part_dma32"].to_list() == [0.75, 0.25]
+    assert wide["read_part_normal"].to_list() == [0.25, 0.5]
+    assert wide["read_passes"].to_list() == [2, 1.5]
+    assert "write_hits" not in wide
+    assert set(judged["source"]) == {"kernel"}

@@ -4,9 +4,18 @@ import pandas as pd
 import pytest
 
 from lorelab.experiments import experiment
-from lorelab.fairzone.experiments import answers, inversion, machine, tiobench, views
+from lorelab.fairzone.experiments import (
+    answers,
+    inversion,
+    machine,
+    reread,
+    stream,
+    tiobench,
+    views,
+)
 from lorelab.fairzone.model import zones
-from lorelab.fairzone.params import Batches, Boundary, Inversion, Tiobench, Variant
+from lorelab.fairzone.model.zones import COUNTS
+from lorelab.fairzone.params import Batches, Boundary, Inversion, Reread, Tiobench, Variant
 from lorelab.fairzone.thread import figures
 from lorelab.params import label
 
@@ -218,3 +227,23 @@ def test_hits_by_scale_factor():
         assert row["share"] == pytest.approx(v1["allocated_dma32"] / each(v1))
         assert row["hits"] == pytest.approx(v1["hits"] / v1["touched"])
         assert row["baseline"] == pytest.approx(baseline["allocated_dma32"] / each(baseline))
+
+
+def test_each_page_is_read_once_and_what_comes_after_memory_is_full_is_counted():
+    params = Batches(mib=64, min_free_kib=1024, threads=3, turn=32, percent=50)
+    pages = sum(zones.managed_pages(64, True))
+    mm, counts, allocated = stream.run(params, 30, 50, threads=3)
+    assert len(mm.map) == mm.disk[0] == mm.node.zone["allocated"].sum() == pages * 3 // 2 // 3 * 3
+    # Each thread has read its part of memory before, in whole turns.
+    assert allocated.sum() == len(mm.map) - 3 * (pages // 3 // 32 * 32)
+    assert counts[COUNTS.index("passes")] >= allocated.sum()
+
+
+def test_a_guest_that_drops_its_caches_reads_all_of_it_again():
+    params = Reread(mib=384, dma32_mib=144, data_percent=10, workload="drop-caches")
+    said = reread.simulate(params).set_index("counter")["value"]
+    pages = 384 * 256 // 10
+    assert said["write_touched"] == said["read_touched"] == pages
+    assert said["read_hits"] == 0
+    assert said.filter(like="read_cached").sum() == 0
+    assert said.filter(like="read_allocated").sum() >= pages

@@ -47,4 +47,6 @@ def test_a_v1_that_resets_moves_verdicts(monkeypatch):
     monkeypatch.setattr(checks, "ran", lambda variant, **given: fair)
     assert checks.weigh_local_repair().verdict == Verdict.HOLDS
     assert checks.weigh_trapped().verdict == Verdict.CONTRADICTED
-    assert checks.weigh_cell("seqread", 1)().verdict == Verdict.NOT_TESTABLE
+    cell = checks.weigh_cell("seqread", 1)()
+    assert cell.verdict == Verdict.NOT_TESTABLE
+    assert cell.evidence["hits in the model"] < checks.NO_HITS < cell.evidence["hits it needs"]

@@ -6,6 +6,7 @@ import pytest
 
 from lorelab.experiments import experiment
 from lorelab.fairzone.experiments import answers
+from lorelab.fairzone.model import zones
 from lorelab.fairzone.params import Batches, Tiobench, Variant
 from lorelab.fairzone.thread import checks, figures, findings
 from lorelab.fairzone.thread.claims import CLAIMS
@@ -86,6 +87,37 @@ def test_counters_that_drift():
 def test_a_reset_gives_the_whole_batch():
     found = evidence("reset-to-zero")
     assert found["after"] == found["batch"] == found["before"] + 10
+
+
+def test_a_reset_that_adds_nothing_would_leave_what_there_was(monkeypatch):
+    monkeypatch.setattr(checks, "reset_alloc_batches", lambda node, cpu: None)
+    weighed = checks.weigh_reset_to_zero()
+    assert weighed.verdict == "holds"
+    found = weighed.evidence
+    assert found["after"] == found["before"] == found["batch"] - 10
+
+
+def test_both_nodes_have_a_normal_zone_of_one_size_and_the_first_has_dma32_too(monkeypatch):
+    made = []
+
+    def make(*given, **named):
+        made.append(real(*given, **named))
+        return made[-1]
+
+    real = zones.make
+    monkeypatch.setattr(checks.zones, "make", make)
+    checks.weigh_reset_before_remote()
+    [node] = made
+    assert node.zone["node"].tolist() == [0, 0, 1]
+    assert node.zone["managed"][0] < node.zone["managed"][1] == node.zone["managed"][2]
+
+
+def test_a_batch_that_is_not_reset_is_used_once():
+    """min_free_kbytes of 4096 are 1024 pages, of which DMA32 has 5 of 23: 222, and half of it more.
+
+    Its batch is what lies between low, 277, and high, 333; counters are exact.
+    """
+    assert evidence("remote-blocks")["DMA32's share, v1"] == (333 - 277) / 60_000
 
 
 def test_a_remote_batch_keeps_local_ones_from_reset():
