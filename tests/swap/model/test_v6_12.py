@@ -20,3 +20,16 @@ def test_v3_leaves_a_cluster_at_its_first_occupied_range(mode, offset):
     small = [folio_alloc_swap(si, U(0), U(0)) for _ in range(512 + 511 + 1)]
     assert small[-1] == 528
     assert folio_alloc_swap(si, U(0), U(4)) == offset
+
+
+@pytest.mark.parametrize(
+    ("mode", "offset", "frags"),
+    [(AllocMode.UPSTREAM, 1024, 0), (AllocMode.NONFULL_FIRST, 528, 1)],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_a_cpu_without_a_cluster_takes_a_free_one_or_another_s(mode, offset, frags):
+    """CPU 0 has begun cluster 1, which is on nonfull[4]; what was tried there goes to frag[4]."""
+    si = swapon(4 * 512, Variant.V6_12, cpus=2, slot_cache=False, alloc_mode=mode)
+    assert folio_alloc_swap(si, U(0), U(4)) == 512
+    assert folio_alloc_swap(si, U(1), U(4)) == offset
+    assert si.frag_cluster_nr.tolist() == [0] * 4 + [frags] + [0] * 5

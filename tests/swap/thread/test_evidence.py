@@ -1,0 +1,55 @@
+"""What claims show beside their verdicts, worked by hand from counts and figures that are given."""
+
+import pytest
+
+from lorelab.claims import Verdict
+from lorelab.swap.params import Variant
+from lorelab.swap.thread import checks, remarks
+
+EVENTS = ("aged", "invalidations", "flushes", "slot_allocations", "splits")
+UNIT = dict.fromkeys(EVENTS, 1000) | {"swapped": 1000}
+"""An event of each kind a page."""
+
+
+@pytest.mark.parametrize(
+    ("printed", "splits", "invalidations", "verdict", "said"),
+    [
+        (5.0, 1000, 1000, Verdict.NOT_TESTABLE, "the counts take no side"),
+        (5.0, 1000, 995, Verdict.NOT_TESTABLE, "the counts take no side"),
+        (-5.0, 2000, 1000, Verdict.NOT_TESTABLE, "that of the counts: more events a page"),
+        (5.0, 2000, 1000, Verdict.CONTRADICTED, "The counts ask for the other sign"),
+        (5.0, 1000, 500, Verdict.NOT_TESTABLE, "that of the counts: fewer events a page"),
+        (-5.0, 1000, 500, Verdict.CONTRADICTED, "The counts ask for the other sign"),
+        (-5.0, 2000, 500, Verdict.NOT_TESTABLE, "the counts take no side"),
+    ],
+)
+def test_a_cell_has_the_sign_of_its_events(
+    monkeypatch, altered, printed, splits, invalidations, verdict, said
+):
+    """Against 4K on 6.6; less than a hundredth of an event is no difference."""
+    altered(v3_64k_series=printed)
+    here = UNIT | {"splits": splits, "invalidations": invalidations}
+    monkeypatch.setattr(
+        checks, "counted", lambda variant, order: here if variant == Variant.V3 else UNIT
+    )
+    found = checks.weigh_cell("v3-64k-series", 4, True)()
+    assert found.verdict == verdict and said in found.why
+    assert found.evidence == {
+        "printed %": printed,
+        **{f"{name} a page": 1.0 for name in EVENTS},
+        "invalidations a page": invalidations / 1000,
+        "splits a page": splits / 1000,
+    }
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_gain_is_refused_beyond_two_means_of_five_runs(monkeypatch, same):
+    """2.306 is Student's t for eight degrees of freedom; the spread is 13 %."""
+    monkeypatch.setattr(remarks, "same_counts", lambda order: same)
+    found = remarks.weigh_gain("4k")()
+    assert found.evidence["spread %"] == 13
+    assert found.evidence["refused only beyond %"] == round(2.306 * 13 * (2 / 5) ** 0.5, 1)
+    assert found.evidence["counts alike"] is same
+    assert [name for name in found.evidence if "gain" in name] == ["v3 gain", "v4 gain", "v5 gain"]
+    events = "no event of the path changes" if same else "events of the path change"
+    assert events in found.why
