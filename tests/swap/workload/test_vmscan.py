@@ -79,6 +79,18 @@ def test_any_cgroup_agrees(data):
     assert run(vmscan, *case) == oracle_vmscan.run(*case)
 
 
+@pytest.mark.parametrize("pages", [1, 2, 7])
+def test_each_page_written_costs_as_much_as_32_that_are_put_back(pages):
+    """lru_note_cost(), of pages that a shrinker has split before; below a quarter of the list."""
+    folio = Folio(4, 16, eager_split=False, batched=True)
+    si, memcg = swapon(4096, Variant.V6_12), vmscan.cgroup(128, folio, elsewhere=True)
+    memcg.large[:] = False
+    totals, plug = np.zeros(1, COUNTS), np.zeros(1, PLUG)
+    assert vmscan.shrink_inactive_list(si, memcg, pages, plug, totals) == pages
+    assert memcg.state["anon_cost"][0] == 32 * pages
+    assert memcg.state["lru_size"][0] == 128 * 16 - pages
+
+
 @pytest.mark.parametrize("mutation", MUTATIONS)
 def test_mutation_is_caught(mutation):
     old, new = MUTATIONS[mutation]
