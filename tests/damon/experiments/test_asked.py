@@ -231,3 +231,12 @@ def test_counts_in_turn_are_of_windows_51_to_300(monkeypatch):
     monkeypatch.setattr(asked.studies, "counts", counts)
     found = asked.turning(40, 7)
     assert (found.iloc[0], found.iloc[-1]) == (51, 300)
+
+
+def test_huge_pages_are_of_2_mib(monkeypatch):
+    """At the end of the program: those that khugepaged and faults have made, and those split."""
+    rows = {"resident": [1, 2], "collapses": [1, 3], "huge_faults": [2, 2], "pmd_splits": [0, 4]}
+    monkeypatch.setattr(asked, "applied", lambda program, rules, seed: pd.DataFrame(rows))
+    found = asked.huge_pages(("any",), 1)["any"]
+    assert found["made"] == (3 + 2) * (2 << 20)
+    assert found["PMDs split"] == 4 * (2 << 20)
