@@ -26,8 +26,7 @@ def guest(counters: pd.DataFrame, scatter: float) -> Record:
     for zone, said in ZONES.items():
         for what, pages in said.items():
             found[f"zone_0_{zone}_{what}"] = ("pages", [pages] * repeats)
-        for what in ("pcp_count", "pcp_high"):
-            found[f"zone_0_{zone}_{what}"] = ("pages", [0] * repeats)
+        found[f"zone_0_{zone}_pcp_count"] = ("pages", [0] * repeats)
     for row in counters.itertuples():
         exact = row.counter.endswith("touched")
         off = 1 + (0 if exact else scatter) * random.uniform(-1, 1, repeats)

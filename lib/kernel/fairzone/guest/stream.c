@@ -75,6 +75,9 @@ int main(int argc, char **argv)
 	fd = open(argv[1], O_RDWR);
 	if (fd < 0)
 		err(1, "%s", argv[1]);
+	/* Else kswapd evicts this program, too, and has it read again as the workload runs. */
+	if (mlockall(MCL_CURRENT))
+		err(1, "mlockall");
 	memset(page, 'f', PAGE);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	while (scanf("%15s %llu %llu", word, &a, &b) == 3) {

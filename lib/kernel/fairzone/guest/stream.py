@@ -5,6 +5,7 @@ from the switches' folder (lorelab/fairzone), what the disk moved from the disk.
 """
 
 import base64
+import ctypes
 import os
 import re
 import subprocess
@@ -17,6 +18,11 @@ HERE = Path(__file__).parent
 DISK = "vda"
 PAGE = 4096
 FAIR = FOLDER / "fairzone"
+VM = {"vm/watermark_boost_factor": 0, "vm/swappiness": 0,
+      "vm/percpu_pagelist_high_fraction": 1_000_000}  # fmt: skip
+"""Of the lists of a CPU: four batches at most, and none that tunes itself."""
+MCL_CURRENT, MCL_FUTURE = 1, 2
+"""Of include/uapi/asm-generic/mman.h."""
 EVENT_BYTES = 32
 PIECE = 200_000
 """Characters of a frame's piece of the events."""
@@ -30,14 +36,17 @@ def run(params):
     """Yield one row a run of `params["runs"]`, and before it the pieces of its events.
 
     With `kswapd: fifo` kswapd has a real-time class, so that it runs as soon as a task gives way,
-    and with `requests` that many are queued at the disk at most.
+    and with `requests` that many are queued at the disk at most. With `locked` this process stays
+    in memory; else kswapd evicts it too, and what it reads anew counts as the workload's.
 
     A run has `switches`, `min_free_kib`, and `phases`: each a `name` and what it does: `drops`,
     then `maps`, then `writes` or `reads`, as `[first, pages]`, by our own program or by `fio`; with
     `events` its walks are logged. A kernel without the patch runs what asks for no switch.
     """
     mount()
-    settings({"vm/watermark_boost_factor": 0, "vm/swappiness": 0})
+    settings(VM)
+    if params.get("locked"):
+        lock_memory()
     if params.get("kswapd") == "fifo":
         [kswapd] = map(int, subprocess.check_output(["pgrep", "-x", "kswapd0"]).split())
         os.sched_setscheduler(kswapd, os.SCHED_FIFO, os.sched_param(1))
@@ -60,7 +69,7 @@ def one(number, wanted, stream):
     base = {"fairzone/log": "counters"} if patched else {}
     if patched:
         start()
-    outset = totals()
+    outset = walks() | kernels()
     with turned({**base, **wanted["switches"]}):
         for phase in wanted["phases"]:
             logs = phase.get("events", False)
@@ -71,12 +80,13 @@ def one(number, wanted, stream):
             if phase.get("drops"):
                 settings({"vm/drop_caches": 3})
             cached = ask(stream, "map {} {}".format(*phase["maps"])) if "maps" in phase else ""
-            before, zones = totals(), zoneinfo()
+            zones = zoneinfo()
             begun = (FAIR / "counters").read_text() if patched else ""
+            before = kernels() | walks()  # and after it walks first: what is read here allocates
             act(phase, stream)
             if logs:
                 log("counters")
-            after = totals()
+            after = walks() | kernels()
             if logs:
                 yield from events(number, phase["name"])
             yield {
@@ -88,7 +98,7 @@ def one(number, wanted, stream):
                 "changed": {name: after[name] - before[name] for name in after},
             }
     # Walks are counted while a switch is turned, so this is all of them.
-    whole = totals()
+    whole = walks() | kernels()
     yield {"run": number, "whole": {name: whole[name] - outset[name] for name in whole}}
 
 
@@ -149,8 +159,15 @@ def settings(values):
         (Path("/proc/sys") / name).write_text(str(value))
 
 
-def totals():
-    """Every counter by name: of walks, of zones, of the kernel, of the disk."""
+def lock_memory():
+    """Keep all that this process maps, now and later, in memory."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mlockall(MCL_CURRENT | MCL_FUTURE):
+        raise OSError(ctypes.get_errno(), "mlockall")
+
+
+def walks():
+    """Counters of the switches' folder, and the pages that were allocated of each zone."""
     found = {}
     patched = (FAIR / "counters").read_text() if FAIR.exists() else ""
     for line in patched.splitlines():
@@ -159,8 +176,13 @@ def totals():
             found[f"allocated_{words[1]}_{words[2].lower()}"] = int(words[-1])
         elif words[0] != "events":
             found[words[0]] = int(words[1])
+    return found
+
+
+def kernels():
+    """Every other counter by name: of the kernel, of nodes, of the disk."""
     vmstat = dict(line.split() for line in Path("/proc/vmstat").read_text().splitlines())
-    found |= {name: int(vmstat[name]) for name in VMSTAT if name in vmstat}
+    found = {name: int(vmstat[name]) for name in VMSTAT if name in vmstat}
     for node in sorted(Path("/sys/devices/system/node").glob("node[0-9]*")):
         stat = dict(line.split() for line in (node / "numastat").read_text().splitlines())
         found[f"pages_of_{node.name}"] = int(stat["numa_hit"]) + int(stat["numa_miss"])
@@ -172,8 +194,7 @@ def totals():
 def zoneinfo():
     """free, min, low, high, managed and protection of each populated zone, and its page lists.
 
-    `inactive_file` are its pages on the inactive list, `pcp_count` and `pcp_high` those of the
-    first CPU's lists and as many as there may be.
+    `inactive_file` are its pages on the inactive list, `pcp_count` those of the first CPU's lists.
     """
     found = []
     for part in re.split(r"^Node ", Path("/proc/zoneinfo").read_text(), flags=re.MULTILINE)[1:]:
@@ -181,7 +202,7 @@ def zoneinfo():
         numbers = dict(re.findall(r"^ +(?:pages )?(free|min|low|high|managed) +(\d+)", part, re.M))
         if int(numbers["managed"]):
             protection = re.search(r"protection: \(([\d, ]+)\)", part)[1]
-            lists = dict(re.findall(r"^ +(count|high): +(\d+)", part, re.M)[:2])
+            lists = dict(re.findall(r"^ +(count): +(\d+)", part, re.M)[:1])
             inactive = re.search(r"nr_zone_inactive_file +(\d+)", part)
             found.append(
                 {"node": int(node), "zone": name}

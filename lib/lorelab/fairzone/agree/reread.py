@@ -26,14 +26,13 @@ def node_of(params: Reread, counters: pd.DataFrame, step: int) -> Node:
     known = {
         # Runs recorded before the guest said what the lists of its CPU have begin with empty ones.
         what: [int(first.get(f"zone_0_{zone}_{what}", 0)) for zone in reread.ZONES]
-        for what in ("managed", "free", "min", "low", "high", "reserve", "pcp_count", "pcp_high")
+        for what in ("managed", "free", "min", "low", "high", "reserve", "pcp_count")
     }
     reserves = np.zeros((len(reread.ZONES), len(reread.ZONES)), np.int64)
     reserves[:, -1] = known["reserve"]
     marks = list(zip(known["min"], known["low"], known["high"], strict=True))
     node = reread.node_of(params, known["managed"], known["free"], marks, reserves)
-    for name in ("pcp_count", "pcp_high"):
-        node.zone[name] = known[name]
+    node.zone["pcp_count"] = known["pcp_count"]
     return node
 
 

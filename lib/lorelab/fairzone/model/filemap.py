@@ -38,7 +38,7 @@ from lorelab.fairzone.model.page_alloc import (
     get_page_from_freelist,
     zone_dirtyable_memory,
 )
-from lorelab.fairzone.model.pcp import drain_all_pages, free_page
+from lorelab.fairzone.model.pcp import CACHE, HEADS, NODES, drain_all_pages, free_page
 from lorelab.fairzone.model.slab import NODE_PAGES, SLAB, add_slab, free_buffer_head
 from lorelab.fairzone.model.vmscan import (
     AGE_BITS,
@@ -144,10 +144,23 @@ def alloc_page(mm, cpu, writes):
 
 
 @outline
+def alloc_slab(mm, cpu, which, pages):
+    """Pages of a new slab, from a list of their own; gives the first one's frame."""
+    info = mm.node.info[0]
+    info.list, info.pages = which, pages
+    z = alloc_page(mm, cpu, NOT)
+    info.list, info.pages = CACHE, 1
+    frame = take_frame(mm.frames, z)
+    for _ in range(1, pages):
+        take_frame(mm.frames, z)
+    return frame
+
+
+@outline
 def alloc_buffer_head(mm, cpu):
     """One for a page that is written."""
     if mm.slab[0].free == ZERO:
-        add_slab(mm, take_frame(mm.frames, alloc_page(mm, cpu, NOT)))
+        add_slab(mm, alloc_slab(mm, cpu, HEADS, 1))
     mm.slab[0].free -= ONE
 
 
@@ -155,8 +168,7 @@ def alloc_buffer_head(mm, cpu):
 def xas_alloc(mm, cpu, index):
     """A slab of nodes for what follows in the file, if it is there for the first time."""
     if mm.map[index] == ABSENT and index % NODE_PAGES == ZERO:
-        for _ in range(2):
-            take_frame(mm.frames, alloc_page(mm, cpu, NOT))
+        alloc_slab(mm, cpu, NODES, 2)
 
 
 @forceinline

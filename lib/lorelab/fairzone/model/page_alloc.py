@@ -56,17 +56,6 @@ def zone_dirtyable_memory(node, z):
     return node.zone[z].managed - node.zone[z].dirty_reserve
 
 
-@forceinline
-def above_mark(node, z, mark, classzone):
-    """The test of a zone in get_page_from_freelist(), which since 6.7 notes what is below high."""
-    zone = node.zone[z]
-    if zone.pcp_batch and zone.below_high == 0:
-        if zone_watermark_ok(node, z, zone.high, classzone):
-            return True
-        zone.below_high = 1
-    return zone_watermark_ok(node, z, mark, classzone)
-
-
 @outline
 def node_dirty_ok(node, z):
     """The same of all zones of the zone's node: since 4.8 the limit is the node's."""
@@ -101,7 +90,7 @@ def buffered_rmqueue(node, z, cpu):
     zone = node.zone[z]
     pages = node.info[0].pages
     if zone.pcp_batch:
-        rmqueue_pcplist(zone)
+        rmqueue_pcplist(zone, node.info[0].list, pages)
     else:
         zone.free -= pages
     zone.allocated += pages
@@ -180,7 +169,7 @@ def _scan(node, cpu, fair, mark_low, writes):
         if writes and mark_low and not zone_dirty_ok(node, z):
             node.count[SKIPS_DIRTY] += ONE
             continue
-        if not above_mark(node, z, mark, classzone):
+        if not zone_watermark_ok(node, z, mark, classzone):
             node.count[SKIPS_WATERMARK] += ONE
             low += ONE
             continue

@@ -1,14 +1,23 @@
 """Pages that a CPU keeps to itself: struct per_cpu_pages, as 6.12 fills and empties it.
 
-        rmqueue_pcplist()        a page from the list; an empty one is filled with nr_pcp_alloc()
+        rmqueue_pcplist()        a page from its list; an empty one is filled with nr_pcp_alloc()
               ^                  pages of the zone at once
-         list of the CPU         its pages are not among NR_FREE_PAGES, which watermarks look at
+        lists of the CPU         their pages are not among NR_FREE_PAGES, which watermarks look at
+          CACHE   pages of the page cache
+          HEADS   pages that become slabs of buffer heads
+          NODES   pairs of pages that become slabs of the file's map
               |
-        free_unref_page()        a page to the list; from `nr_pcp_high()` on nr_pcp_free() go back
+        free_unref_page()        a page to CACHE; once the three have 4 batches, nr_pcp_free() go
+                                 back, first those of CACHE
 
-The zone's counter of free pages is itself kept in part by the CPU (mm/vmstat.c).
+The kernel has a list for each migrate type and order: the cache of a block device is unmovable,
+slabs that can be shrunk are reclaimable, and one of nodes is a pair. The three count together, so
+what stays on HEADS and NODES leaves less room for CACHE. The zone's counter of free pages is itself
+kept in part by the CPU (mm/vmstat.c).
 
-Simplifications: one CPU allocates and frees; a list has pages of one migrate type, and of order 0.
+Simplifications: one CPU allocates and frees; `vm.percpu_pagelist_high_fraction` is set so high that
+lists have the least room, four batches, and none of them tunes itself; whatever is freed goes to
+CACHE, as it comes from blocks of pages that page cache has filled.
 """
 
 from lorelab.fairzone.model.zones import Node, calculate_normal_threshold
@@ -16,9 +25,10 @@ from lorelab.numbers import U, forceinline, outline
 
 PCP_BATCH_SCALE_MAX = 5
 """CONFIG_PCP_BATCH_SCALE_MAX, the default."""
-MIN_PERCPU_PAGELIST_HIGH_FRACTION = 8
 SZ_1M = 256
 """In pages."""
+CACHE, HEADS, NODES = range(3)
+"""Lists of a CPU in a zone: `INFO.list`."""
 
 
 def zone_batchsize(managed: int) -> int:
@@ -28,13 +38,9 @@ def zone_batchsize(managed: int) -> int:
 
 
 def zone_set_pageset_high_and_batch(node: Node, cpus: int) -> None:
-    """Give each zone a list, empty as yet, on a machine of so many CPUs."""
+    """Give each zone its lists, empty as yet, on a machine of so many CPUs."""
     for zone in node.zone:
-        batch = max(1, zone_batchsize(int(zone["managed"])))
-        zone["pcp_batch"] = batch
-        zone["pcp_high_min"] = max(int(zone["low"]) // cpus, batch << 2)
-        most = int(zone["managed"]) // MIN_PERCPU_PAGELIST_HIGH_FRACTION // cpus
-        zone["pcp_high_max"] = max(most, batch << 2)
+        zone["pcp_batch"] = max(1, zone_batchsize(int(zone["managed"])))
         zone["free_threshold"] = calculate_normal_threshold(int(zone["managed"]), cpus)
 
 
@@ -49,67 +55,67 @@ def account_freepages(zone, pages):
 
 
 @outline
-def nr_pcp_alloc(zone):
-    """Pages that an empty list is filled with: twice as many each time nothing was freed."""
+def nr_pcp_alloc(zone, pages):
+    """Blocks of 1 or 2 pages for an empty list: twice as many each time nothing was freed."""
+    if pages > 1:
+        return max(zone.pcp_batch >> 1, 2) if zone.pcp_batch > 1 else zone.pcp_batch
     batch = zone.pcp_batch << zone.pcp_alloc_factor
-    high = zone.pcp_high = min(max(zone.pcp_high, zone.pcp_high_min), zone.pcp_high_max)
-    if zone.below_high == 0:
-        high = zone.pcp_high = min(high + batch, zone.pcp_high_max)
-    most = max(high - zone.pcp_count - zone.pcp_batch, zone.pcp_batch)
+    most = max((zone.pcp_batch << 2) - zone.pcp_count - zone.pcp_batch, zone.pcp_batch)
     if batch <= most and zone.pcp_alloc_factor < PCP_BATCH_SCALE_MAX:
         zone.pcp_alloc_factor += 1
-    batch = min(batch, most)
-    return max(batch, 2) if batch > 1 else batch
+    return min(batch, most)
 
 
 @outline
-def rmqueue_pcplist(zone):
-    """Take a page from the list of the CPU."""
+def rmqueue_pcplist(zone, which, pages):
+    """Take a block of `pages` from one of the CPU's lists."""
     zone.pcp_free_count >>= 1
-    if zone.pcp_count == 0:
-        for _ in range(nr_pcp_alloc(zone)):
-            if zone.free + zone.free_diff > 0:
-                account_freepages(zone, -1)
-                zone.pcp_count += 1
-    zone.pcp_count -= 1
+    on = zone.pcp_heads
+    if which == CACHE:
+        on = zone.pcp_count - zone.pcp_heads - zone.pcp_nodes
+    elif which == NODES:
+        on = zone.pcp_nodes
+    taken = -pages
+    if on == 0:
+        for _ in range(nr_pcp_alloc(zone, pages)):
+            if zone.free + zone.free_diff >= pages:
+                account_freepages(zone, -pages)
+                taken += pages
+    zone.pcp_count += taken
+    if which == HEADS:
+        zone.pcp_heads += taken
+    elif which == NODES:
+        zone.pcp_nodes += taken
 
 
 @outline
-def nr_pcp_high(zone):
-    """Pages at which a list gives some back."""
-    zone.pcp_high = min(max(zone.pcp_high, zone.pcp_high_min), zone.pcp_high_max)
-    high = zone.pcp_high
-    if zone.reclaim_active:
-        zone.pcp_high = max(high - max(zone.pcp_free_count, zone.pcp_batch), zone.pcp_high_min)
-        return min(zone.pcp_batch << 2, zone.pcp_high)
-    if zone.below_high:
-        zone.pcp_high = max(high - max(zone.pcp_free_count, zone.pcp_batch), zone.pcp_high_min)
-        return max(zone.pcp_count, zone.pcp_high_min)
-    if zone.pcp_count >= high:
-        need = zone.pcp_free_count + zone.pcp_batch
-        if zone.pcp_high < need:
-            zone.pcp_high = min(max(need, zone.pcp_high_min), zone.pcp_high_max)
-    return high
+def free_pcppages_bulk(zone, count):
+    """Give back `count` pages, or one more where the last are a pair."""
+    for _ in range(count):
+        account_freepages(zone, 1)
+    zone.pcp_count -= count
+    left = zone.pcp_count - zone.pcp_heads - zone.pcp_nodes
+    if left < 0:
+        zone.pcp_heads += left
+    if zone.pcp_heads < 0:
+        zone.pcp_nodes += zone.pcp_heads
+        zone.pcp_heads -= zone.pcp_heads
+        if zone.pcp_nodes & 1:
+            account_freepages(zone, 1)
+            zone.pcp_count -= 1
+            zone.pcp_nodes -= 1
 
 
 @outline
-def free_unref_page(node, z):
+def free_unref_page(zone):
     """Free a page of the zone: free_unref_page_commit()."""
-    zone = node.zone[z]
+    batch = zone.pcp_batch
     zone.pcp_alloc_factor >>= 1
     zone.pcp_count += 1
-    if zone.pcp_free_count < zone.pcp_batch << PCP_BATCH_SCALE_MAX:
+    if zone.pcp_free_count < batch << PCP_BATCH_SCALE_MAX:
         zone.pcp_free_count += 1
-    high = nr_pcp_high(zone)
-    if zone.pcp_count >= high:
-        count = min(max(zone.pcp_free_count, zone.pcp_batch), high - zone.pcp_batch)
-        count = min(count, zone.pcp_count)
-        zone.pcp_count -= count
-        for _ in range(count):
-            account_freepages(zone, 1)
-        classzone = node.info[0].classzone
-        if zone.below_high and zone.free > zone.high + node.lowmem_reserve[z, classzone]:
-            zone.below_high = 0
+    if zone.pcp_count >= batch << 2:
+        free_pcppages_bulk(zone, min(max(zone.pcp_free_count, batch), 3 * batch))
 
 
 @outline
@@ -124,16 +130,13 @@ def quiet_vmstat(node):
 def drain_all_pages(node):
     """Give back all that the CPU keeps."""
     for z in range(U(len(node.zone))):
-        zone = node.zone[z]
-        for _ in range(zone.pcp_count):
-            account_freepages(zone, 1)
-        zone.pcp_count = 0
+        free_pcppages_bulk(node.zone[z], node.zone[z].pcp_count)
 
 
 @forceinline
 def free_page(node, z):
     """Free a page of the zone, to the list of the CPU where the zone has one."""
     if node.zone[z].pcp_batch:
-        free_unref_page(node, z)
+        free_unref_page(node.zone[z])
     else:
         node.zone[z].free += 1

@@ -5,8 +5,7 @@
 
 Both are objects in slabs, which are pages of a zone and on no LRU.
 
-Simplifications: slabs are emptied in the order in which they were filled, as the LRU is; a slab of
-nodes is two pages one after the other where the kernel asks for an order of 1.
+Simplification: slabs are emptied in the order in which they were filled, as the LRU is.
 """
 
 import numpy as np

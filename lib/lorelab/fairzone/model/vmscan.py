@@ -231,18 +231,10 @@ def wake_all_kswapds(mm):
 
 
 @forceinline
-def update_reclaim_active(mm, active):
-    """ZONE_RECLAIM_ACTIVE, which keeps lists of CPUs short while kswapd is awake (6.7)."""
-    for z in range(U(len(mm.node.zone))):
-        mm.node.zone[z].reclaim_active = active
-
-
-@forceinline
 def _start(mm):
     kswapd = mm.kswapd[0]
     mm.node.count[PAGEOUTRUN] += ONE
     kswapd.state = AWAKE
-    update_reclaim_active(mm, 1)
     kswapd.priority = DEF_PRIORITY
     kswapd.round = ZERO
     mm.credit[0] = 0
@@ -252,7 +244,6 @@ def _start(mm):
 def kswapd_try_to_sleep(mm):
     """Once the node is balanced: a nap first."""
     kswapd = mm.kswapd[0]
-    update_reclaim_active(mm, 0)
     kswapd.nap = kswapd.nap_pages
     kswapd.state = NAPPING if kswapd.nap else ASLEEP
 

@@ -57,16 +57,13 @@ ZONE = np.dtype(
             "reclaimed",
             # The page lists of the CPU (struct per_cpu_pages), in a zone of 6.12; see `pcp`.
             "pcp_batch",  # 0: the zone has none
-            "pcp_count",
-            "pcp_high",
-            "pcp_high_min",
-            "pcp_high_max",
+            "pcp_count",  # pages on all of them
+            "pcp_heads",  # on HEADS
+            "pcp_nodes",  # on NODES
             "pcp_alloc_factor",
             "pcp_free_count",
             "free_diff",  # vm_stat_diff[NR_FREE_PAGES]
             "free_threshold",  # its stat_threshold
-            "below_high",  # ZONE_BELOW_HIGH
-            "reclaim_active",  # ZONE_RECLAIM_ACTIVE
         )
     ]
 )
@@ -79,6 +76,7 @@ INFO = np.dtype(
             "nodes",
             "classzone",  # of the allocations: the highest zone
             "pages",  # that each allocation takes: 1 << order
+            "list",  # of a CPU's lists, the one that it takes them from
             "dirty_ratio",
         )
     ]
