@@ -13,12 +13,13 @@
 struct zone {
 	int64_t managed, free, min, low, high, batch, nr_alloc_batch, threshold, depleted, node,
 		takes_part, dirty_reserve, dirty, allocated, reclaimed;
-	int64_t lists[11];	/* of 6.12, not used */
+	int64_t lists[8];	/* of 6.12, not used */
 };
 
 struct info {
 	int64_t fair, reset, rule, remote, breaks, only_several, quarter, small_out, only_depleted,
-		reuse, goes_on, rescans_anyway, node_lru, up, nodes, classzone, pages, dirty_ratio;
+		reuse, goes_on, rescans_anyway, node_lru, up, nodes, classzone, pages, list,
+		dirty_ratio;
 };
 
 struct count {
