@@ -89,3 +89,14 @@ def test_a_window_without_a_region_ends():
     core.kdamond_start(ctx, pages)
     assert kdamond.kdamond_window(ctx, pages) == 0
     assert ctx.info["passed_sample_intervals"] == 20 and ctx.info["windows"] == 1
+
+
+def test_what_is_sampled_is_told_of_the_first_target_in_its_order():
+    ctx = state.damon_new_ctx([(0, 0, 1 << 20)], targets=2)
+    for target, at in ((1, 8), (0, 4), (0, 6), (1, 9)):
+        head = state.head_of(ctx, U(target))
+        i = state.damon_insert_region(ctx, U(target), U(at * 4096), U((at + 1) * 4096), head)
+        ctx.regions[i]["sampling_addr"] = at * 4096 + 7
+    addresses = np.zeros(4, np.uint64)
+    assert state.sampling_addrs(ctx, addresses) == 2
+    assert addresses.tolist() == [4 * 4096 + 7, 6 * 4096 + 7, 0, 0]

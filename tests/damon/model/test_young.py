@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lorelab.damon.model.memory import ALWAYS, CHANGE, DRAW, PATTERN, PHASE, new_pages
 from lorelab.damon.model.program import play
 from lorelab.damon.model.state import U
-from lorelab.damon.model.young import damon_va_young, pages_prepare, seen
+from lorelab.damon.model.young import damon_va_young, pages_prepare, seen, touched
 from lorelab.damon.params import Speeds
 
 PAGE = 4096
@@ -109,6 +109,21 @@ def test_a_random_pattern_is_seen_as_often_as_an_access_missed_the_tlb(n):
     first = 0.75**2 * (1 - 0.75**n)
     chance = 1 - 0.75 * (1 - first)
     assert abs(found / 4000 - chance) < 4 * (chance * (1 - chance) / 4000) ** 0.5
+
+
+def test_a_random_pattern_touches_a_page_as_often_as_an_access_hits_it():
+    """Three accesses to 4 pages; a page beside them is never touched."""
+    patterns = np.zeros(1, PATTERN)
+    patterns["start"], patterns["sz"], patterns["random"] = BASE, 4 * PAGE, 1
+    phases = np.zeros(1, PHASE)
+    phases["end"], phases["total_probability"] = 1, 1
+    pages = new_pages(patterns, phases, [], speeds=SLOW)
+    pages.info["highest"] = 1
+    pages.patterns["n"] = 3
+    for page, chance in ((3, 1 - 0.75**3), (4, 0)):
+        low, high = U(BASE + page * PAGE), U(BASE + (page + 1) * PAGE)
+        found = sum(bool(touched(pages.info[0], pages.patterns, low, high)) for _ in range(2000))
+        assert abs(found / 2000 - chance) <= 4 * (chance * (1 - chance) / 2000) ** 0.5
 
 
 def own_seen(tlb, switch_us, intervals=80, interval_ms=10):

@@ -63,17 +63,21 @@ def test_half_a_mb_belongs_to_what_the_wrapper_takes(edited, kib, verdict):
     assert weighed("wrapper").verdict == verdict
 
 
+def test_half_a_mb_below_what_it_takes_is_what_it_goes_on_to_take(edited):
+    edited(small_rows("ethp", 10e6 / 1024 - 512))
+    assert weighed("wrapper-ethp").verdict == "holds"
+
+
 @pytest.mark.parametrize("configuration", ["ethp", "prcl"])
 @pytest.mark.parametrize(
     ("kib", "verdict"),
     [
-        (10e6 / 1024 - 512, "holds"),
         (10e6 / 1024 - 513, "holds with another number"),
         (15.5 * 1024, "holds"),
         (15.5 * 1024 + 1, "holds with another number"),
     ],
 )
-def test_and_to_what_it_goes_on_to_take(edited, configuration, kib, verdict):
+def test_what_is_farther_off_is_another_number(edited, configuration, kib, verdict):
     edited(small_rows(configuration, kib))
     assert weighed(f"wrapper-{configuration}").verdict == verdict
 
@@ -113,3 +117,11 @@ def test_a_finding_says_how_many_times_longer_a_search_takes():
     found = re.search(r": ([\d.]+) times as many \(([\d.]+) to ([\d.]+), 95 %", said)
     times, low, high = map(float, found.groups())
     assert 1 < low < times < high and low < off.median() / on.median() < high
+
+
+def test_a_figure_follows_that_rounds_to_what_is_printed(monkeypatch):
+    monkeypatch.setattr(checks, "figure", lambda id: 4.0)
+    found = checks.follows("any", lambda: 4.0049)()
+    assert found.verdict == "arithmetic only"
+    assert found.evidence == {"printed %": 4.0, "recomputed %": "4.0049"}
+    assert checks.follows("any", lambda: 4.0051)().verdict == "holds with another number"
