@@ -172,6 +172,7 @@ def test_a_page_that_is_dropped_gives_its_buffer_head_back():
             free.add(int(frame))
             frame = mm.frames.next[frame]
     assert oldest[0] in free and oldest[1] not in free
+    assert len(free) == mm.node.zone["free"].sum()
 
 
 def test_a_writer_waits_until_as_many_are_dirty_as_may_be():

@@ -32,6 +32,7 @@ def test_hit_fractions_of_the_sequential_reads():
 def test_geometric_means():
     means = figures.geometric_means().round(2).to_dict()
     assert means == {"seqread": 10.03, "randread": -0.81, "seqwrite": 0.07, "randwrite": -0.14}
+    assert list(means) == ["seqread", "randread", "seqwrite", "randwrite"], "as printed"
 
 
 def test_shares_of_dma32():
