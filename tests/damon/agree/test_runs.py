@@ -10,7 +10,7 @@ from lorelab.damon.params import Accuracy, Overhead
 from lorelab.lab import records
 
 
-def test_a_sample_costs_as_much_as_two_checks_beside_its_own():
+def test_a_sample_costs_as_much_as_two_to_four_checks_beside_its_own():
     runs = {n: Overhead(min_regions=n, max_regions=n, tlb=264, seconds=3) for n in (100, 1000)}
     said = {
         n: records.load("damon/overhead", params).counters.set_index("counter")["value"]
@@ -21,7 +21,7 @@ def test_a_sample_costs_as_much_as_two_checks_beside_its_own():
     )
     check = (many[1] - few[1]) / (many[0] - few[0])
     none = few[1] - few[0] * check
-    assert 2_000 < check < 2_200 and 2 <= none / check < 3
+    assert 2_000 < check < 2_200 and 2 <= none / check < 4
     # Of damon/accuracy, where a probe counts the checks and makes each longer.
     for workload_, seed in (("zigzag-30secs", 1), ("zigzag-30secs", 25), ("stairs-30secs", 1)):
         params = Accuracy(workload=workload_, runs=24, seed=seed)

@@ -31,5 +31,5 @@ def test_the_inversion_is_there_where_the_nap_decides():
     table = views.nodes().query("mode == 'unpatched'")
     inside = table["a nap"].between(0.2, 0.65)
     assert inside.sum() >= 3 and (~inside).any()
-    assert (table[inside]["residency"] > 1.3).all() and (table[inside]["by naps"] > 80).all()
+    assert (table[inside]["residency"] > 1.3).all() and (table[inside]["by naps"] > 60).all()
     assert (table[~inside]["residency"] < 1.1).all() and (table[~inside]["by naps"] < 5).all()
