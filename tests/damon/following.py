@@ -107,6 +107,16 @@ def model_of(mappings, attrs, world, schemes=()):
     return ctx, pages
 
 
+def remapped_twice():
+    """Mappings of two targets at three times: two of four grow, and shrink again."""
+    spaces = []
+    for shift in (0, 40, 0):
+        borders = ((10, 90), (100, 300 + shift), (900, 1000), (5000, 5100 + shift))
+        one = [(low * PAGE, high * PAGE) for low, high in borders]
+        spaces.append([one, [(low + 3 * PAGE, high + 7 * PAGE) for low, high in one]])
+    return spaces
+
+
 def regions_of(ctx):
     """The model's regions, as rows like the oracle's."""
     rows = []

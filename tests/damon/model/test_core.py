@@ -21,6 +21,7 @@ from tests.damon.following import (
     model_of,
     oracle_run,
     regions_of,
+    remapped_twice,
     step,
 )
 
@@ -89,17 +90,13 @@ def test_follows_the_kernel_region_for_region(data, attrs, targets, seed, nr_sch
 
 def test_follows_the_kernel_for_80_samples():
     """Two targets whose mappings change twice, a quota that a goal feeds, and one by time."""
-    spaces = []
-    for shift in (0, 40, 0):
-        borders = ((10, 90), (100, 300 + shift), (900, 1000), (5000, 5100 + shift))
-        one = [(low * PAGE, high * PAGE) for low, high in borders]
-        spaces.append([one, [(low + 3 * PAGE, high + 7 * PAGE) for low, high in one]])
     always = {"sz": (0, ULONG_MAX), "nr_accesses": (0, UINT_MAX), "age": (0, UINT_MAX)}
     given_schemes = [
         Scheme(**always, action="pageout", reset_ms=20, weights=(3, 7), goals=[(100, 60)]),
         Scheme(**always | {"age": (2, 5)}, action="hugepage", reset_ms=500, quota_sz=50 * PAGE),
     ]
-    check_against_the_oracle(spaces, (5000, 21_000, 60_000, 4, 12), 80, 5, given_schemes)
+    spaces, attrs = remapped_twice(), (5000, 21_000, 60_000, 4, 12)
+    check_against_the_oracle(spaces, attrs, 80, 5, given_schemes)
 
 
 def check_against_the_oracle(spaces, attrs, samples, seed, given_schemes):

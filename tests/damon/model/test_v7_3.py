@@ -14,7 +14,7 @@ from lorelab.damon.params import Masim, Variant
 from lorelab.damon.workload import setup
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from tests.damon.following import PAGE, World, flat, regions_of, step
+from tests.damon.following import PAGE, World, flat, regions_of, remapped_twice, step
 from tests.damon.model.test_core import RUNS, address_spaces, attributes
 from tests.damon.oracle_v7_3 import Kdamond73, Random
 
@@ -61,12 +61,7 @@ def test_follows_the_kernel_region_for_region(data, attrs, targets, seed):
 
 def test_follows_the_kernel_for_80_samples():
     """Two targets whose mappings change twice, in windows of four samples."""
-    spaces = []
-    for shift in (0, 40, 0):
-        borders = ((10, 90), (100, 300 + shift), (900, 1000), (5000, 5100 + shift))
-        one = [(low * PAGE, high * PAGE) for low, high in borders]
-        spaces.append([one, [(low + 3 * PAGE, high + 7 * PAGE) for low, high in one]])
-    check_against_the_oracle(spaces, (5000, 21_000, 60_000, 4, 40), 80, 5)
+    check_against_the_oracle(remapped_twice(), (5000, 21_000, 60_000, 4, 40), 80, 5)
 
 
 def check_against_the_oracle(spaces, attrs, samples, seed):
