@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import traffic
+from histograms import mount
 from switches import turned
 
 RECORDING = Path("/tmp/recording")
@@ -17,7 +18,7 @@ def run(params):
     `traffic.py`.
     """
     RECORDING.with_suffix(".sh").write_text(params["script"])
-    subprocess.run(["mount", "-t", "tracefs", "tracefs", traffic.TRACING], check=False)
+    mount()
     link = None
     for wanted in params["runs"]:
         if link != wanted["link"]:

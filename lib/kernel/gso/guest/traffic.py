@@ -11,10 +11,10 @@ import subprocess
 import time
 from pathlib import Path
 
+from histograms import TRACING, histogram, mount, trigger
 from switches import turned
 
 HERE = Path(__file__).parent
-TRACING = Path("/sys/kernel/tracing")
 FAR = "far"
 ADDRESS, OTHER, PORT = "192.0.2.1", "192.0.2.2", "4791"
 QUIET_MS = "1500"
@@ -54,8 +54,7 @@ def run(params):
 
 def attach():
     """Count calls with histograms of kprobes; what the compiler inlined is left out."""
-    if not TRACING.is_mount():
-        subprocess.run(["mount", "-t", "tracefs", "tracefs", TRACING], check=True)
+    mount()
     symbols = re.findall(
         r"^\S+ [tT] (\S+)(?:\t\[\w+\])?$", Path("/proc/kallsyms").read_text(), re.MULTILINE
     )
@@ -64,24 +63,22 @@ def attach():
         if function not in symbols:
             continue
         os.write(events, f"p:gso/{name} {function}{fetched}\n".encode())
-        trigger = TRACING / "events/gso" / name / "trigger"
-        trigger.write_text(f"hist:keys={key}")
+        trigger(f"gso/{name}", f"hist:keys={key}")
     os.close(events)
 
 
 def counted():
     """Calls so far: by name, and of those with a key by its value."""
     found = {}
-    for name, (_, _, key) in EVENTS.items():
-        hist = TRACING / "events/gso" / name / "hist"
-        if not hist.exists():
+    for name in EVENTS:
+        if not (TRACING / "events/gso" / name).exists():
             continue
-        rows = re.findall(rf"{{ {key}: +(\d+) }} hitcount: +(\d+)", hist.read_text())
-        found[name] = sum(int(hits) for _, hits in rows)
+        rows = histogram(f"gso/{name}")
+        found[name] = sum(rows.values())
         if name == "copies":
-            found["copied_bytes"] = sum(int(value) * int(hits) for value, hits in rows)
+            found["copied_bytes"] = sum(value * hits for (value,), hits in rows.items())
         if name == "completions":
-            found["completions_copied"] = sum(int(hits) for value, hits in rows if value == "0")
+            found["completions_copied"] = rows.get((0,), 0)
     return found
 
 
