@@ -34,6 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "number.h"
 #include "section.h"
 
 #define PAGE 4096UL
@@ -44,16 +45,6 @@ static unsigned long rounds, size, wrong;
 static atomic_ulong begun;	/* forks */
 static atomic_bool over, mapped;
 static char *memory;
-
-static unsigned long number(const char *text)
-{
-	char *end;
-	unsigned long found = strtoul(text, &end, 10);
-
-	if (!*text || *end)
-		errx(2, "%s: no number", text);
-	return found;
-}
 
 static void on_cpu(int cpu)
 {

@@ -28,6 +28,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "number.h"
+
 #define PAGE 4096UL
 #define PAGES 64UL
 
@@ -35,16 +37,6 @@ static const char *folder;
 static char *still, *other;
 static atomic_int go;	/* writes that the writer is to begin */
 static atomic_int done;	/* those that it is through with */
-
-static unsigned long number(const char *text)
-{
-	char *end;
-	unsigned long found = strtoul(text, &end, 10);
-
-	if (!*text || *end)
-		errx(2, "%s: no number", text);
-	return found;
-}
 
 static int opened(const char *name, int how)
 {

@@ -2,7 +2,7 @@
 /*
  * Threads that fault, and threads that change the address space meanwhile.
  *
- *	faulters threads MODE FAULTERS MAPPERS ROUNDS PAGES LOG
+ *	faulters threads MODE FAULTERS MAPPERS ROUNDS PAGES LOG FILES...
  *	faulters faults ROUNDS PAGES
  *	faulters forks ROUNDS VMAS
  *
@@ -15,7 +15,8 @@
  *			unmaps them
  *
  * LOG is the file of the kernel's log of VMA locks, or "-". The log is on from when all threads are
- * ready until all are done.
+ * ready until all are done, and what FILES say at these two moments is printed. Between them nothing
+ * of this program faults but the faulters' touches.
  *
  * faults, forks: print what touching a page takes, or a fork of a process with VMAS mappings more,
  * in ns of the guest's clock, a line a round. Under icount that is instructions.
@@ -33,8 +34,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "number.h"
+#include "section.h"
+
 #define PAGE 4096UL
 #define MOST 64
+#define STACK (64 * 1024)	/* all of it is there, so not glibc's 8 MiB a thread */
 
 enum mode { PRIVATE, SHARED, MERGING };
 
@@ -43,16 +48,7 @@ static unsigned long rounds, pages;
 static int faulters, mappers;
 static pthread_barrier_t barrier;
 static char *areas[MOST];
-
-static unsigned long number(const char *text)
-{
-	char *end;
-	unsigned long found = strtoul(text, &end, 10);
-
-	if (!*text || *end)
-		errx(2, "%s: no number", text);
-	return found;
-}
+static char said[2][256 * 1024];
 
 static unsigned long now(void)
 {
@@ -77,12 +73,14 @@ static void *fault(void *arg)
 	char *mine = areas[(long)arg];
 
 	pthread_barrier_wait(&barrier);
+	counted(1);
 	for (unsigned long r = 0; r < rounds; r++) {
 		for (unsigned long p = 0; p < pages; p++)
 			mine[p * PAGE] = 1;
 		if (madvise(mine, pages * PAGE, MADV_DONTNEED))
 			err(1, "madvise");
 	}
+	counted(0);
 	pthread_barrier_wait(&barrier);
 	return NULL;
 }
@@ -116,28 +114,39 @@ static void change(long n, unsigned long round)
 static void *map(void *arg)
 {
 	pthread_barrier_wait(&barrier);
+	counted(1);
 	for (unsigned long r = 0; r < rounds; r++)
 		change((long)arg, r);
+	counted(0);
 	pthread_barrier_wait(&barrier);
 	return NULL;
 }
 
-static void tell(const char *file, const char *word)
+/* What FILES say, each after a line of its name. */
+static void look(char **files, char *into)
 {
+	char *end = into + sizeof(said[0]);
+	ssize_t n;
 	int fd;
 
-	if (!strcmp(file, "-"))
-		return;
-	fd = open(file, O_WRONLY);
-	if (fd < 0 || write(fd, word, 1) != 1)
-		err(1, "%s", file);
-	close(fd);
+	for (; *files; files++) {
+		into += snprintf(into, end - into, "= %s\n", *files);
+		fd = open(*files, O_RDONLY);
+		if (fd < 0)
+			err(1, "%s", *files);
+		while ((n = read(fd, into, end - into - 1)) > 0)
+			into += n;
+		if (n || into == end - 1)
+			errx(1, "%s: no such file to read, or too long", *files);
+		close(fd);
+	}
 }
 
 static void threads(char **argv)
 {
 	static const char *const modes[] = { "private", "shared", "merging" };
 	pthread_t all[2 * MOST];
+	pthread_attr_t attr;
 	long n;
 
 	for (mode = PRIVATE; strcmp(argv[0], modes[mode]); mode++)
@@ -159,21 +168,25 @@ static void threads(char **argv)
 		areas[n][0] = 1;	/* its anon_vma */
 
 	pthread_barrier_init(&barrier, NULL, faulters + mappers + 1);
+	if (pthread_attr_init(&attr) || pthread_attr_setstacksize(&attr, STACK))
+		errx(1, "pthread_attr_setstacksize");
 	for (n = 0; n < faulters + mappers; n++)
-		if (pthread_create(&all[n], NULL, n < faulters ? fault : map,
+		if (pthread_create(&all[n], &attr, n < faulters ? fault : map,
 				   (void *)(n < faulters ? n : n - faulters)))
 			errx(1, "pthread_create");
-	/* Nothing but the loops faults from here on. */
-	if (mlockall(MCL_CURRENT | MCL_ONFAULT))
-		err(1, "mlockall");
-	if (munlockall())
-		err(1, "munlockall");
+	present();
+	for (n = 0; n < faulters; n++)
+		if (madvise(areas[n], pages * PAGE, MADV_DONTNEED))
+			err(1, "madvise");
+	look(argv + 6, said[0]);
 	tell(argv[5], "1");
 	pthread_barrier_wait(&barrier);
 	pthread_barrier_wait(&barrier);
 	tell(argv[5], "0");
+	look(argv + 6, said[1]);
 	for (n = 0; n < faulters + mappers; n++)
 		pthread_join(all[n], NULL);
+	printf("%s=\n%s", said[0], said[1]);
 }
 
 static void faults(char **argv)
@@ -226,7 +239,7 @@ static void forks(char **argv)
 
 int main(int argc, char **argv)
 {
-	if (argc == 8 && !strcmp(argv[1], "threads"))
+	if (argc >= 8 && !strcmp(argv[1], "threads"))
 		threads(argv + 2);
 	else if (argc == 4 && !strcmp(argv[1], "faults"))
 		faults(argv + 2);

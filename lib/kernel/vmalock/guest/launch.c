@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "number.h"
 #include "section.h"
 
 #define PAGE 4096UL
@@ -24,16 +25,6 @@
 static unsigned long areas, pages;
 static char **stacks;
 static char *room;
-
-static unsigned long number(const char *text)
-{
-	char *end;
-	unsigned long found = strtoul(text, &end, 10);
-
-	if (!*text || *end)
-		errx(2, "%s: no number", text);
-	return found;
-}
 
 /* Bytes that are touched of a thread's area; the stack is area 0. */
 static unsigned long share(unsigned long area)

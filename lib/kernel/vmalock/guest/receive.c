@@ -26,6 +26,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "number.h"
 #include "section.h"
 
 #define PAGE 4096UL
@@ -39,16 +40,6 @@ static pthread_barrier_t ready;
 static char *area;
 static atomic_bool over;
 static atomic_ulong receives, mapped, copied;
-
-static unsigned long number(const char *text)
-{
-	char *end;
-	unsigned long found = strtoul(text, &end, 10);
-
-	if (!*text || *end)
-		errx(2, "%s: no number", text);
-	return found;
-}
 
 static void connected(int *from, int *to)
 {

@@ -34,10 +34,15 @@ static inline void tell(const char *file, const char *word)
 }
 
 /* What is mapped is there from now on: no page of it faults in the section. */
-static inline void begin(const char *log)
+static inline void present(void)
 {
 	if (mlockall(MCL_CURRENT) || munlockall())
 		err(1, "mlockall");
+}
+
+static inline void begin(const char *log)
+{
+	present();
 	tell(log, "1");
 }
 

@@ -10,6 +10,7 @@ from switches import mount, turned
 
 HERE = Path(__file__).parent
 FOLDER = switches.FOLDER / "vmalock"
+VMSTAT = Path("/proc/vmstat")
 EVENTS = Path("/sys/kernel/debug/lock_event_counts")
 PIECE = 48 * 1024
 """Bytes of a log in one row, before base64."""
@@ -19,7 +20,8 @@ def run(params):
     """Yield what each of `params["runs"]` came to, and its log if it has one.
 
     A run has `mode`, `faulters`, `mappers`, `rounds`, `pages`, `log` (whether to log it),
-    `switches` and `delay_us`.
+    `switches` and `delay_us`. Its `counts` are of the time from when all threads are ready until
+    all are done, in which this program waits.
     """
     mount()
     if not (FOLDER / "log").exists():
@@ -27,12 +29,12 @@ def run(params):
     for number, one in enumerate(params["runs"]):
         (FOLDER / "delay_us").write_text(str(one["delay_us"]))
         with turned(one["switches"] | {"vmalock/count": "on"}):
-            before = counts()
             words = [one[name] for name in ("mode", "faulters", "mappers", "rounds", "pages")]
             log = FOLDER / "log" if one["log"] else "-"
-            subprocess.run([HERE / "faulters", "threads", *map(str, words), log], check=True)
-            after = counts()
+            command = [HERE / "faulters", "threads", *map(str, words), log, *files()]
+            said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         (FOLDER / "delay_us").write_text("0")
+        before, after = (counted(read_out(half)) for half in said.split("=\n"))
         yield {"run": number, "counts": {name: after[name] - before[name] for name in after}}
         if one["log"]:
             yield from ({"run": number, **row} for row in entries())
@@ -48,15 +50,32 @@ def entries():
 
 def counts():
     """What the kernel has counted of VMA locks, faults and rwsems since it booted."""
+    return counted({file: file.read_text() for file in files()})
+
+
+def files():
+    """Where the kernel says that."""
+    return [VMSTAT, FOLDER / "counters", *sorted(EVENTS.glob("rwsem_*"))]
+
+
+def read_out(said):
+    """Files by name, as faulters.c prints what they say."""
+    return {
+        Path(name): text
+        for name, _, text in (part.partition("\n") for part in said.split("= ")[1:])
+    }
+
+
+def counted(texts):
+    """Counters by name, of what `files()` say."""
     found = {}
-    for file, wanted in (
-        (Path("/proc/vmstat"), ("vma_lock_", "pgfault")),
-        (FOLDER / "counters", ""),
-    ):
-        for line in file.read_text().splitlines():
-            name, value = line.split()
-            if name.startswith(wanted):
-                found[name if wanted else f"step_{name}"] = int(value)
-    for file in EVENTS.glob("rwsem_*"):
-        found[file.name] = int(file.read_text())
+    for file, text in texts.items():
+        if file.parent == EVENTS:
+            found[file.name] = int(text)
+            continue
+        for name, value in (line.split() for line in text.splitlines()):
+            if file != VMSTAT:
+                found[f"step_{name}"] = int(value)
+            elif name.startswith(("vma_lock_", "pgfault")):
+                found[name] = int(value)
     return found

@@ -4,11 +4,10 @@ By the kernel's trace points, and by its functions under kprobes. Takes HIST_TRI
 KPROBE_EVENTS.
 """
 
-import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 
-from taken import TRACING, histogram, trigger
+from histograms import TRACING, histogram, mount, trigger
 
 MARKS = ("__vmalock_start_write", "__vma_start_write")
 """What marks a VMA: of 6.12 with the patches, which takes VMAs that are marked, too; of 7.3."""
@@ -18,7 +17,7 @@ EVENTS = {
     "locked": ("lorelab/locked", "common_pid", "&& vma != 0"),
     "refused": ("lorelab/refused", "common_pid", "&& vma == 0"),
     "marks": ("lorelab/marks", "common_pid", ""),
-    "taken": ("mmap_lock/mmap_lock_acquire_returned", "common_pid,write", "&& success == 1"),
+    "taken": ("mmap_lock/mmap_lock_acquire_returned", "common_pid,write,success", ""),
 }
 """Trace point, what its hits are told apart by, and which of them count."""
 
@@ -28,10 +27,9 @@ def counting(found):
     """Fill `found` at the end: by what was counted, hits by thread.
 
     `faults` in user mode; lock_vma_under_rcu() that `locked` a VMA or was `refused` it; `marks`;
-    `reads` and `writes` of mmap_lock.
+    `reads` and `writes` of mmap_lock, and trylocks of it that `failed`.
     """
-    if not TRACING.is_mount():
-        subprocess.run(["mount", "-t", "tracefs", "tracefs", TRACING], check=True)
+    mount()
     functions = {line.split()[2] for line in Path("/proc/kallsyms").read_text().splitlines()}
     marks = [name for name in MARKS if name in functions]
     if not marks:
@@ -57,5 +55,7 @@ def counting(found):
     (TRACING / "kprobe_events").write_text("")
     taken = hits.pop("taken")
     found |= {name: {thread: n for (thread,), n in by.items()} for name, by in hits.items()}
-    for name, kind in (("reads", 0), ("writes", 1)):
-        found[name] = {thread: n for (thread, write), n in taken.items() if write == kind}
+    found |= {"reads": {}, "writes": {}, "failed": {}}
+    for (thread, write, success), n in taken.items():
+        kind = found["failed" if not success else "writes" if write else "reads"]
+        kind[thread] = kind.get(thread, 0) + n

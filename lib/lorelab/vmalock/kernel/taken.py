@@ -6,10 +6,11 @@ from lorelab.lab.records import Record
 from lorelab.lab.run import Lab, by_boot
 from lorelab.lab.run import measure as run
 from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN
+from lorelab.vmalock.kernel.workloads import TRACED
 from lorelab.vmalock.params import Taken
 
 NAME = "vmalock/taken"
-UNITS = {"faults": "faults", "reads": "times", "writes": "times", "failed": "times"}
+COUNTED = {**TRACED, "failed": "times"}
 
 
 def measure(wanted: list[Taken], lab: Lab) -> list[Record]:
@@ -20,8 +21,8 @@ def measure(wanted: list[Taken], lab: Lab) -> list[Record]:
     Returns
     -------
     list of Record
-        As asked, of the threads of faulters.c alone, all of step 0: `faults` in user mode, and how
-        often mmap_lock was taken by `reads` and `writes`, or a trylock of it `failed`.
+        As asked, all of step 0, of the threads of faulters.c from when all are ready until each is
+        done: `TRACED`, and trylocks of mmap_lock that `failed`.
     """
     return by_boot(wanted, lambda params: params.cpus, lambda runs: _measure(runs, lab))
 
@@ -39,7 +40,7 @@ def _measure(wanted: list[Taken], lab: Lab) -> list[Record]:
     found = []
     for number, params in enumerate(wanted):
         [row] = (row for row in measured.rows if row["run"] == number)
-        counters = {name: (unit, [row[name]]) for name, unit in UNITS.items()}
+        counters = {name: (unit, [row[name]]) for name, unit in COUNTED.items()}
         laid = table(NAME, f"v{variant}", "kernel", counters, first=0)
         found.append(measured.record(NAME, params, laid, number + 1))
     return found

@@ -36,8 +36,8 @@ def measure(wanted: list[Threads], lab: Lab) -> list[Record]:
     Returns
     -------
     list of Record
-        As asked: `COUNTED`, all of step 0, for the whole guest from before the program starts until
-        it has ended.
+        As asked: `COUNTED`, all of step 0, for the whole guest from when all threads are ready
+        until all are done, in which nothing else of it runs.
     """
     return by_boot(wanted, lambda params: params.cpus, lambda runs: _measure(runs, lab))
 
