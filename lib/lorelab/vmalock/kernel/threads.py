@@ -18,6 +18,8 @@ COUNTED = {
     "step_trylock": "faults",
     "step_late": "faults",
     "step_range": "faults",
+    "step_locked": "VMAs",
+    "step_mmap": "faults",
     "step_marked": "VMAs",
     "step_marked_again": "VMAs",
     "step_wait": "VMAs",

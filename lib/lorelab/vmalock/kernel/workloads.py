@@ -44,8 +44,7 @@ def measure(wanted: list[Workloads], lab: Lab) -> list[Record]:
     -------
     list of Record
         As asked, all of step 0: what the program printed, `TRACED`, and from a kernel with the
-        patches the counters of `vmalock/threads` and `step_locked` (VMAs locked by faults and by
-        receives), these two for the whole guest.
+        patches the counters of `vmalock/threads`, these for the whole guest, receives among them.
     """
     return by_boot(wanted, lambda params: params.cpus, lambda runs: _measure(runs, lab))
 
@@ -87,7 +86,7 @@ def _measure(wanted: list[Workloads], lab: Lab) -> list[Record]:
         [row] = (row for row in measured.rows if row["run"] == number)
         counters = {
             name: (unit, [row["counts"][name]])
-            for name, unit in {**COUNTED, "step_locked": "VMAs"}.items()
+            for name, unit in COUNTED.items()
             if name in row["counts"]
         }
         for (name, unit), value in zip(SAID[params.workload].items(), row["said"], strict=True):
