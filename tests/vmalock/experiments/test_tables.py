@@ -12,6 +12,7 @@ from lorelab.vmalock.params import (
     Launch,
     Merge,
     Probed,
+    Taken,
     Timed,
     Variant,
     Workloads,
@@ -172,3 +173,13 @@ def test_recorded_workloads():
         value = asked.recorded(params).counters.set_index("counter")["value"]
         shown = table[params.path, "same VMA" if params.same else "another"]
         assert shown.dropna().to_dict() == value.to_dict()
+
+
+def test_runs_of_one_program_are_held_against_it_on_every_kernel():
+    table = views.programs().set_index(["experiment", "kernel"])
+    assert (table["compared"] == table["equal"]).all()
+    for name, model in views.COUNTED.items():
+        ours = len(records.recorded(name, model))
+        assert table.loc[(name, "6.12.117"), "runs"] == ours > 0
+    later = records.others("vmalock/taken", Taken)
+    assert table.loc[("vmalock/taken", "7.3.4"), "runs"] == len(later) > 0

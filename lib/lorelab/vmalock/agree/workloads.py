@@ -13,53 +13,32 @@ Each is counted of the program's own threads, and has to be equal. On 6.12 and 7
   parent (`dup_mmap()`); on 7.3 each of the child, too.
 - A madvise() that changes flags is a writer that marks one VMA (`madvise_update_vma()`). A receive
   takes mmap_lock for reading if it was refused its VMA.
-
-What is left depends on who comes first, and how fast two emulated CPUs are is not a thing that the
-model could know: it is not judged.
 """
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, Verdict
+from lorelab.agreement import Agreement
 from lorelab.lab.records import Record
 from lorelab.params import label
+from lorelab.vmalock.agree.follows import REASONS, judge
 from lorelab.vmalock.experiments import launch
 from lorelab.vmalock.kernel.workloads import AREAS
 from lorelab.vmalock.params import Launch, Variant, Workloads
 
-REASONS = ("step_no_vma", "step_early", "step_trylock", "step_late", "step_range")
-OPEN = ("vma_lock_retry", *REASONS, "rwsem_sleep_reader", "rwsem_sleep_writer")
+LEFT = ("vma_lock_retry", *REASONS, "rwsem_sleep_reader", "rwsem_sleep_writer")
 """Counters of the kernel that the order of events decides."""
 
 
 def agree(params: Workloads, record: Record) -> Agreement:
     """Compare what follows from the program with what the kernel counted."""
-    counters = record.counters.set_index("counter")
-    kernel = counters["value"].astype(int)
+    kernel = record.counters.set_index("counter")["value"].astype(int)
     [variant] = record.counters["variant"].unique()
     expected = {"locked + refused": _asked(params, kernel)}
     expected |= _follows(params, kernel, variant)
-    kernel["locked + refused"] = kernel["locked"] + kernel["refused"]
     if "vma_lock_abort" in kernel:
         expected["vma_lock_abort"] = kernel["refused"]
         expected["reasons of vma_lock_abort"] = kernel["refused"]
-        kernel["reasons of vma_lock_abort"] = kernel[list(REASONS)].sum()
-    rows = [
-        {
-            "counter": name,
-            "unit": counters["unit"].get(name, "faults"),
-            "model": int(value),
-            "kernel": int(kernel[name]),
-            "agrees": bool(value == kernel[name]),
-        }
-        for name, value in expected.items()
-    ]
-    table = pd.DataFrame(rows)
-    same = int(table["agrees"].sum())
-    judged = f"{same} of {len(table)} counters are what follows from the program, exactly"
-    if shown := ", ".join(name for name in OPEN if name in kernel):
-        judged += f"; not judged, for the order of events decides: {shown}"
-    return Agreement(Verdict.PASSED if same == len(table) else Verdict.FAILED, table, judged)
+    return judge(expected, record.counters, LEFT)
 
 
 def _asked(params: Workloads, kernel: pd.Series) -> int:

@@ -24,6 +24,8 @@ from lorelab.vmalock.params import (
 PAGE = 4096
 LOGGED = {"vmalock/followed": Followed, "vmalock/workloads-followed": WorkloadsFollowed}
 """Experiments whose records are logs."""
+COUNTED = {"vmalock/threads": Threads, "vmalock/taken": Taken}
+"""Experiments that count what the program of `vmalock/followed` comes to, without a log."""
 
 
 def followed() -> pd.DataFrame:
@@ -67,6 +69,27 @@ def held() -> pd.DataFrame:
         rows.append(told | counts | sums)
     order = ["kernel", "runs", "path"]
     return pd.DataFrame(rows).sort_values(order, ignore_index=True)
+
+
+def programs() -> pd.DataFrame:
+    """Every recorded run of faulters.c, held against what follows from it.
+
+    Returns
+    -------
+    DataFrame
+        A row for each `experiment` and `kernel`: how many `runs`, how many counters were `compared`
+        in all of them, and how many of these are `equal`.
+    """
+    rows = []
+    for name, model in COUNTED.items():
+        ours = [(None, params) for params in records.recorded(name, model)]
+        for release, params in [*ours, *records.others(name, model)]:
+            record = records.load(name, params, release=release)
+            agrees = experiment(name).agree(params, record).table["agrees"]
+            kernel = record.provenance.kernel.release.partition("+")[0]
+            rows.append((name, kernel, 1, len(agrees), int(agrees.sum())))
+    columns = ["experiment", "kernel", "runs", "compared", "equal"]
+    return pd.DataFrame(rows, columns=columns).groupby(columns[:2], as_index=False).sum()
 
 
 def _runs(params: Followed | Workloads) -> str:
