@@ -1,6 +1,5 @@
 """Runs of faulters.c: what follows from the program, and that one more or less of it is seen."""
 
-import pandas as pd
 import pytest
 
 from lorelab.agreement import Verdict
@@ -146,6 +145,16 @@ def test_what_the_order_of_events_decides_is_not_judged():
     assert "faults" in names(pages=511) and "faults" not in names(pages=512)
 
 
+def test_what_is_not_judged_is_named():
+    said = "; not judged, for the order of events decides: "
+    params = Taken(rounds=5, mode="shared", mappers=2)
+    found, _ = judged("vmalock/taken", params, taken(params))
+    assert found.judged.partition(said)[2] == "faults, refused, marks, failed"
+    params = Taken(rounds=5)
+    found, _ = judged("vmalock/taken", params, taken(params))
+    assert found.judged == "7 of 7 counters are what follows from the program, exactly"
+
+
 COUNTS = {
     "pgfault": 160,
     "vma_lock_success": 147,
@@ -219,7 +228,16 @@ def test_a_kernel_that_took_the_lock_with_path_mmap_is_seen():
     assert found.verdict is Verdict.PASSED, found.table
 
 
-def test_tables_have_every_column():
-    found, _ = judged("vmalock/threads", MERGING, threads(COUNTS))
-    assert isinstance(found.table, pd.DataFrame)
-    assert list(found.table) == ["counter", "unit", "model", "kernel", "agrees"]
+def test_the_faults_are_the_programs_where_no_area_is_shared():
+    found, _ = judged("vmalock/threads", MERGING, threads(COUNTS | {"pgfault": 161}))
+    row = found.table.set_index("counter").loc["pgfault"]
+    assert row.to_dict() == {"unit": "faults", "model": 160, "kernel": 161, "agrees": False}
+
+
+def test_marks_of_several_mappers_are_not_judged():
+    for mappers in (1, 2):
+        params = MERGING.model_copy(update={"mappers": mappers})
+        found, _ = judged("vmalock/threads", params, threads(COUNTS))
+        names = {"step_marked + step_wait", "step_marked_again"} & set(found.table["counter"])
+        assert bool(names) is (mappers == 1)
+        assert ("step_marked_again" in found.judged) is (mappers == 2)

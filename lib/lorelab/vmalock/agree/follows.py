@@ -67,7 +67,7 @@ def judge(expected: dict[str, int], counters: pd.DataFrame, left: Sequence[str])
     left : sequence of str
         Counters that the order of events decides; those in `expected` are judged all the same.
     """
-    kernel = counters.set_index("counter")[["unit", "value"]]
+    kernel = counters.set_index("counter")
     rows = []
     for name, value in expected.items():
         terms = kernel.loc[list(SUMS.get(name, (name,)))]
