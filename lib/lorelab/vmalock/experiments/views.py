@@ -223,8 +223,9 @@ def broken() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a run: `workload`, `config`, `without`, `rounds`, `wrong` (writes lost, or places that
-        showed the other file), and the kernel's `complaints`.
+        A row a run: `workload`, `config`, `without`, `rounds`, whether the program `ended` or was
+        killed, `wrong` (writes lost, or places that showed the other file; missing where it was
+        killed), and the kernel's `complaints`.
     """
     rows = []
     for params in records.recorded("vmalock/broken", Broken):
@@ -232,9 +233,11 @@ def broken() -> pd.DataFrame:
         said = [name.removeprefix("kernel: ") for name in found.index if name.startswith("kernel")]
         wrong = found.get("lost" if params.workload == "fork" else "stale")
         shown = params.model_dump(include={"workload", "config", "without", "rounds"})
-        rows.append(shown | {"wrong": wrong, "complaints": "; ".join(said)})
-    columns = ["workload", "config", "without", "rounds", "wrong", "complaints"]
-    return pd.DataFrame(rows)[columns].sort_values(columns[:3], ignore_index=True)
+        seen = {"ended": found["ended"] == 1, "wrong": wrong, "complaints": "; ".join(said)}
+        rows.append(shown | seen)
+    columns = ["workload", "config", "without", "rounds", "ended", "wrong", "complaints"]
+    table = pd.DataFrame(rows)[columns].astype({"wrong": "Int64"})
+    return table.sort_values(columns[:3], ignore_index=True)
 
 
 def _record(name: str, params: Params) -> records.Record:

@@ -23,8 +23,8 @@ INSTRUCTIONS = {
     "clone": 30_000,  # of a thread, with its start
 }
 """`fault` and `duplicate` are medians of the recorded runs of `vmalock/instructions`, lock=on; the
-others are estimates of their size. On a kernel built without the lock a fork takes 187 less of each
-VMA, of which the mark is a part: its lock is an object of its own, allocated with the VMA."""
+others are estimates of their size. On a kernel built without the lock a fork takes some 180 less of
+each VMA, of which the mark is a part: its lock is an object of its own, allocated with the VMA."""
 
 
 def ns(name: str) -> int:
