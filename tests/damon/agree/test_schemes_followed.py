@@ -97,7 +97,5 @@ def test_one_wrong_entry_shows(record, what):
 def test_the_model_follows_the_recorded_schemes_region_for_region(params):
     record = records.load(schemes_log.NAME, params)
     found = schemes_followed.compared(params, record)
-    # Outside of these watermarks kdamond sleeps, and the recorded run has 4 windows inside.
-    asleep = params.wmark_high == 1
-    assert found["windows"].iloc[0] > (3 if asleep else 100)
+    assert found["windows"].iloc[0] > 100
     assert found["agrees"].all()

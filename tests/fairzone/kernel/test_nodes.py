@@ -31,5 +31,7 @@ def test_the_inversion_is_there_where_the_nap_decides():
     table = views.nodes().query("mode == 'unpatched'")
     inside = table["a nap"].between(0.2, 0.65)
     assert inside.sum() >= 3 and (~inside).any()
-    assert (table[inside]["residency"] > 1.3).all() and (table[inside]["by naps"] > 60).all()
+    assert (table[inside]["residency"] > 1.3).all()
+    # That a nap decides means that most runs of kswapd begin at the end of one.
+    assert (table[inside]["by naps"] > 50).all()
     assert (table[~inside]["residency"] < 1.1).all() and (table[~inside]["by naps"] < 5).all()
