@@ -22,6 +22,11 @@ class Wide(Params):
     seed: int = param(1, "seed")
 
 
+class Repeated(Params):
+    repeats: int = param(1, "times")
+    seed: int = param(1, "seed")
+
+
 class Imagined(Params):
     cpus: int = param(2, "CPUs of the model", "CPUs", only_model=True)
 
@@ -59,6 +64,12 @@ def test_runs_of_one_cpu_are_dealt_and_come_after_what_cannot_be_parted():
         ("f/many", 9),
         ("f/many", 8),
     ]
+
+
+def test_a_run_that_is_repeated_counts_as_many_times():
+    slow = [Repeated(repeats=pool.FEWEST, seed=n) for n in range(3)]
+    assert [len(part.runs) for part in parts([(Fake(), slow)], 2)] == [2, 1]
+    assert [len(part.runs) for part in parts([(Fake(), slow[:1])], 2)] == [1]
 
 
 def test_cpus_that_only_the_model_has_take_none():

@@ -16,7 +16,7 @@ from lorelab.lab.records import Record
 from lorelab.params import Params, only_model
 
 FEWEST = 8
-"""Runs that are worth a boot of their own."""
+"""Runs that are worth a boot of their own; one that is repeated counts as many times."""
 
 
 class Measurable(Protocol):
@@ -89,7 +89,8 @@ def parts(wanted: list[tuple[Measurable, list[Params]]], cpus: int) -> list[Part
     for found, runs in wanted:
         for several, group in groupby(sorted(runs, key=_several), key=_several):
             alike = list(group)
-            of = 1 if several else max(1, min(cpus, len(alike) // FEWEST))
+            times = sum(getattr(params, "repeats", 1) for params in alike)
+            of = 1 if several else max(1, min(cpus, len(alike), times // FEWEST))
             dealt += [Part(several, of, found, alike[n::of]) for n in range(of)]
     return sorted(dealt, key=lambda part: (not part.several, part.of))
 
