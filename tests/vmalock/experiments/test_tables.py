@@ -87,6 +87,16 @@ def test_receives_by_the_length_of_a_call():
     assert row["wait of a call"] == int(found["vma_wait"])
 
 
+def test_a_call_by_the_length_of_a_receive():
+    table = zerocopy.by_receive(lengths=(1000, 100_000)).set_index("receive_ns")
+    assert table["wait for the VMA"].is_monotonic_increasing
+    found = of("zerocopy", Zerocopy(receive_ns=100_000, same=True, interval_us=200, ms=50))
+    row = table.loc[100_000]
+    assert row["wait for the VMA"] == int(found["vma_wait"])
+    assert (row["p50"], row["p99"]) == (found["write_p50"], found["write_p99"])
+    assert row["calls"] == found["writes"]
+
+
 def test_a_benefit_is_less_about_or_more_than_the_figure():
     table = performance.region(75)
     gains = table[table["faster"]]

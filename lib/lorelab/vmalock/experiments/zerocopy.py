@@ -40,3 +40,28 @@ def by_call(lengths: tuple[int, ...] = (1000, 10_000, 100_000)) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
+
+
+def by_receive(lengths: tuple[int, ...] = (1000, 10_000, 100_000, 10**6)) -> pd.DataFrame:
+    """What receives of some length cost a madvise() for the VMA that they hold.
+
+    Returns
+    -------
+    DataFrame
+        A row for each length of a receive under the VMA's lock (`receive_ns`): the wait of a call
+        for receivers of the VMA, median and 99th percentile of a call [ns], and calls in 50 ms.
+    """
+    rows = []
+    for length in lengths:
+        params = Zerocopy(receive_ns=length, same=True, interval_us=200, ms=50)
+        found = simulate(params).set_index("counter")["value"]
+        rows.append(
+            {
+                "receive_ns": length,
+                "wait for the VMA": int(found["vma_wait"]),
+                "p50": int(found["write_p50"]),
+                "p99": int(found["write_p99"]),
+                "calls": int(found["writes"]),
+            }
+        )
+    return pd.DataFrame(rows)
