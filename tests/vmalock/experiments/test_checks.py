@@ -1,6 +1,7 @@
 """The experiments that search the protocol: what they count, and what their tables say."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lorelab.errors import BadInput
@@ -33,6 +34,34 @@ def test_a_mutation_is_told_step_by_step_in_its_own_configuration():
     at = steps.set_index("statement")["step"]
     assert at["up_write of mmap_lock"] < at["rcu_read_unlock"]
     assert steps["thread"].str[0].astype(int).max() == 2
+
+
+def test_an_interleaving_is_written_a_line_a_step_with_what_it_changed():
+    first, last = ["step", "thread", "statement"], ["vm_lock_seq", "count", "exclusive"]
+    names = [*first, "mm_lock_seq", "mmap_lock", *last]
+    rows = [
+        (1, "0 fault", "down_read_trylock", 0, "free", 7, 1, 0),
+        (2, "2 flags", "down_write", 0, "write", 7, 1, 0),
+        (3, "2 flags", "store of vm_lock_seq", 1, "write", 1, 0, 1),
+        (4, "0 fault", "set_pte", 1, "1 reading", 1, 0, 0),
+    ]
+    assert protocol.written(pd.DataFrame(rows, columns=names)).splitlines() == [
+        "at first: mm_lock_seq 0, mmap_lock free, vm_lock_seq 7, vm_lock 1 reading",
+        "0 fault   1  down_read_trylock",
+        "2 flags   2      down_write            mmap_lock write",
+        "          3      store of vm_lock_seq  mm_lock_seq 1, vm_lock_seq 1, vm_lock write",
+        "0 fault   4  set_pte                   mmap_lock 1 reading, vm_lock free",
+    ]
+
+
+@pytest.mark.parametrize("name", configurations.MUTATIONS)
+def test_each_mutation_is_written_from_its_first_step_to_its_last(name):
+    found = protocol.mutant(Variant.V6_12, name)
+    steps = protocol.interleaving(found)
+    lines = protocol.written(steps).splitlines()[1:]
+    assert found.rule is not None
+    assert [int(line[8:11]) for line in lines] == steps["step"].tolist()
+    assert all(name in line for line, name in zip(lines, steps["statement"], strict=True))
 
 
 def test_several_steps_can_be_left_out_and_a_configuration_written_out():

@@ -161,13 +161,61 @@ def interleaving(found: Searched) -> pd.DataFrame:
     )
 
 
+def written(steps: pd.DataFrame) -> str:
+    """An interleaving of v2 or 6.12 as text: a line a step, an indent of its own for each thread.
+
+    Parameters
+    ----------
+    steps : DataFrame
+        Of `interleaving`.
+
+    Returns
+    -------
+    str
+        Who goes on, where that changes; number and statement of the step; and on its right what
+        it changed of the two sequences, of mmap_lock, and of the lock of the VMA.
+    """
+    threads = sorted(set(steps["thread"]))
+    statements = [
+        f"{'' if thread == before else thread:<9}{step:>2}  {'    ' * threads.index(thread)}{name}"
+        for before, thread, step, name in zip(
+            steps["thread"].shift(), steps["thread"], steps["step"], steps["statement"], strict=True
+        )
+    ]
+    told = pd.DataFrame(
+        {
+            "mm_lock_seq": steps["mm_lock_seq"].astype(str),
+            "mmap_lock": steps["mmap_lock"],
+            "vm_lock_seq": steps["vm_lock_seq"].astype(str),
+            "vm_lock": np.where(
+                steps["exclusive"] > 0, "write", steps["count"].astype(str) + " reading"
+            ),
+        }
+    ).replace("0 reading", "free")
+    first = ", ".join(f"{name} {value}" for name, value in told.iloc[0].items())
+    changed = told != told.shift().fillna(told)
+    after = [
+        ", ".join(f"{name} {value}" for name, value in row.items() if changed.loc[n, name])
+        for n, row in told.iterrows()
+    ]
+    width = max(map(len, statements)) + 2
+    lines = [
+        f"{line:<{width}}{last}".rstrip() for line, last in zip(statements, after, strict=True)
+    ]
+    return "\n".join([f"at first: {first}", *lines])
+
+
+def mutant(variant: Variant, name: str, sequence_bits: int = 3) -> Searched:
+    """What the search says of a mutation, in the configuration that it brings."""
+    chosen = configurations.CONFIGURATIONS[MUTATIONS[name].configuration]
+    return search(variant, chosen, sequence_bits, configurations.mutated(variant, name))
+
+
 def mutations(variant: Variant, sequence_bits: int = 3) -> pd.DataFrame:
     """What the search says of each mutation: a row each, with the first rule that breaks."""
     rows = []
     for name, mutation in MUTATIONS.items():
-        chosen = configurations.CONFIGURATIONS[mutation.configuration]
-        without = configurations.mutated(variant, name)
-        found = search(variant, chosen, sequence_bits, without)
+        found = mutant(variant, name, sequence_bits)
         rows.append(
             {
                 "mutation": name.upper(),
