@@ -62,8 +62,14 @@ def test_repeats_that_are_all_the_same():
     assert found.refuses == 0.5
 
 
-def test_nothing_follows_from_a_mean_of_zero_or_from_one_repeat_each():
-    for before, after in (([0.0, 0.0], [1.0, 2.0]), ([1.0, 2.0], [0.0, 0.0]), ([1.0], [1.01])):
+def test_nothing_follows_from_a_mean_of_zero():
+    for before, after in (([0.0, 0.0], [1.0, 2.0]), ([1.0, 2.0], [0.0, 0.0]), ([0.0], [1.0])):
         found = ratio(before, after)
         assert math.isnan(found.estimate)
         assert found.refuses == math.inf
+
+
+def test_of_one_repeat_each_only_the_estimate_is_known():
+    found = ratio([2.0], [3.0])
+    assert found == (1.5, 0.0, math.inf)
+    assert found.refuses == math.inf

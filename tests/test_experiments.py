@@ -87,9 +87,8 @@ def test_without_a_word_of_its_own_every_step_has_to_be_equal(rooms):
     same, other = (SimpleNamespace(counters=counted(*values)) for values in ((1, 2), (1, 3)))
     assert ASKED.agree(Params(), same).verdict == Verdict.PASSED
     assert ASKED.agree(Params(), other).verdict == Verdict.FAILED
-    assert ASKED.repeats
-    assert ASKED.again(same, same).verdict == Verdict.PASSED
-    assert ASKED.again(same, other).verdict == Verdict.FAILED
+    assert ASKED.again(Params(), same, same).verdict == Verdict.PASSED
+    assert ASKED.again(Params(), same, other).verdict == Verdict.FAILED
 
 
 def test_an_experiment_may_judge_by_itself(rooms):
@@ -97,9 +96,19 @@ def test_an_experiment_may_judge_by_itself(rooms):
     rooms("agree", agree=lambda params, record: held)
     ASKED.check_agrees()
     assert ASKED.agree(Params(), None) is held
-    # The kernel draws numbers of its own.
-    assert not ASKED.repeats and ASKED.again(None, None) is None
-    rooms("agree", again=lambda recorded, measured: held)
-    assert ASKED.repeats and ASKED.again(None, None) is held
+
+
+def test_a_run_measured_anew_is_held_against_the_model_or_as_the_experiment_says(rooms):
+    held = Agreement(Verdict.UNDECIDED, counted(1), "by chance")
+    asked = []
+    rooms("agree", agree=lambda *of: asked.append(of) or held)
+    assert ASKED.again("params", "recorded", "measured") is held
+    rooms("agree", again=lambda *of: asked.append(of) or held)
+    assert ASKED.again("params", "recorded", "measured") is held
+    assert asked == [("params", "measured"), ("params", "recorded", "measured")]
+
+
+def test_what_is_only_measured_anew_agrees_with_no_model(rooms):
+    rooms("agree", again=lambda *of: None)
     with pytest.raises(BadInput, match="no model half to agree with"):
         ASKED.agree(Params(), None)

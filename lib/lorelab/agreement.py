@@ -15,6 +15,9 @@ REFUSED = 0.10
 """Deviation that a judgement has to refuse before what it lets pass has passed."""
 RESAMPLES = 4_000
 """Of the bootstrap; its bounds are then off by some hundredth of their distance."""
+ANEW = 0.001
+"""Chance that a kernel as it was is told from the record in one comparison by means. A `lab verify`
+of all designs makes some 50, so one of twenty of them says so of a right kernel."""
 KEY = ["design", "experiment", "variant", "step", "counter", "unit"]
 
 
@@ -199,13 +202,15 @@ def by_means(
     per: str | None = None,
     told: tuple[str, ...] = (),
     within: float = REFUSED,
+    timing: tuple[str, ...] = (),
+    chance: float = 0.05,
 ) -> Agreement:
     """Judge by the ratio of means over runs, counter by counter (`lorelab.equivalence`).
 
     A counter passes if its ratio is shown to be within `within` of 1 at 95 %, so that a larger
     deviation would have been refused. It fails if it is not, and its ratio is shown to be other
-    than 1: at 95 % for all counters together (Bonferroni), so that a right model fails in one
-    comparison of twenty, however many counters that has. Otherwise it is undecided. More runs
+    than 1: at `1 - chance` for all counters together (Bonferroni), so that a right model fails in
+    one comparison of twenty, however many counters that has. Otherwise it is undecided. More runs
     of either side only narrow the intervals.
 
     Parameters
@@ -218,6 +223,11 @@ def by_means(
         Counters that the model has from the kernel, or that follow from such; shown, not judged.
     within : float
         Deviation that has to be refused.
+    timing : tuple of str
+        Counters that follow from the order in which CPUs get on. Where the runs of a side differ in
+        them, they are shown, not judged.
+    chance : float
+        That a right model fails.
 
     Returns
     -------
@@ -225,7 +235,7 @@ def by_means(
         Its table has, for each counter of both sides, `counter`, `unit`, `runs` (of the kernel),
         `model_runs`, `model` and `kernel` (means), `ratio` (kernel over model), `low` and `high`
         (95 %), `refuses` (the smallest deviation that would have been refused), `verdict`
-        (a `Verdict`, or `told`) and `agrees` (false where it failed).
+        (a `Verdict`, `told` or `timing`) and `agrees` (false where it failed).
     """
     sides = [_runs(side, per) for side in (model, kernel)]
     names = [name for name in sides[1] if name in sides[0] and name != per]
@@ -233,13 +243,17 @@ def by_means(
     missing = [name for name in sides[1] if name not in sides[0] and name != per]
     if missing:
         raise ValueError(f"the model does not have {', '.join(missing)}")
-    judged = [name for name in names if name not in told]
+    aside = dict.fromkeys(told, "told")
+    for name in set(timing).intersection(names):
+        if any((side[name] != side[name].iloc[0]).any() for side in sides):
+            aside[name] = "timing"
+    judged = [name for name in names if name not in aside]
     rows = []
     for name in names:
         said, measured = (side[name].dropna() for side in sides)
         found = equivalence.ratio(said, measured)
-        apart = equivalence.ratio(said, measured, 1 - 0.05 / max(1, len(judged)))
-        verdict = "told" if name in told else str(_by_ratio(found, apart, within))
+        apart = equivalence.ratio(said, measured, 1 - chance / max(1, len(judged)))
+        verdict = aside.get(name) or str(_by_ratio(found, apart, within))
         rows.append(
             {
                 "counter": name,
@@ -257,15 +271,32 @@ def by_means(
             }
         )
     table = pd.DataFrame(rows)
-    verdict = worst(table.loc[table["verdict"] != "told", "verdict"])
+    verdict = worst(table.loc[table["counter"].isin(judged), "verdict"])
     passed = int((table["verdict"] == Verdict.PASSED).sum())
     sentence = (
         f"by means over runs: {passed} of {len(judged)} counters are shown to be within "
         f"{within:.0%} at 95 %"
     )
-    if told_here := [name for name in names if name in told]:
+    if told_here := [name for name in names if aside.get(name) == "told"]:
         sentence += f"; the model was told {', '.join(told_here)}"
+    if timed := [name for name in names if aside.get(name) == "timing"]:
+        sentence += f"; not judged, for timing alone decides: {', '.join(timed)}"
     return Agreement(verdict, table, sentence)
+
+
+def anew(
+    recorded: pd.DataFrame,
+    measured: pd.DataFrame,
+    per: str | None = None,
+    told: tuple[str, ...] = (),
+    within: float = REFUSED,
+    timing: tuple[str, ...] = (),
+) -> Agreement:
+    """Judge runs measured anew by their means and those of the recorded ones, as `by_means()`.
+
+    One of many such comparisons, so a right kernel fails it with a chance of `ANEW`.
+    """
+    return by_means(recorded, measured, per, told, within, timing, ANEW)
 
 
 def worst(verdicts: Sequence[str]) -> Verdict:

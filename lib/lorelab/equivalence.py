@@ -51,21 +51,23 @@ def ratio(before: Sequence[float], after: Sequence[float], confidence: float = 0
     -------
     Ratio
         `EQUAL` where all repeats of both sides are the same; `UNKNOWN` where one mean is 0 and the
-        other is not, or where both sides have one repeat and these differ.
+        other is not. Of one repeat on either side that differ nothing is known but the estimate.
     """
     sides = [np.asarray(repeats, float) for repeats in (before, after)]
     if len({*sides[0], *sides[1]}) == 1:
         return EQUAL
-    if min(side.mean() for side in sides) <= 0 or max(len(side) for side in sides) == 1:
+    if min(side.mean() for side in sides) <= 0:
         return UNKNOWN
+    estimate = float(sides[1].mean() / sides[0].mean())
+    if max(len(side) for side in sides) == 1:
+        return UNKNOWN._replace(estimate=estimate)
     spreads = [side.std(ddof=1) / side.mean() if len(side) > 1 else np.nan for side in sides]
     known = [spread for spread in spreads if not np.isnan(spread)]
     spreads = [known[0] if np.isnan(spread) else spread for spread in spreads]
     parts = [spread**2 / len(side) for spread, side in zip(spreads, sides, strict=True)]
-    estimate = sides[1].mean() / sides[0].mean()
     error = np.sqrt(sum(parts))
     if error == 0:
         return Ratio(estimate, estimate, estimate)
     freedom = min(len(side) for side in sides if len(side) > 1) - 1
     reach = stdtrit(freedom, (1 + confidence) / 2) * error
-    return Ratio(float(estimate), float(estimate * np.exp(-reach)), float(estimate * np.exp(reach)))
+    return Ratio(estimate, float(estimate * np.exp(-reach)), float(estimate * np.exp(reach)))

@@ -94,22 +94,18 @@ class Experiment:
                 f"{self.name} has no model half to agree with; use `lorelab kernel {self.name}`"
             )
 
-    def again(self, recorded: "Record", measured: "Record") -> "Agreement | None":
+    def again(self, params: Params, recorded: "Record", measured: "Record") -> "Agreement":
         """Hold a run measured anew against the recorded one.
 
-        None where the kernel draws random numbers of its own, and so never says the same again:
-        where `agree` is the experiment's own and it has no `again`.
+        As the experiment says, or step by step. Where it only says how a run is held against the
+        model or its program, the new run is, as the recorded one was: what the kernel draws or who
+        comes first makes two runs different, and all that follows from it is in the model.
         """
         if judge := self._judge("again"):
-            return judge(recorded, measured)
-        if not self.repeats:
-            return None
+            return judge(params, recorded, measured)
+        if judge := self._judge("agree"):
+            return judge(params, measured)
         return import_module("lorelab.agreement").equal(recorded.counters, measured.counters)
-
-    @property
-    def repeats(self) -> bool:
-        """Whether a run measured anew can be held against the recorded one."""
-        return not self._has("agree") or self._judge("again") is not None
 
     def recorded(self, params: Params, before: "datetime | None" = None) -> "Record | None":
         """The newest recorded kernel run of exactly these parameters, if there is one.

@@ -37,7 +37,7 @@ class Fake:
     name: str = NAME
     design: str = "design"
     Params: type = Some
-    repeats: bool = True
+    halves: str = "model and kernel"
     verdict: Verdict | None = None
     booted: list = field(default_factory=list)
     lab: Lab | None = None
@@ -59,7 +59,7 @@ class Fake:
         model = table(NAME, "v", "model", {"swpout": ("folios", [params.seed, params.seed])})
         return self.judged(equal(model, measured.counters))
 
-    def again(self, before, measured):
+    def again(self, params, before, measured):
         return self.judged(equal(before.counters, measured.counters))
 
     def judged(self, found):
@@ -352,15 +352,16 @@ def test_the_runs_of_one_design(fake, monkeypatch, door):
 
 
 def test_verify_names_what_it_leaves_out_and_fails_when_it_checked_nothing(fake, monkeypatch):
-    """Where a kernel draws random numbers of its own."""
-    drawn = replace(fake, name="design/drawn", repeats=False, adds=1, booted=[])
-    monkeypatch.setattr(cli, "experiments", lambda design=None: {NAME: fake, "design/drawn": drawn})
+    new = replace(fake, name="design/new", booted=[])
+    alone = replace(new, name="design/alone", halves="model")
+    every = {one.name: one for one in (fake, new, alone)}
+    monkeypatch.setattr(cli, "experiments", lambda design=None: every)
     run("kernel", NAME, "--record")
     said = run("lab", "verify")
-    assert "left out, for the kernel never says the same again: design/drawn\n" in said
+    assert "left out, for no run on our kernels is recorded: design/new\n" in said
     assert "1 runs, of a kind each: 1 passed, 0 failed, 0 undecided\n" in said
-    assert not drawn.booted
-    fake.repeats = False
+    assert not new.booted
+    del every[NAME]
     with pytest.raises(RunFailed, match="nothing was measured again"):
         run("lab", "verify")
 

@@ -17,11 +17,12 @@ def test_a_variant_that_no_kernel_has():
 
 
 def test_a_record_agrees_with_itself_and_not_with_a_tenth_more():
-    record = experiment("gso/breakeven").recorded(Breakeven(length=64_400))
-    assert again(record, record).verdict == Verdict.PASSED
+    params = Breakeven(length=64_400)
+    record = experiment("gso/breakeven").recorded(params)
+    assert again(params, record, record).verdict == Verdict.PASSED
     more = record.counters.astype({"value": float})
     more.loc[more["counter"] == "instructions", "value"] *= 1.1
-    assert again(record, record._replace(counters=more)).verdict == Verdict.FAILED
+    assert again(params, record, record._replace(counters=more)).verdict == Verdict.FAILED
 
 
 def test_a_copied_byte_is_an_instruction_and_a_lent_one_is_none():

@@ -8,11 +8,12 @@ from lorelab.gso.params import VhostCost
 
 
 def test_a_record_agrees_with_itself_and_not_with_a_tenth_more():
-    record = experiment("gso/vhost-cost").recorded(VhostCost())
-    assert again(record, record).verdict == Verdict.PASSED
+    params = VhostCost()
+    record = experiment("gso/vhost-cost").recorded(params)
+    assert again(params, record, record).verdict == Verdict.PASSED
     more = record.counters.astype({"value": float})
     more.loc[more["counter"] == "instructions", "value"] *= 1.1
-    assert again(record, record._replace(counters=more)).verdict == Verdict.FAILED
+    assert again(params, record, record._replace(counters=more)).verdict == Verdict.FAILED
 
 
 def test_lending_saves_the_more_the_larger_the_packet():

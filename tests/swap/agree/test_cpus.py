@@ -21,5 +21,15 @@ def test_the_model_is_in_the_range_of_the_repeats(params):
     assert held.verdict != Verdict.FAILED
 
 
-def test_the_scheduler_never_says_the_same_again():
-    assert not FOUND.repeats
+def test_how_often_a_task_moves_is_told():
+    params = RECORDED[0]
+    record = FOUND.recorded(params)
+    counters = record.counters
+    moved = counters["value"].where(counters["counter"] != "migrations", 5)
+    for held in (
+        FOUND.agree(params, record),
+        FOUND.again(params, record, record._replace(counters=counters.assign(value=moved))),
+    ):
+        assert held.verdict == Verdict.PASSED
+        told = held.table[held.table["verdict"] == "told"]
+        assert told["counter"].tolist() == ["migrations"]

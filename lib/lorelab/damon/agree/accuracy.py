@@ -7,7 +7,16 @@ import pandas as pd
 
 from lorelab import agreement
 from lorelab.agreement import Agreement
-from lorelab.damon.agree.runs import RUNS, WITHIN, alike, intervals, judged, recorded, seeded
+from lorelab.damon.agree.runs import (
+    RUNS,
+    WITHIN,
+    alike,
+    anew,
+    intervals,
+    judged,
+    recorded,
+    seeded,
+)
 from lorelab.damon.experiments import accuracy, truth
 from lorelab.damon.params import Accuracy
 from lorelab.lab.records import Record
@@ -37,7 +46,7 @@ def sides(params: Accuracy, measured: Record) -> Sides:
         Runs of the kernel. If they are the recorded ones, those with other seeds come with them.
     """
     kernels = recorded("damon/accuracy", params, measured)
-    kernel = _joined([one[~one["counter"].isin(accuracy.DISTRIBUTIONS)] for one in kernels])
+    kernel = _joined(kernels)
     like = alike(params, kernel)
     number = max(RUNS, 2 * kernel["step"].max())
     each = [seeded(params, params.seed + n) for n in range(number)]
@@ -54,9 +63,10 @@ def sides(params: Accuracy, measured: Record) -> Sides:
 
 
 def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    # As if all runs were of one record.
+    # The figures, as if all runs were of one record.
     found, before = [], 0
     for part in parts:
+        part = part[~part["counter"].isin(accuracy.DISTRIBUTIONS)]
         found.append(part.assign(step=part["step"] + before))
         before += part["step"].max()
     return pd.concat(found, ignore_index=True)
@@ -66,6 +76,16 @@ def agree(params: Accuracy, record: Record) -> Agreement:
     """Judge figures and distributions as `compared()` says."""
     how = f"ranges meet, no means are apart by {WITHIN:.0%}, nor distributions by chance"
     return judged(compared(params, record), how)
+
+
+def again(params: Accuracy, before: Record, measured: Record) -> Agreement:
+    """Compare the mean figures of the recorded runs with those of the new ones.
+
+    What is counted of all runs together, the distributions, has no spread to judge it by: how far
+    they are apart by chance only the model's runs say, and `agree` holds them against these.
+    """
+    kernels = recorded("damon/accuracy", params, before)
+    return anew(_joined(kernels), _joined([measured.counters]), "runs")
 
 
 def compared(params: Accuracy, measured: Record) -> pd.DataFrame:

@@ -4,17 +4,31 @@ import numpy as np
 import pandas as pd
 
 from lorelab import agreement
-from lorelab.agreement import Agreement
-from lorelab.damon.agree.runs import TICK_US, alike, judged
+from lorelab.agreement import Agreement, Verdict
+from lorelab.damon.agree.runs import TICK_US, alike, anew, judged
 from lorelab.damon.experiments import hotspot
 from lorelab.damon.params import Hotspot, Speeds
 from lorelab.lab.records import Record
+
+DRAWN = {"wait": "windows", "nr_regions": "regions"}
+"""Counters that the kernel's random numbers decide, and their units."""
 
 
 def agree(params: Hotspot, record: Record) -> Agreement:
     """Judge medians by the quotients that the runs leave open, and what has to be exact."""
     how = "the runs leave open that medians are the same, and what is exact is"
     return judged(compared(params, record), how)
+
+
+def again(params: Hotspot, before: Record, measured: Record) -> Agreement:
+    """Compare the mean of the recorded runs with that of the new ones, and what has to be exact."""
+    sides = (one.counters[one.counters["counter"].isin(DRAWN)] for one in (before, measured))
+    held = anew(*sides)
+    exact = _exact(params, measured).assign(verdict=Verdict.PASSED)
+    exact.loc[~exact["agrees"], "verdict"] = Verdict.FAILED
+    table = pd.concat([held.table, exact], ignore_index=True)
+    right = f"{exact['agrees'].sum()} of {len(exact)} that have to be exact are"
+    return Agreement(agreement.worst(table["verdict"]), table, f"{held.judged}; {right}")
 
 
 def compared(params: Hotspot, measured: Record) -> pd.DataFrame:
@@ -33,21 +47,27 @@ def compared(params: Hotspot, measured: Record) -> pd.DataFrame:
     kernel = measured.counters.groupby("counter")["value"]
     model = hotspot.simulate(twice, speeds).groupby("counter")["value"]
     rows = []
-    for counter, unit in (("wait", "windows"), ("nr_regions", "regions")):
+    for counter, unit in DRAWN.items():
         runs, simulated = (list(side.get_group(counter)) for side in (kernel, model))
         low, _, high = agreement.quotient(simulated, runs)
         medians = float(np.median(runs)), float(np.median(simulated))
         rows.append((counter, unit, *medians, low, high, low <= 1 <= high))
-    total = kernel.sum()
-    exact = float(total["as_shared"]), float(total["told"])
-    rows.append(("as_shared", "windows", *exact, np.nan, np.nan, exact[0] == exact[1]))
-    reached = params.rand64 and total["wide"] > 0
-    drawn = float(total["out_of_reach"])
-    rows.append(("out_of_reach", "draws", drawn, np.nan, np.nan, np.nan, (drawn > 0) == reached))
     names = ["counter", "unit", "kernel", "model", "low", "high", "agrees"]
-    table = pd.DataFrame(rows, columns=names)
+    drawn = pd.DataFrame(rows, columns=names)
+    table = pd.concat([drawn, _exact(params, measured)], ignore_index=True)
     refuses = np.maximum(table["high"] - 1, 1 - table["low"])
     return table.assign(refuses=refuses.fillna(0.0))
+
+
+def _exact(params: Hotspot, measured: Record) -> pd.DataFrame:
+    total = measured.counters.groupby("counter")["value"].sum()
+    shared, told, drawn = (float(total[name]) for name in ("as_shared", "told", "out_of_reach"))
+    reached = params.rand64 and total["wide"] > 0
+    rows = [
+        ("as_shared", "windows", shared, told, shared == told),
+        ("out_of_reach", "draws", drawn, np.nan, bool((drawn > 0) == reached)),
+    ]
+    return pd.DataFrame(rows, columns=["counter", "unit", "kernel", "model", "agrees"])
 
 
 def at_speed(params: Hotspot, measured: Record) -> tuple[Hotspot, Speeds]:

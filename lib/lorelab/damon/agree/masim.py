@@ -4,7 +4,16 @@ import pandas as pd
 
 from lorelab import counters
 from lorelab.agreement import Agreement
-from lorelab.damon.agree.runs import NOT_COMPARED, RUNS, alike, intervals, judged, recorded, seeded
+from lorelab.damon.agree.runs import (
+    NOT_COMPARED,
+    RUNS,
+    alike,
+    anew,
+    intervals,
+    judged,
+    recorded,
+    seeded,
+)
 from lorelab.damon.experiments import masim, truth
 from lorelab.damon.params import Masim
 from lorelab.lab.records import Record
@@ -13,6 +22,12 @@ from lorelab.lab.records import Record
 def agree(params: Masim, record: Record) -> Agreement:
     """Judge sums over the windows of a run, for each window, by whether their ranges meet."""
     return judged(compared(params, record), "ranges of sums per window meet")
+
+
+def again(params: Masim, before: Record, measured: Record) -> Agreement:
+    """Compare a run's sums, for each window, with those of the recorded runs of any seed."""
+    sides = totals(recorded("damon/masim", params, before)), totals([measured.counters])
+    return anew(*sides, "windows")
 
 
 def compared(params: Masim, measured: Record) -> pd.DataFrame:

@@ -89,6 +89,12 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
     return table.assign(ratio=table["model"] / table["mean"].replace(0, np.nan))
 
 
+def anew(before: pd.DataFrame, after: pd.DataFrame, per: str | None = None) -> Agreement:
+    """As `lorelab.agreement.anew()`, of what the model is not told."""
+    sides = (side[~side["counter"].isin(NOT_COMPARED)] for side in (before, after))
+    return agreement.anew(*sides, per)
+
+
 def _rates(counters: pd.DataFrame, per: str) -> pd.DataFrame:
     runs = counters.pivot_table(index="step", columns="counter", values="value", sort=False)
     return runs.div(runs[per], axis="index")

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from lorelab.agreement import Agreement
-from lorelab.damon.agree.runs import RUNS, WITHIN, intervals, judged
+from lorelab.damon.agree.runs import RUNS, WITHIN, anew, intervals, judged
 from lorelab.damon.experiments import schemes
 from lorelab.damon.params import TOOK, Schemes, Speeds
 from lorelab.errors import BadInput
@@ -14,6 +14,11 @@ def agree(params: Schemes, record: Record) -> Agreement:
     """Judge totals of runs by whether their ranges meet, or their means are within 5 %."""
     how = f"ranges of totals meet, or means are within {WITHIN:.0%}"
     return judged(compared(params, record), how)
+
+
+def again(params: Schemes, before: Record, measured: Record) -> Agreement:
+    """Compare the mean totals of the recorded runs with those of the new ones."""
+    return anew(before.counters, measured.counters, "runs")
 
 
 def compared(params: Schemes, measured: Record) -> pd.DataFrame:

@@ -8,7 +8,7 @@ both by themselves. A run of the model stands beside each of the kernel.
 import numpy as np
 import pandas as pd
 
-from lorelab.agreement import Agreement, by_means
+from lorelab.agreement import Agreement, anew, by_means
 from lorelab.counters import table
 from lorelab.fairzone.experiments import reread
 from lorelab.fairzone.model.zones import Node
@@ -60,6 +60,12 @@ def rates(params: Reread, counters: pd.DataFrame, source: str) -> pd.DataFrame:
             hits = wide[f"{phase}_hits"].clip(lower=0) / much
             found[f"{phase}_hits"] = ("of the pages", hits.tolist())
     return table(reread.NAME, params.mode, source, found)
+
+
+def again(params: Reread, recorded: Record, measured: Record) -> Agreement:
+    """By means over the repeats, recorded and new; a deviation of 5 % would have to be refused."""
+    sides = [rates(params, one.counters, "kernel") for one in (recorded, measured)]
+    return anew(*sides, within=WITHIN)
 
 
 def agree(params: Reread, record: Record) -> Agreement:

@@ -3,10 +3,11 @@
 There is no model of it.
 """
 
-from lorelab.agreement import Agreement, by_range, intervals
+from lorelab.agreement import Agreement, anew
+from lorelab.gso.params import VhostCost
 from lorelab.lab.records import Record
 
 
-def again(recorded: Record, measured: Record) -> Agreement:
-    """Compare the range of the recorded repeats, a packet, with that of the new ones."""
-    return by_range(intervals(recorded.counters, measured.counters, "sends"))
+def again(params: VhostCost, recorded: Record, measured: Record) -> Agreement:
+    """Compare the mean of the recorded repeats, a packet, with that of the new ones."""
+    return anew(recorded.counters, measured.counters, "sends")

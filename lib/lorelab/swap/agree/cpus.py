@@ -1,18 +1,23 @@
 """`swap/cpus`: the repeats of a kernel against as many of the model's."""
 
-from lorelab.agreement import Agreement, by_range, intervals
+from lorelab.agreement import Agreement, anew, by_means
 from lorelab.lab.records import Record
 from lorelab.swap.experiments.cpus import simulate
 from lorelab.swap.params import Cpus
 
+TOLD = ("migrations",)
+"""How often a task moves is between scheduler and host: 2 moves in a repeat on a busy host, fewer
+than 1 on an idle one."""
+
 
 def agree(params: Cpus, record: Record) -> Agreement:
-    """Let the model's task move as often as the kernel's did, and compare ranges.
-
-    How often is between scheduler and host: 2 moves in a repeat on a busy host, fewer than 1 on an
-    idle one. So a run measured anew can't be held against the record.
-    """
+    """Let the model's task move as often as the kernel's did, and compare means."""
     counted = record.counters
     moves = counted.loc[counted["counter"] == "migrations", "value"].mean()
     model = simulate(params.model_copy(update={"moves": float(moves)}))
-    return by_range(intervals(model, counted, "folios"))
+    return by_means(model, counted, "folios", TOLD)
+
+
+def again(params: Cpus, recorded: Record, measured: Record) -> Agreement:
+    """Compare the mean of the recorded repeats with that of the new ones."""
+    return anew(recorded.counters, measured.counters, "folios", TOLD)

@@ -5,13 +5,14 @@ There is no model of it.
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, by_range, intervals, quotient
+from lorelab.agreement import Agreement, anew, quotient
 from lorelab.lab.records import Record
+from lorelab.swap.params import Instructions
 
 
-def again(recorded: Record, measured: Record) -> Agreement:
-    """Compare the range of the recorded repeats, a page, with that of the new ones."""
-    return by_range(intervals(recorded.counters, measured.counters, "pages"))
+def again(params: Instructions, recorded: Record, measured: Record) -> Agreement:
+    """Compare the mean of the recorded repeats, a page, with that of the new ones."""
+    return anew(recorded.counters, measured.counters, "pages")
 
 
 def more(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:

@@ -1,8 +1,6 @@
 """`swap/usemem`: repeats of a kernel, a page swapped out, against the model's one run."""
 
-import pandas as pd
-
-from lorelab.agreement import Agreement, by_range, intervals
+from lorelab.agreement import Agreement, anew, by_range, intervals
 from lorelab.lab.records import Record
 from lorelab.swap.experiments.usemem import simulate
 from lorelab.swap.params import Usemem
@@ -13,13 +11,9 @@ TIMING = ("deferred", "flushes")
 
 def agree(params: Usemem, record: Record) -> Agreement:
     """Compare the model with the range of the repeats."""
-    return _judge(simulate(params), record.counters)
+    return by_range(intervals(simulate(params), record.counters, "swapped"), TIMING)
 
 
-def again(recorded: Record, measured: Record) -> Agreement:
-    """Compare the range of the recorded repeats with that of the new ones."""
-    return _judge(recorded.counters, measured.counters)
-
-
-def _judge(expected: pd.DataFrame, counted: pd.DataFrame) -> Agreement:
-    return by_range(intervals(expected, counted, "swapped"), TIMING)
+def again(params: Usemem, recorded: Record, measured: Record) -> Agreement:
+    """Compare the mean of the recorded repeats with that of the new ones."""
+    return anew(recorded.counters, measured.counters, "swapped", timing=TIMING)
