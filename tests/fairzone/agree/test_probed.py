@@ -3,7 +3,7 @@
 import pytest
 
 from lorelab.counters import table
-from lorelab.fairzone.agree.probed import PAIRS, agree
+from lorelab.fairzone.agree.probed import PAIRS, TOLD, agree
 from lorelab.fairzone.params import Probed
 from lorelab.lab.records import Record
 
@@ -17,7 +17,10 @@ def record(wrong: str | None = None, by: int = 0) -> Record:
 
 
 def test_equal_counters_pass():
-    assert agree(Probed(), record()).verdict == "passed"
+    found = agree(Probed(), record())
+    assert found.verdict == "passed"
+    assert found.judged.startswith("4 of 4 counters of the probe")
+    assert found.table.loc[found.table["told"], "counter"].tolist() == list(TOLD)
 
 
 @pytest.mark.parametrize("probe", PAIRS)

@@ -231,7 +231,21 @@ def test_a_kernel_that_took_the_lock_with_path_mmap_is_seen():
 def test_the_faults_are_the_programs_where_no_area_is_shared():
     found, _ = judged("vmalock/threads", MERGING, threads(COUNTS | {"pgfault": 161}))
     row = found.table.set_index("counter").loc["pgfault"]
-    assert row.to_dict() == {"unit": "faults", "model": 160, "kernel": 161, "agrees": False}
+    assert (row["model"], row["kernel"], row["agrees"]) == (160, 161, False)
+
+
+@pytest.mark.parametrize(("name", "release", "params"), RUNS, ids=str)
+def test_identities_of_the_kernels_own_counters_are_told_and_not_counted(name, release, params):
+    found, _ = judged(name, params, recorded(name, release, params))
+    rows = found.table
+    counted = (~rows["told"]).sum()
+    assert found.judged.startswith(f"{counted} of {counted} counters are what follows")
+    told = set(rows.loc[rows["told"], "counter"])
+    assert not told & {"faults", "pgfault", "writes", "marks", "failed", "vma_lock_retry"}
+    if name == "vmalock/threads":
+        assert {"step_locked", "reasons of vma_lock_abort"} <= told
+    elif params.mode == "private":
+        assert not told
 
 
 def test_marks_of_several_mappers_are_not_judged():

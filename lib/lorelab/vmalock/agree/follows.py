@@ -55,7 +55,12 @@ CALLS = {
 }
 
 
-def judge(expected: dict[str, int], counters: pd.DataFrame, left: Sequence[str]) -> Agreement:
+def judge(
+    expected: dict[str, int],
+    counters: pd.DataFrame,
+    left: Sequence[str],
+    told: Sequence[str] = (),
+) -> Agreement:
     """Compare.
 
     Parameters
@@ -66,6 +71,9 @@ def judge(expected: dict[str, int], counters: pd.DataFrame, left: Sequence[str])
         Of the kernel.
     left : sequence of str
         Counters that the order of events decides; those in `expected` are judged all the same.
+    told : sequence of str
+        Those in `expected` whose `model` is the kernel's own, counted in another place: identities,
+        which are not counted, though one that does not hold fails.
     """
     kernel = counters.set_index("counter")
     rows = []
@@ -80,12 +88,20 @@ def judge(expected: dict[str, int], counters: pd.DataFrame, left: Sequence[str])
             }
         )
     table = pd.DataFrame(rows).assign(agrees=lambda t: t["model"] == t["kernel"])
-    same = int(table["agrees"].sum())
-    judged = f"{same} of {len(table)} counters are what follows from the program, exactly"
+    table["told"] = table["counter"].isin(told)
+    ours, theirs = table[~table["told"]], table[table["told"]]
+    judged = (
+        f"{ours['agrees'].sum()} of {len(ours)} counters are what follows from the program, exactly"
+    )
+    if len(theirs):
+        judged += f"; told, and not counted: {', '.join(theirs['counter'])}"
+        if wrong := ", ".join(theirs.loc[~theirs["agrees"], "counter"]):
+            judged += f", of which these are not what they have to be: {wrong}"
     shown = ", ".join(name for name in left if name in kernel.index and name not in expected)
     if shown:
         judged += f"; not judged, for the order of events decides: {shown}"
-    return Agreement(Verdict.PASSED if same == len(table) else Verdict.FAILED, table, judged)
+    right = bool(table["agrees"].all())
+    return Agreement(Verdict.PASSED if right else Verdict.FAILED, table, judged)
 
 
 def faults(params: Faulters) -> int | None:

@@ -43,7 +43,18 @@ LEFT = (
 def agree(params: Threads, record: Record) -> Agreement:
     """Compare what follows from the program with what the kernel counted."""
     kernel = record.counters.set_index("counter")["value"].astype(int)
-    return follows.judge(_follows(params, kernel), record.counters, LEFT)
+    return follows.judge(_follows(params, kernel), record.counters, LEFT, _told(params))
+
+
+def _told(params: Threads) -> list[str]:
+    """Which of them the kernel's own counters say."""
+    told = ["step_locked", "reasons of vma_lock_abort"]
+    unknown = follows.faults(params) is None
+    if params.path == "vma" and unknown:
+        told.append("success + retry + abort")
+    if params.path == "vma" or unknown:
+        told.append("step_mmap")
+    return told
 
 
 def _follows(params: Threads, kernel: pd.Series) -> dict[str, int]:
