@@ -68,11 +68,54 @@ def test_a_sentence_that_links_to_its_source_says_where_its_numbers_are_from(pag
     assert page(f"He used 35 GiB ({link}). We use 36 GiB.") == ["36 GiB"]
 
 
+@pytest.mark.parametrize("link", ["model.ipynb#1", "https://example.org/"])
+def test_no_other_link_does(page, link):
+    assert page(f"He used 35 GiB ([there]({link})).") == ["35 GiB"]
+
+
 def test_a_mark_names_a_row_of_the_thread_which_has_to_have_the_number(page):
     assert page("A device of 35 GiB. <!-- row: swap-device -->") == []
-    assert page("A device of 36 GiB. <!-- row: swap-device -->") == ["36 GiB"]
-    assert page("A device of 35 GiB. <!-- row: no-such-row -->") == ["35 GiB"]
+    assert page("A device of 36 GiB. <!-- row: swap-device -->") == ["36 GiB", "swap-device"]
+    assert page("A device of 35 GiB. <!-- row: no-such-row -->") == ["35 GiB", "no-such-row"]
+
+
+MARK = "<!-- 4,321 from: CONFIG_HZ of lab.config -->"
 
 
 def test_a_mark_says_where_else_a_number_is_from(page):
-    assert page("The tick is 4,321 us. <!-- from: CONFIG_HZ of lab.config -->") == []
+    assert page(f"The tick is 4,321 us. {MARK}") == []
+    assert page(f"The tick is 4,321 us {MARK}, and no more.") == []
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        f"The tick is 4,321 us, a round 987 us. {MARK}",
+        f"A round is 987 us. The tick is 4,321 us. {MARK}",
+        f"The tick is 4,321 us. {MARK} A round is 987 us.",
+        f"The tick is 4,321 us {MARK}, a round 987 us.",
+        f"- A round is 987 us\n- The tick is 4,321 us {MARK}",
+        f"| round | 987 us |\n| tick | 4,321 us {MARK} |",
+    ],
+)
+def test_it_vouches_for_no_number_beside_its_own(page, prose):
+    assert page(prose) == ["987 us"]
+
+
+def test_it_vouches_for_its_own_sentence_only(page):
+    assert page(f"It is 4,321 us. The tick is 4,321 us. {MARK}") == ["4,321 us"]
+    assert page(f"The tick is 4,321 us. {MARK} It is 4,321 us.") == ["4,321 us"]
+
+
+def test_a_mark_whose_number_the_sentence_has_no_more_is_loose_itself(page):
+    assert page(f"The tick is 4,322 us. {MARK}") == ["4,322 us", "4,321"]
+    assert page(f"The tick is 1 ms. {MARK}", text="1") == ["4,321"]
+
+
+def test_a_mark_that_names_no_number_vouches_for_none(page):
+    assert page("The tick is 4,321 us. <!-- from: CONFIG_HZ -->") == ["4,321 us"]
+
+
+def test_marks_in_a_row_belong_to_one_sentence(page):
+    other = "<!-- 987 from: the log -->"
+    assert page(f"The tick is 4,321 us, a round 987 us. {MARK} {other}") == []

@@ -3,10 +3,13 @@
 A number counts if it has a unit, a per cent sign, or three digits and more; years, versions, and
 what stands in code, formulas and addresses do not. It is backed where the page itself has it, in a
 code cell or in what one printed, where its sentence links to a message, a commit or a source file,
-and where a mark follows it in its paragraph:
+and where a mark closes its sentence, or follows it there:
 
-    <!-- row: tldr-rec-runtime -->       the figure of that row of data/threads
-    <!-- from: CONFIG_HZ of lab.config -->   where else it is from
+    <!-- row: tldr-rec-runtime -->                  the figure of that row of data/threads
+    <!-- 1,000 from: CONFIG_HZ of lab.config -->    numbers that are from elsewhere, and whence
+
+A mark vouches for the numbers that it names, in its sentence, and for no other. One that names a
+number which the sentence has not is itself told of.
 """
 
 import html
@@ -29,18 +32,21 @@ NUMBER = re.compile(
     rf"(?<![\w.,/§-])[-\u2212]?(\d{{1,3}}(?:,\d{{3}})+|\d+)(\.\d+)?(?![\w]|[.,]\d)(\s*(?:{UNITS})(?!\w))?"
 )
 ANY = re.compile(r"(?<![\w.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|0x[0-9a-f]+")
+NAMED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 NOT_PROSE = re.compile(
-    r"```.*?```|\$\$.*?\$\$|\$[^$\n]+\$|`[^`]*`"
+    r"```.*?```|<!--.*?-->|\$\$.*?\$\$|\$[^$\n]+\$|`[^`]*`"
     r"|(?<=\])\([^)]*\)|\S+://\S+|(?:Linux|version|v) ?\d\S*",
     re.DOTALL,
 )
-MARK = re.compile(r"<!-- (row|from): (.+?) -->")
-LINK = re.compile(r"\]\(https?://")
-SENTENCE = re.compile(r"(?<=[.!?:;|])\s+")
+MARK = re.compile(r"<!-- (?:row: (\S+)|([\d., ]+) from: .+?) -->", re.DOTALL)
+MARKS = re.compile(rf"(?:\s*{MARK.pattern})+", re.DOTALL)
+SOURCES = r"lore\.kernel\.org|git\.kernel\.org|elixir\.bootlin\.com|mail\.spinics\.net"
+LINK = re.compile(rf"\]\(https?://(?:{SOURCES})/")
+SENTENCE = re.compile(r"(?<=[.!?:;|])[*)]*\s+|\n(?=\s*(?:[-*]|\d+\.)\s)")
 
 
 class Loose(NamedTuple):
-    """A number that nothing on its page backs."""
+    """A number that nothing on its page backs, or a mark for none of its sentence's."""
 
     page: Path
     number: str
@@ -67,25 +73,48 @@ def loose(page: Path) -> Iterator[Loose]:
 
 
 def _paragraph(page: Path, paragraph: str, backed: set[float]) -> Iterator[Loose]:
-    marks = MARK.findall(paragraph)
-    rows = {value for kind, name in marks if kind == "row" for value in [_row(page, name)]}
-    if any(kind == "from" for kind, _ in marks):
-        return
-    for sentence in SENTENCE.split(MARK.sub("", paragraph)):
-        if LINK.search(sentence):
+    start = 0
+    for marks in MARKS.finditer(paragraph):
+        *before, own = SENTENCE.split(paragraph[start : marks.start()])
+        for sentence in before:
+            yield from _sentence(page, sentence, backed, {})
+        yield from _sentence(page, own, backed, _named(page, marks[0]))
+        start = marks.end()
+    for sentence in SENTENCE.split(paragraph[start:]):
+        yield from _sentence(page, sentence, backed, {})
+
+
+def _sentence(
+    page: Path, sentence: str, backed: set[float], named: dict[str, float]
+) -> Iterator[Loose]:
+    prose = NOT_PROSE.sub(" ", sentence)
+    idle = dict(named)
+    for found in NUMBER.finditer(prose):
+        whole, decimals, unit = found.groups()
+        digits = (whole.replace(",", "") + (decimals or "")).lstrip("0.")
+        value = float(whole.replace(",", "") + (decimals or ""))
+        few = len(digits.replace(".", "")) < 3
+        places = len(decimals or ".") - 1
+        per_cent = "%" in (unit or "") or "per cent" in (unit or "")
+        vouched = {n: v for n, v in named.items() if _found(value, places, per_cent, {v})}
+        idle = {n: v for n, v in idle.items() if n not in vouched}
+        if not unit and (few or _year(whole, decimals) or _version(whole, decimals)):
             continue
-        prose = NOT_PROSE.sub(" ", sentence)
-        for found in NUMBER.finditer(prose):
-            whole, decimals, unit = found.groups()
-            digits = (whole.replace(",", "") + (decimals or "")).lstrip("0.")
-            value = float(whole.replace(",", "") + (decimals or ""))
-            few = len(digits.replace(".", "")) < 3
-            if not unit and (few or _year(whole, decimals) or _version(whole, decimals)):
-                continue
-            per_cent = "%" in (unit or "") or "per cent" in (unit or "")
-            if not _found(value, len(decimals or ".") - 1, per_cent, backed | rows):
-                around = prose[max(0, found.start() - 50) : found.end() + 30]
-                yield Loose(page, found[0].strip(), " ".join(around.split()))
+        if not (vouched or LINK.search(sentence) or _found(value, places, per_cent, backed)):
+            around = prose[max(0, found.start() - 50) : found.end() + 30]
+            yield Loose(page, found[0].strip(), " ".join(around.split()))
+    for name in idle:
+        yield Loose(page, name, f"a mark after: {' '.join(prose.split())[-80:]}")
+
+
+def _named(page: Path, marks: str) -> dict[str, float]:
+    """What marks vouch for: values by the rows' names, or by how a mark writes them."""
+    named = {}
+    for row, numbers in MARK.findall(marks):
+        if row:
+            named[row] = abs(figures(page.parent.name)["value"].get(row, float("nan")))
+        named |= {number: float(number.replace(",", "")) for number in NAMED.findall(numbers)}
+    return named
 
 
 def _found(value: float, decimals: int, per_cent: bool, among: set[float]) -> bool:
@@ -94,10 +123,6 @@ def _found(value: float, decimals: int, per_cent: bool, among: set[float]) -> bo
         return True
     digits = len(f"{value:.{decimals}f}".replace(".", "").lstrip("0"))
     return digits >= 3 and any(round(number, decimals) == value for number in among)
-
-
-def _row(page: Path, name: str) -> float:
-    return abs(figures(page.parent.name)["value"].get(name, float("nan")))
 
 
 def _year(whole: str, decimals: str | None) -> bool:
