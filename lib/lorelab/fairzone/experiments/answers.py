@@ -51,7 +51,7 @@ def drift(cpus: int = 64) -> pd.DataFrame:
     columns = {}
     for exact in (False, True):
         params = Batches(cpus=cpus, threads=cpus, turn=1, exact=exact)
-        counted = simulate(params).set_index("counter")["value"]
+        counted = simulate(params).set_index("counter")["value"].astype(float)
         taken = counted[["allocated_dma32", "allocated_normal"]]
         counted["DMA32's share, %"] = 100 * taken["allocated_dma32"] / taken.sum()
         columns["exact" if exact else "per CPU"] = counted
