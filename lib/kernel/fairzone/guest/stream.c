@@ -10,22 +10,42 @@
  *	write FIRST PAGES	from page FIRST on, then fsync()
  *	read FIRST PAGES
  *	map PAGES PARTS		cached pages of each part of the first PAGES
- *
- * The device stays open, for its cache goes with the last close.
+ *	reopen 0 0		the device, whose cache goes with the last close
  */
 #define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PAGE 4096ULL
+/* Of include/uapi/linux/mman.h and asm-generic/unistd.h since 6.5. */
+#ifndef SYS_cachestat
+#define SYS_cachestat 451
+#endif
+
+struct range {
+	uint64_t off, len;
+};
+
+struct stat_of_cache {
+	uint64_t nr_cache, nr_dirty, nr_writeback, nr_evicted, nr_recently_evicted;
+};
 
 static char page[PAGE];
+
+static int opened(const char *device)
+{
+	int fd = open(device, O_RDWR);
+
+	if (fd < 0)
+		err(1, "%s", device);
+	return fd;
+}
 
 static void touch(int fd, int writes, uint64_t first, uint64_t pages)
 {
@@ -43,25 +63,23 @@ static void touch(int fd, int writes, uint64_t first, uint64_t pages)
 	puts("done");
 }
 
-/* mincore() looks pages up in the page cache; that uses none, and reads none. */
+/* cachestat() looks pages up in the page cache; that uses none, and reads none. */
 static void map(int fd, uint64_t pages, uint64_t parts)
 {
-	unsigned char *cached = malloc(pages);
-	void *at = mmap(NULL, pages * PAGE, PROT_READ, MAP_SHARED, fd, 0);
-	uint64_t part, each;
+	uint64_t part, first = 0, end;
 
-	if (!cached || at == MAP_FAILED || mincore(at, pages * PAGE, cached))
-		err(1, "map");
-	for (part = 0, each = 0; part < parts; part++) {
-		unsigned int found = 0;
+	for (part = 0; part < parts; part++, first = end) {
+		struct stat_of_cache found = { 0 };
+		struct range asked = { first * PAGE };
 
-		for (; each < pages * (part + 1) / parts; each++)
-			found += cached[each] & 1;
-		printf("%u ", found);
+		end = pages * (part + 1) / parts;
+		asked.len = (end - first) * PAGE;
+		/* A length of 0 would ask for all to the end. */
+		if (asked.len && syscall(SYS_cachestat, fd, &asked, &found, 0))
+			err(1, "cachestat");
+		printf("%llu ", (unsigned long long)found.nr_cache);
 	}
 	puts("");
-	munmap(at, pages * PAGE);
-	free(cached);
 }
 
 int main(int argc, char **argv)
@@ -72,19 +90,22 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		errx(2, "usage: stream DEVICE");
-	fd = open(argv[1], O_RDWR);
-	if (fd < 0)
-		err(1, "%s", argv[1]);
+	fd = opened(argv[1]);
 	/* Else kswapd evicts this program, too, and has it read again as the workload runs. */
-	if (mlockall(MCL_CURRENT))
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
 		err(1, "mlockall");
 	memset(page, 'f', PAGE);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	while (scanf("%15s %llu %llu", word, &a, &b) == 3) {
-		if (!strcmp(word, "map"))
+		if (!strcmp(word, "map")) {
 			map(fd, a, b);
-		else
+		} else if (!strcmp(word, "reopen")) {
+			close(fd);
+			fd = opened(argv[1]);
+			puts("done");
+		} else {
 			touch(fd, !strcmp(word, "write"), a, b);
+		}
 	}
 	return 0;
 }

@@ -6,8 +6,10 @@ from the switches' folder (lorelab/fairzone), what the disk moved from the disk.
 
 import base64
 import ctypes
+import mmap
 import os
 import re
+import shutil
 import subprocess
 import zlib
 from pathlib import Path
@@ -19,8 +21,17 @@ DISK = "vda"
 PAGE = 4096
 FAIR = FOLDER / "fairzone"
 VM = {"vm/watermark_boost_factor": 0, "vm/swappiness": 0,
-      "vm/percpu_pagelist_high_fraction": 1_000_000}  # fmt: skip
-"""Of the lists of a CPU: four batches at most, and none that tunes itself."""
+      "vm/percpu_pagelist_high_fraction": 1_000_000, "vm/compaction_proactiveness": 0,
+      "vm/dirty_background_ratio": 1, "vm/dirty_ratio": 80}  # fmt: skip
+"""Of the lists of a CPU: four batches at most, and none that tunes itself.
+
+No proactive compaction: kcompactd looks every 500 ms whether to move pages, and drains the lists of
+the CPU each time that it does. What is dirty is written at once, and no writer waits.
+"""
+MAPPED: list[mmap.mmap] = []
+"""Files of programs that stay in memory."""
+WINDOW_KIB = 128
+"""Of a readahead window, as the kernel has it."""
 MCL_CURRENT, MCL_FUTURE = 1, 2
 """Of include/uapi/asm-generic/mman.h."""
 EVENT_BYTES = 32
@@ -36,8 +47,9 @@ def run(params):
     """Yield one row a run of `params["runs"]`, and before it the pieces of its events.
 
     With `kswapd: fifo` kswapd has a real-time class, so that it runs as soon as a task gives way,
-    and with `requests` that many are queued at the disk at most. With `locked` this process stays
-    in memory; else kswapd evicts it too, and what it reads anew counts as the workload's.
+    and with `requests` that many are queued at the disk at most, of one readahead window each. With
+    `locked` this process and the files of fio stay in memory; else kswapd evicts them too, and what
+    is read of them anew counts as the workload's.
 
     A run has `switches`, `min_free_kib`, and `phases`: each a `name` and what it does: `drops`,
     then `maps`, then `writes` or `reads`, as `[first, pages]`, by our own program or by `fio`; with
@@ -47,20 +59,25 @@ def run(params):
     settings(VM)
     if params.get("locked"):
         lock_memory()
+        if any(phase.get("fio") for wanted in params["runs"] for phase in wanted["phases"]):
+            map_files_of("fio")
     if params.get("kswapd") == "fifo":
         [kswapd] = map(int, subprocess.check_output(["pgrep", "-x", "kswapd0"]).split())
         os.sched_setscheduler(kswapd, os.SCHED_FIFO, os.sched_param(1))
     if "requests" in params:
-        Path(f"/sys/block/{DISK}/queue/nr_requests").write_text(str(params["requests"]))
+        queue = Path(f"/sys/block/{DISK}/queue")
+        (queue / "nr_requests").write_text(str(params["requests"]))
+        (queue / "max_sectors_kb").write_text(str(WINDOW_KIB))
     program = [HERE / "stream", f"/dev/{DISK}"]
-    for number, wanted in enumerate(params["runs"]):
-        settings({"vm/min_free_kbytes": wanted["min_free_kib"]})
-        with subprocess.Popen(
-            program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-        ) as stream:
+    with subprocess.Popen(
+        program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    ) as stream:
+        for number, wanted in enumerate(params["runs"]):
+            settings({"vm/min_free_kbytes": wanted["min_free_kib"]})
+            ask(stream, "reopen 0 0")
             settings({"vm/drop_caches": 3})
             yield from one(number, wanted, stream)
-            stream.stdin.close()
+        stream.stdin.close()
 
 
 def one(number, wanted, stream):
@@ -117,7 +134,7 @@ def fio(word, first, pages):
     """The same by fio, which would drop the disk's cache first if it were not told otherwise."""
     command = ["fio", "--name=tiobench", f"--filename=/dev/{DISK}", f"--rw={word}", "--bs=4k",
                f"--offset={first * PAGE}", f"--size={pages * PAGE}", "--ioengine=psync",
-               "--invalidate=0", "--fadvise_hint=0"]  # fmt: skip
+               "--thread", "--invalidate=0", "--fadvise_hint=0"]  # fmt: skip
     if word == "write":
         command.append("--end_fsync=1")
     subprocess.run(command, check=True, capture_output=True, text=True)
@@ -164,6 +181,15 @@ def lock_memory():
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.mlockall(MCL_CURRENT | MCL_FUTURE):
         raise OSError(ctypes.get_errno(), "mlockall")
+
+
+def map_files_of(program):
+    """Map a program and its libraries whole; a process whose memory is locked keeps them there."""
+    path = shutil.which(program)
+    loaded = subprocess.check_output(["ldd", path], text=True)
+    for file in [path, *re.findall(r"(/\S+) \(0x", loaded)]:
+        with open(file, "rb") as opened:
+            MAPPED.append(mmap.mmap(opened.fileno(), 0, prot=mmap.PROT_READ))
 
 
 def walks():

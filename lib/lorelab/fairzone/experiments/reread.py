@@ -6,6 +6,8 @@ CPU, and the slabs of buffer heads. kswapd runs as soon as the task gives way: a
 written, and after each readahead window, which is allocated in one go.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
@@ -67,8 +69,12 @@ def node_of(
     return made
 
 
-def play(params: Reread, node: Node) -> pd.DataFrame:
-    """Do the phases of a run in these zones, which change."""
+def play(params: Reread, node: Node, own: Mapping[str, int] | None = None) -> pd.DataFrame:
+    """Do the phases of a run in these zones, which change.
+
+    `own` are the pages, by phase, that the program takes for itself as it starts, and gives back as
+    it ends; none if not told.
+    """
     pages = pages_of(params)
     mm = filemap.make(node, pages, nap_pages(params.disk_mb_s), slabs=True)
     mm.kswapd["at_once"] = 1
@@ -78,10 +84,13 @@ def play(params: Reread, node: Node) -> pd.DataFrame:
             filemap.drop_caches(mm)
         cached = where_cached(mm, PARTS).sum(axis=1)
         before = node.count.astype(np.int64), node.zone["allocated"].copy(), int(mm.disk[0])
+        frames = np.zeros(own[phase] if own else 0, np.uint32)
+        filemap.take_own(mm, frames)
         turn = (0, much, first, much, 1, READAHEAD, 1 if writes else READAHEAD)
         sequential(mm, *(U(n) for n in turn), 0, writes)
         if writes:
             filemap.writeback(mm, mm.ring[1])
+        filemap.give_own(mm, frames)
         counts = dict(zip(COUNTS, node.count.astype(np.int64) - before[0], strict=True))
         found[f"{phase}_touched"] = ("pages", [much])
         if not writes:

@@ -24,7 +24,7 @@ LISTS = ("inactive_file", "pcp_count")
 
 
 def measure(wanted: list[Reread], lab: Lab) -> list[Record]:
-    """Write and read the disk `repeats` times; like machines share a boot.
+    """Write and read the disk `repeats` times; like machines share a boot, but not both programs.
 
     The first run of a boot is not counted: it begins with what the guest's start has left in the
     page cache and in slabs, which kswapd frees before anything else.
@@ -36,7 +36,7 @@ def measure(wanted: list[Reread], lab: Lab) -> list[Record]:
     """
 
     def kind(params: Reread) -> tuple[Any, ...]:
-        return params.cpus, params.mib, params.dma32_mib, params.disk_mb_s
+        return params.program, params.cpus, params.mib, params.dma32_mib, params.disk_mb_s
 
     return by_boot(wanted, kind, lambda runs: _measure(runs, lab))
 

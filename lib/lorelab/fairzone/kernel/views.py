@@ -5,7 +5,6 @@ import pandas as pd
 from lorelab.experiments import experiment
 from lorelab.fairzone.agree import followed as judge
 from lorelab.fairzone.agree import reread as judge_reread
-from lorelab.fairzone.experiments import reread as model
 from lorelab.fairzone.experiments.machine import nap_pages
 from lorelab.fairzone.experiments.reread import PARTS, pages_of, plan
 from lorelab.fairzone.params import Followed, Reread
@@ -150,7 +149,7 @@ def compared() -> pd.DataFrame:
             continue
         judged = judge_reread.agree(params, record).table.set_index("counter")
         ratio = judged["ratio"]
-        played = model.play(params, judge_reread.node_of(params, record.counters, 1))
+        played = judge_reread.played(params, record.counters, 1)
         sides = [t.groupby("counter")["value"].mean() for t in (played, record.counters)]
         row: dict[str, object] = {
             name: getattr(params, name) for name in ("mode", "workload", "program")

@@ -321,6 +321,27 @@ def pace(mm, pages, rate):
 
 
 @outline
+def take_own(mm, frames):
+    """Fill `frames`, of (pages,) u4, with what a program takes besides the cache.
+
+    They are on no list until it ends. Simplification: they come from the list of the CPU that the
+    cache has, where the kernel has one for movable pages.
+    """
+    for each in range(U(len(frames))):
+        frames[each] = take_frame(mm.frames, alloc_page(mm, ZERO, NOT))
+        pace(mm, ONE, 0)
+
+
+@outline
+def give_own(mm, frames):
+    """The program ends, and its memory is free."""
+    for frame in frames:
+        z = zone_of(mm.frames, U(frame))
+        give_frame(mm.frames, U(frame), z)
+        free_page(mm.node, z)
+
+
+@outline
 def drop_caches(mm):
     """Drop every clean page of the cache, as a write of 1 to vm.drop_caches does."""
     frames = mm.frames
