@@ -10,14 +10,6 @@ from lorelab.numbers import PAGE, U
 from lorelab.params import label
 
 RATE, DISK_MB_S = 30, 132
-SHOWN = (
-    Variant.OFF,
-    Variant.BASELINE,
-    Variant.V1,
-    Variant.V1_REACHABLE,
-    Variant.MERGED,
-    Variant.NODE_LRU,
-)
 
 
 def summary(found: list[Zone]) -> pd.DataFrame:
@@ -44,7 +36,7 @@ def summary(found: list[Zone]) -> pd.DataFrame:
     table["batch"] = table["high"] - table["low"]
     table["reachable"] = table["managed"] > table["low"] + kept
     table["size"] = (100 * table["managed"] / whole).round(2)
-    for variant in SHOWN:
+    for variant in Variant:
         table[label(variant)] = _shares(found, variant) if whole <= MOST_FRAMES else float("nan")
     return table
 
