@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 
 from lorelab.counters import table
-from lorelab.fairzone.agree.reread import agree, node_of, rates
+from lorelab.fairzone.agree.reread import AHEAD, agree, allocated, busy, node_of, played, rates
 from lorelab.fairzone.experiments import reread
 from lorelab.fairzone.params import Reread
 from lorelab.lab.records import Record
 
+PHASES = ["write", "read"]
 PARAMS = Reread(mode="baseline", mib=384, dma32_mib=144, data_percent=120, repeats=6)
 ZONES = {
     "dma": {"managed": 3976, "free": 3800, "min": 29, "low": 36, "high": 43, "reserve": 368},
@@ -35,7 +36,7 @@ def guest(counters: pd.DataFrame, scatter: float) -> Record:
 
 
 @pytest.fixture(scope="module")
-def played() -> pd.DataFrame:
+def run() -> pd.DataFrame:
     zones = guest(pd.DataFrame(columns=["counter", "unit", "value"]), 0).counters
     return reread.play(PARAMS, node_of(PARAMS, zones, 1))
 
@@ -47,23 +48,23 @@ def off(counters: pd.DataFrame, pattern: str, factor: float) -> pd.DataFrame:
     return changed
 
 
-def test_the_models_own_run_passes(played):
-    found = agree(PARAMS, guest(played, 0.004))
+def test_the_models_own_run_passes(run):
+    found = agree(PARAMS, guest(run, 0.004))
     assert found.verdict == "passed", found.table.to_string()
 
 
 @pytest.mark.parametrize("pattern", ["read_passes", "read_resets", "write_allocated_0_dma32"])
 @pytest.mark.parametrize("factor", [0.85, 1.15])
-def test_a_run_that_is_off_fails(played, pattern, factor):
-    assert agree(PARAMS, guest(off(played, pattern, factor), 0.004)).verdict == "failed"
+def test_a_run_that_is_off_fails(run, pattern, factor):
+    assert agree(PARAMS, guest(off(run, pattern, factor), 0.004)).verdict == "failed"
 
 
-def test_a_run_that_scatters_is_undecided(played):
-    assert agree(PARAMS, guest(played, 0.3)).verdict != "passed"
+def test_a_run_that_scatters_is_undecided(run):
+    assert agree(PARAMS, guest(run, 0.3)).verdict != "passed"
 
 
-def test_parts_add_up(played):
-    wide = rates(PARAMS, played, "model").pivot_table(
+def test_parts_add_up(run):
+    wide = rates(PARAMS, run, "model", PHASES).pivot_table(
         index="step", columns="counter", values="value"
     )
     for phase in ("write", "read"):
@@ -71,8 +72,8 @@ def test_parts_add_up(played):
         assert np.allclose(parts.sum(axis=1), 1)
 
 
-def test_what_is_cached_fits_into_memory(played):
-    said = played.set_index("counter")["value"]
+def test_what_is_cached_fits_into_memory(run):
+    said = run.set_index("counter")["value"]
     cached = said[[f"read_cached_{part:02}" for part in range(reread.PARTS)]].sum()
     assert 0 < cached < sum(zone["free"] for zone in ZONES.values())
     assert said["write_cached_00"] == 0
@@ -87,7 +88,7 @@ def test_what_is_judged_by_hand():
         for zone, each in (("dma", [0, 10]), ("dma32", [30, 10]), ("normal", [10, 20])):
             found[f"{phase}_allocated_0_{zone}"] = ("pages", each)
         found[f"{phase}_passes"] = ("passes", [80, 60])
-    judged = rates(PARAMS, table(reread.NAME, "baseline", "kernel", found), "kernel")
+    judged = rates(PARAMS, table(reread.NAME, "baseline", "kernel", found), "kernel", PHASES)
     wide = judged.pivot_table(index="step", columns="counter", values="value")
     assert wide["read_hits"].to_list() == [pages // 4 / pages, 0]
     assert wide["write_part_dma32"].to_list() == [0.75, 0.25]
@@ -95,3 +96,36 @@ def test_what_is_judged_by_hand():
     assert wide["read_passes"].to_list() == [2, 1.5]
     assert "write_hits" not in wide
     assert set(judged["source"]) == {"kernel"}
+
+
+def test_hits_within_two_readahead_windows_are_none():
+    counters = table(reread.NAME, "baseline", "kernel", {"read_hits": ("pages", [64, 65, -64])})
+    counters = pd.concat([counters, counters.assign(counter="write_hits")])
+    shares = rates(PARAMS, counters, "kernel", [])["value"]
+    assert AHEAD == 64 and shares.tolist() == [0, 65 / reread.pages_of(PARAMS), 0]
+
+
+def test_of_a_phase_that_finds_its_data_only_the_hits_are_judged():
+    """The second file of two fits beside a part of the first, and is found from then on."""
+    params = PARAMS.model_copy(update={"workload": "two-files", "data_percent": 140})
+    zones = guest(pd.DataFrame(columns=["counter", "unit", "value"]), 0).counters
+    counters = reread.play(params, node_of(params, zones, 1))
+    assert busy(params, counters) == ["file1_read1", "file2_read1", "file2_read2", "file2_read3"]
+    judged = agree(params, guest(counters, 0.004))
+    assert judged.verdict == "passed", judged.table.to_string()
+    hits = judged.table.set_index("counter")["model"].filter(like="_hits")
+    assert len(hits) == 10 and 0.2 < hits["file2_read3_hits"] < 0.8
+    few = off(counters, "file2_read3_hits", 0.9)
+    assert agree(params, guest(few, 0.004)).verdict == "failed"
+
+
+def test_what_fio_takes_is_told_and_given_back():
+    """Own pages make the allocations as many as the kernel's, and are free again at the end."""
+    params = PARAMS.model_copy(update={"program": "fio"})
+    zones = guest(pd.DataFrame(columns=["counter", "unit", "value"]), 0).counters
+    alone = reread.play(params, node_of(params, zones, 1))
+    told = reread.play(params, node_of(params, zones, 1), {"write": 3000, "read": 2000})
+    more = allocated(told) - allocated(alone)
+    assert 3000 <= more["write"] < 3100 and 2000 <= more["read"] < 2100
+    counters = guest(told, 0).counters
+    assert (allocated(played(params, counters, 1)) - allocated(told)).abs().max() < 100

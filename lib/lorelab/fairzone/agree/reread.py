@@ -23,6 +23,9 @@ EACH = ("passes", "resets")
 """Counters that are judged by allocated page."""
 AHEAD = 2 * reread.READAHEAD
 """Pages that a kernel may read beyond the end, two windows: so few hits are none."""
+BUSY = 0.1
+"""Pages allocated for each page read or written. A phase that takes fewer finds its data cached,
+and what it allocates is the kernel's own: its hits alone are judged."""
 
 
 def node_of(params: Reread, counters: pd.DataFrame, step: int) -> Node:
@@ -60,14 +63,23 @@ def played(params: Reread, counters: pd.DataFrame, step: int) -> pd.DataFrame:
 
 
 def allocated(counters: pd.DataFrame) -> pd.Series:
-    """Pages allocated in each phase of one run, of all zones."""
+    """Pages allocated in each phase, of all zones and runs."""
     rows = counters[counters["counter"].str.contains(r"_allocated_0_\w+$")]
     phases = rows["counter"].str.replace(r"_allocated_0_\w+$", "", regex=True)
     return rows["value"].astype("int64").groupby(phases).sum()
 
 
-def rates(params: Reread, counters: pd.DataFrame, source: str) -> pd.DataFrame:
-    """What is judged: of each phase the zones' parts, the hits, passes and resets a page.
+def busy(params: Reread, counters: pd.DataFrame) -> list[str]:
+    """Phases of a kernel's runs whose allocations are judged: they take pages for their data."""
+    taken = allocated(counters) / counters["step"].nunique()
+    phases = reread.plan(params, reread.pages_of(params))
+    return [phase for phase, _, _, much in phases if taken[phase] > BUSY * much]
+
+
+def rates(params: Reread, counters: pd.DataFrame, source: str, of: list[str]) -> pd.DataFrame:
+    """What is judged: the hits of each phase that reads; of phases `of`, what is allocated.
+
+    That is the zones' parts, and passes and resets a page.
 
     Returns
     -------
@@ -77,6 +89,12 @@ def rates(params: Reread, counters: pd.DataFrame, source: str) -> pd.DataFrame:
     wide = counters.pivot_table(index="step", columns="counter", values="value")
     found: dict[str, tuple[str, object]] = {}
     for phase, writes, _, much in reread.plan(params, reread.pages_of(params)):
+        if not writes:
+            hits = wide[f"{phase}_hits"]
+            share = hits.where(hits > AHEAD, 0) / much
+            found[f"{phase}_hits"] = ("of the pages", share.tolist())
+        if phase not in of:
+            continue
         taken = {zone: wide[f"{phase}_allocated_0_{zone}"] for zone in reread.ZONES}
         every = sum(taken.values())
         for zone, pages in taken.items():
@@ -85,15 +103,13 @@ def rates(params: Reread, counters: pd.DataFrame, source: str) -> pd.DataFrame:
             if f"{phase}_{name}" in wide:
                 each = wide[f"{phase}_{name}"] / every
                 found[f"{phase}_{name}"] = (f"{name} / page", each.tolist())
-        if not writes:
-            hits = wide[f"{phase}_hits"]
-            found[f"{phase}_hits"] = ("of the pages", hits.where(hits > AHEAD, 0) / much)
     return table(reread.NAME, params.mode, source, found)
 
 
 def again(params: Reread, recorded: Record, measured: Record) -> Agreement:
     """By means over the repeats, recorded and new; a deviation of 5 % would have to be refused."""
-    sides = [rates(params, one.counters, "kernel") for one in (recorded, measured)]
+    of = busy(params, recorded.counters)
+    sides = [rates(params, one.counters, "kernel", of) for one in (recorded, measured)]
     return anew(*sides, within=WITHIN)
 
 
@@ -104,5 +120,6 @@ def agree(params: Reread, record: Record) -> Agreement:
         for step in range(1, record.counters["step"].max() + 1)
     ]
     model = pd.concat(runs, ignore_index=True)
-    sides = rates(params, model, "model"), rates(params, record.counters, "kernel")
+    of = busy(params, record.counters)
+    sides = rates(params, model, "model", of), rates(params, record.counters, "kernel", of)
     return by_means(*sides, within=WITHIN)
