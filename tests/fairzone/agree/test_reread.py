@@ -120,12 +120,15 @@ def test_of_a_phase_that_finds_its_data_only_the_hits_are_judged():
 
 
 def test_what_fio_takes_is_told_and_given_back():
-    """Own pages make the allocations as many as the kernel's, and are free again at the end."""
+    """Own pages are allocated beside the data's, and are free again at the end.
+
+    With less room for the cache fewer pages are evicted, and as many fewer slabs are made anew.
+    """
     params = PARAMS.model_copy(update={"program": "fio"})
     zones = guest(pd.DataFrame(columns=["counter", "unit", "value"]), 0).counters
     alone = reread.play(params, node_of(params, zones, 1))
     told = reread.play(params, node_of(params, zones, 1), {"write": 3000, "read": 2000})
     more = allocated(told) - allocated(alone)
-    assert 3000 <= more["write"] < 3100 and 2000 <= more["read"] < 2100
+    assert abs(more["write"] - 3000) < 100 and abs(more["read"] - 2000) < 100
     counters = guest(told, 0).counters
     assert (allocated(played(params, counters, 1)) - allocated(told)).abs().max() < 100

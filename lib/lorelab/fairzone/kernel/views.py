@@ -112,8 +112,13 @@ def _reread(params: Reread, record: Record) -> dict[str, object]:
     }
 
 
-def two_files() -> pd.DataFrame:
+def two_files(data_percent: int) -> pd.DataFrame:
     """What of each reading of two files was found in the cache, means over the repeats.
+
+    Parameters
+    ----------
+    data_percent : int
+        Both files, in per cent of the guest's memory.
 
     Returns
     -------
@@ -123,11 +128,11 @@ def two_files() -> pd.DataFrame:
     """
     rows = {}
     for params, record in recorded("fairzone/reread"):
-        if params.workload == "two-files":
+        if params.workload == "two-files" and params.data_percent == data_percent:
             mean = record.counters.groupby("counter")["value"].mean()
             names = [name for name, *_ in plan(params, pages_of(params))]
             rows[params.mode] = {
-                name: round(100 * max(0, mean[f"{name}_hits"]) / mean[f"{name}_touched"], 2)
+                name: round(100 * max(0, mean[f"{name}_hits"]) / mean[f"{name}_touched"], 1)
                 for name in names
             }
     return pd.DataFrame(rows).T.rename_axis("mode")
