@@ -69,10 +69,11 @@ static void map(int fd, uint64_t pages, uint64_t parts)
 	uint64_t part, first = 0, end;
 
 	for (part = 0; part < parts; part++, first = end) {
-		struct stat_of_cache found = { 0 };
-		struct range asked = { first * PAGE };
+		struct stat_of_cache found = { .nr_cache = 0 };
+		struct range asked;
 
 		end = pages * (part + 1) / parts;
+		asked.off = first * PAGE;
 		asked.len = (end - first) * PAGE;
 		/* A length of 0 would ask for all to the end. */
 		if (asked.len && syscall(SYS_cachestat, fd, &asked, &found, 0))
