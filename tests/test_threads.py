@@ -62,7 +62,7 @@ def test_each_figure_says_where_it_stands(design):
     rows = threads.figures(design)
     assert rows.index.is_unique
     assert set(rows["source"]) <= {"thread", "follow-up"}
-    assert set(rows["seen"]) <= {"thread file", "list archive"}
+    assert set(rows["seen"]) <= {"thread file", "list archive", "git log"}
     assert (rows[["author", "date", "place", "quantity", "unit"]] != "").all(axis=None)
     assert (rows.loc[rows["source"] == "thread", "message"] != "").all()
     assert rows["value"].notna().all()

@@ -6,6 +6,7 @@ from lorelab.claims import Verdict, ledger
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.thread import checks, figures
 from lorelab.fairzone.thread.claims import CLAIMS
+from tests.fairzone.thread import test_follow_ups
 
 EXPECTED = {
     "streaming": Verdict.CONTRADICTED,
@@ -31,9 +32,10 @@ def weighed():
 
 def test_verdicts(weighed):
     assert weighed["verdict"][list(EXPECTED)].to_dict() == EXPECTED
+    cells = {f"{operation}-{n}" for operation in figures.OPERATIONS for n in figures.THREADS}
     sequential = weighed[weighed.index.str.startswith("seqread")]
     assert set(sequential["verdict"]) == {Verdict.OTHER_NUMBER}
-    assert len(weighed) == 20 + len(EXPECTED)
+    assert set(weighed.index) == {*cells, *EXPECTED, *test_follow_ups.EXPECTED}
 
 
 def test_another_mean_moves_a_verdict(monkeypatch):

@@ -13,7 +13,7 @@ from lorelab.counters import table
 from lorelab.fairzone.experiments.machine import names, nap_pages, node_of
 from lorelab.fairzone.model import filemap
 from lorelab.fairzone.model.filemap import Memory
-from lorelab.fairzone.model.zones import COUNTS
+from lorelab.fairzone.model.zones import COUNTS, Node
 from lorelab.fairzone.params import Tiobench
 from lorelab.fairzone.workload.files import FIXED_POINT, scattered, sequential, where_cached
 from lorelab.numbers import U
@@ -47,7 +47,11 @@ def run(params: Tiobench, maps: bool = False) -> Run:
     maps : bool
         Keep where each part of the files is after each window (`Run.windows`).
     """
-    node = node_of(params, params.dirty_percent)
+    return run_on(node_of(params, params.dirty_percent), params, maps)
+
+
+def run_on(node: Node, params: Tiobench, maps: bool = False) -> Run:
+    """Run the workload on these zones."""
     memory = int(node.zone["managed"].sum())
     threads = params.threads
     two = params.workload == "two-files"

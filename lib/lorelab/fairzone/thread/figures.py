@@ -33,18 +33,44 @@ def tiobench() -> pd.DataFrame:
         it; `hits`, the part of the reads that would have to come from the cache, at no cost, if
         nothing else made the gain.
     """
-    rows = threads.figures("fairzone")
     found = []
     for operation in OPERATIONS:
-        for number in THREADS:
-            old = rows.loc[f"{operation}-{number}-baseline", "value"]
-            new = rows.loc[f"{operation}-{number}-v1", "value"]
-            percent = float(rows.loc[f"{operation}-{number}-v1", "percent"])
-            found.append((operation, number, old, new, percent))
-    table = pd.DataFrame(found, columns=["operation", "threads", "baseline", "v1", "percent"])
-    low = 100 * ((table["v1"] - HALF) / (table["baseline"] + HALF) - 1)
-    high = 100 * ((table["v1"] + HALF) / (table["baseline"] - HALF) - 1)
-    return table.assign(low=low, high=high, hits=hit_fraction(table["baseline"], table["v1"]))
+        table = gains(operation, "baseline", "v1").reset_index()
+        table.insert(0, "operation", operation)
+        found.append(table.rename(columns={"old": "baseline", "new": "v1"}))
+    return pd.concat(found, ignore_index=True)
+
+
+def gains(series: str, old: str, new: str) -> pd.DataFrame:
+    """Means of two kernels by number of threads, and the gain printed beside the second.
+
+    Parameters
+    ----------
+    series, old, new : str
+        Rows `SERIES-THREADS-OLD` and `SERIES-THREADS-NEW`.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by `threads`: `old` and `new`, means in MB/s; `percent`, nan where none is printed;
+        `low`, `high` and `hits` as in `tiobench`.
+    """
+    rows = threads.figures("fairzone")
+    names = [[f"{series}-{number}-{kernel}" for number in THREADS] for kernel in (old, new)]
+    before, after = (rows.loc[ids, "value"].to_numpy() for ids in names)
+    percent = pd.to_numeric(rows.loc[names[1], "percent"]).to_numpy(float)
+    table = pd.DataFrame(
+        {"old": before, "new": after, "percent": percent}, index=pd.Index(THREADS, name="threads")
+    )
+    low = 100 * ((table["new"] - HALF) / (table["old"] + HALF) - 1)
+    high = 100 * ((table["new"] + HALF) / (table["old"] - HALF) - 1)
+    return table.assign(low=low, high=high, hits=hit_fraction(table["old"], table["new"]))
+
+
+def follows(table: pd.DataFrame | pd.Series) -> bool:
+    """Whether each gain that is printed lies where its rounded means leave it."""
+    outside = (table["percent"] < table["low"] - HALF) | (table["percent"] > table["high"] + HALF)
+    return not np.any(outside)
 
 
 def hit_fraction(old: float | pd.Series, new: float | pd.Series) -> float | pd.Series:

@@ -1,0 +1,327 @@
+"""What the messages of June and July 2014 state, weighed as `checks` weighs the thread.
+
+Shares on the machine of June are compared as numbers. The reviewer's machine is not described, so
+of his figures only the direction is compared.
+"""
+
+from functools import cache
+
+import pandas as pd
+
+from lorelab.claims import Verdict, Weigh, Weighed
+from lorelab.fairzone.experiments import boundary, tiobench
+from lorelab.fairzone.experiments.machine import node_of
+from lorelab.fairzone.params import Boundary, Tiobench, Variant
+from lorelab.fairzone.thread import figures
+from lorelab.fairzone.thread.checks import NO_HITS, ran
+from lorelab.fairzone.thread.figures import figure
+
+WITHIN = 0.05
+"""Deviation up to which two shares are the same, as between model and kernel."""
+
+
+def posted(rows: str, kernel: str) -> float:
+    """DMA32's part of what rows `ROWS` count for a kernel; `{}` stands for the zone."""
+    low, high = (figure(f"{rows.format(zone)}-{kernel}") for zone in ("dma32", "normal"))
+    return low / (low + high)
+
+
+def whole(run: pd.DataFrame) -> float:
+    """DMA32's part of the allocations of all phases."""
+    pages = run["allocated"]
+    return (run["share"].fillna(0) * pages).sum() / pages.sum()
+
+
+def size() -> float:
+    """DMA32's part of DMA32 and Normal on the machine of June."""
+    return figure("managed-dma32") / (figure("managed-dma32") + figure("managed-normal"))
+
+
+def held(model: float, share: float, of: float) -> Verdict:
+    """How a share in the model bears out one that was posted, of a zone with part `of` of memory.
+
+    Parameters
+    ----------
+    model, share, of : float
+        The same number: within 5 %. The same direction: both below `of`.
+    """
+    if abs(model - share) <= WITHIN * share:
+        return Verdict.HOLDS
+    return Verdict.OTHER_NUMBER if max(model, share) < of else Verdict.CONTRADICTED
+
+
+def worst(verdicts: list[Verdict]) -> Verdict:
+    """The one that says least for a claim."""
+    return max(verdicts, key=(Verdict.HOLDS, Verdict.OTHER_NUMBER, Verdict.CONTRADICTED).index)
+
+
+def only_if(found: bool, verdict: Verdict) -> Verdict:
+    """A verdict, if the model does at all what is claimed."""
+    return verdict if found else Verdict.CONTRADICTED
+
+
+def weigh_reads(series: str, old: str, new: str, variant: Variant, **given: object) -> Weigh:
+    """Weigh gains of sequential reads by their arithmetic, and by what the model finds cached."""
+
+    def weigh() -> Weighed:
+        table = figures.gains(series, old, new)
+        speed, data = table["old"].iloc[0], round(100 * figure("data-size"))
+        hits = ran(variant, disk_mb_s=speed, data_percent=data, **given).loc["read", "hits"]
+        evidence = needed(table) | {"hits in the model": hits, "then %": figures.speedup(hits)}
+        if not figures.follows(table):
+            return Weighed(Verdict.CONTRADICTED, "The means give other gains.", evidence)
+        if hits < NO_HITS:
+            return Weighed(Verdict.NOT_TESTABLE, "The model finds nothing cached.", evidence)
+        why = "The model reads this much back from the cache; what size the data had is not known."
+        return Weighed(Verdict.OTHER_NUMBER, why, evidence)
+
+    return weigh
+
+
+def needed(table: pd.DataFrame) -> dict[str, object]:
+    """Hits that each gain needs, and the gains as printed, by the lines of the table."""
+    hits = {f"SeqRead-{n} needs hits": value for n, value in table["hits"].items()}
+    printed = table["percent"].dropna()
+    return hits | {f"SeqRead-{n} printed %": value for n, value in printed.items()}
+
+
+def weigh_other_kernel(series: str, old: str, new: str) -> Weigh:
+    """Weigh gains of a kernel whose change the model doesn't have: by their arithmetic alone."""
+
+    def weigh() -> Weighed:
+        table = figures.gains(series, old, new)
+        return Weighed(
+            Verdict.ARITHMETIC if figures.follows(table) else Verdict.CONTRADICTED,
+            "The model has neither the I/O scheduler nor the kswapd of 3.0.",
+            needed(table),
+        )
+
+    return weigh
+
+
+@cache
+def big_batches(disk_mb_s: float, data_percent: int) -> pd.DataFrame:
+    """The baseline with batches of managed/4, and nothing else of 18 June."""
+    params = Tiobench(steps=1, disk_mb_s=disk_mb_s, data_percent=data_percent)
+    node = node_of(params, params.dirty_percent)
+    node.zone["batch"] = node.zone["nr_alloc_batch"] = node.zone["managed"] >> 2
+    return tiobench.summary(tiobench.run_on(node, params)).set_index("phase")
+
+
+def weigh_big_batches() -> Weighed:
+    """Throughput of batches of managed/4, for which no gain is printed."""
+    table = figures.gains("big-seqread", "rc1", "bigbatches")
+    hits = _bigger(table).loc["read", "hits"]
+    evidence = needed(table) | {"hits in the model": hits, "then %": figures.speedup(hits)}
+    gains = bool((table["hits"] > 0).all()) and hits > NO_HITS
+    return Weighed(
+        Verdict.OTHER_NUMBER if gains else Verdict.CONTRADICTED,
+        "With larger batches the model reads a part back from the cache.",
+        evidence,
+    )
+
+
+def _bigger(table: pd.DataFrame) -> pd.DataFrame:
+    return big_batches(table["old"].iloc[0], round(100 * figure("data-size")))
+
+
+def weigh_big_velocity() -> Weighed:
+    shares = {name: posted("big-velocity-{}", name) for name in ("3.0", "rc1", "bigbatches")}
+    large = _bigger(figures.gains("big-seqread", "rc1", "bigbatches")).loc["read", "share"]
+    base = ran(Variant.BASELINE).loc["read", "share"]
+    evidence = {f"posted, {name}": share for name, share in shares.items()}
+    evidence |= {"reads of the model, baseline": base, "managed/4": large}
+    fall = shares["bigbatches"] < (1 - WITHIN) * shares["rc1"] and large < (1 - WITHIN) * base
+    return Weighed(
+        Verdict.OTHER_NUMBER if fall else Verdict.CONTRADICTED,
+        "DMA32's part falls in the model too; 3.0 and the machine are not modelled.",
+        evidence,
+    )
+
+
+def weigh_in_core() -> Weighed:
+    """Shares of data that fits into memory: the vanilla kernel's, and the patch of 18 June's."""
+    evidence: dict[str, object] = {"size": size()}
+    verdicts = []
+    modelled = {"vanilla": Variant.BASELINE, "fairzone": Variant.JUNE_18}
+    for kernel, variant in modelled.items():
+        share, model = posted("june18-{}-allocs", kernel), whole(ran(variant, data_percent=80))
+        evidence |= {f"{kernel}, posted": share, f"{kernel}, model": model}
+        verdicts.append(held(model, share, size()))
+    evidence["cfq600, posted"] = posted("june18-{}-allocs", "cfq600")
+    falls = evidence["fairzone, model"] < (1 - WITHIN) * evidence["vanilla, model"]
+    return Weighed(
+        only_if(falls, worst(verdicts)),
+        "Shares of the model and the posted ones, for data of 80 % of memory.",
+        evidence,
+    )
+
+
+def weigh_in_core_3_0() -> Weighed:
+    share = posted("june18-{}-allocs", "3.0")
+    model = whole(ran(Variant.OFF, data_percent=80))
+    return Weighed(
+        held(model, share, size()),
+        "Without a policy DMA32 takes less in the model too; its kswapd is that of 3.15, not 3.0.",
+        {"posted": share, "off, model": model, "size": size()},
+    )
+
+
+def weigh_static() -> Weighed:
+    """DMA32's part of the allocations of 27 June, and of the reads of a kswapd without reserves."""
+    shares = {name: posted("june27-{}-allocs", name) for name in ("checklow", "fairzone")}
+    model = {
+        "checklow": ran(Variant.BASELINE, balance_reserves=False),
+        "fairzone": ran(Variant.JUNE_25, balance_reserves=False),
+    }
+    evidence: dict[str, object] = {"size": size()}
+    verdicts = []
+    for name, share in shares.items():
+        read = model[name].loc["read", "share"]
+        evidence |= {f"{name}, posted": share, f"{name}, reads of the model": read}
+        # A page survives a cycle of twice the memory if its zone takes less than half its part.
+        verdicts.append(held(read, share, size() / 2))
+    return Weighed(
+        worst(verdicts),
+        "A kswapd that keeps no reserve free never turns to DMA32 once it is full.",
+        evidence,
+    )
+
+
+def weigh_no_dma() -> Weighed:
+    """Whether ZONE_DMA of the machine of June can serve."""
+    allocs = sum(figure(f"june27-dma-allocs-{name}") for name in ("checklow", "fairzone"))
+    above = figure("managed-dma32") + figure("managed-normal")
+    reserve = above // 256
+    model = ran(Variant.JUNE_25, balance_reserves=False)["dma"].sum()
+    evidence = {"posted": allocs, "managed": figure("managed-dma"), "reserve": reserve}
+    never = allocs == model == 0 and figure("managed-dma") <= reserve
+    return Weighed(
+        Verdict.HOLDS if never else Verdict.CONTRADICTED,
+        "All of ZONE_DMA is within what it keeps from allocations that Normal could serve.",
+        evidence | {"model": int(model)},
+    )
+
+
+def weigh_system_time() -> Weighed:
+    evidence = {}
+    for machine in ("uma", "numa"):
+        vanilla, kswapd, both = (
+            figure(f"june30-system-{machine}-{name}")
+            for name in ("vanilla", "checklow", "fairzone")
+        )
+        evidence[f"{machine}, kswapd patch %"] = 100 * (kswapd / vanilla - 1)
+        evidence[f"{machine}, fair-zone patch on top %"] = 100 * (both / kswapd - 1)
+    return Weighed(
+        Verdict.NOT_TESTABLE,
+        "The model counts walks and has no time; iterations and spread are not given.",
+        evidence | {"zone tests, 25 June to baseline": fewer_tests(Variant.JUNE_25)},
+        judgement=True,
+    )
+
+
+def fewer_tests(variant: Variant) -> float:
+    """Zone tests of a variant over those of the baseline, of the sequential reads and writes."""
+    tests = [ran(v).loc[["write", "read"], "tests"].sum() for v in (variant, Variant.BASELINE)]
+    return tests[0] / tests[1]
+
+
+def weigh_merged_numa() -> Weighed:
+    before, vmstat, both = (
+        figure(f"merged-system-numa-{name}") for name in ("vanilla", "vmstat", "lowercost")
+    )
+    evidence = {"both patches %": 100 * (both / before - 1)}
+    evidence |= {"vmstat patch %": 100 * (vmstat / before - 1)}
+    evidence |= {"this one on top %": 100 * (both / vmstat - 1)}
+    return Weighed(
+        Verdict.ARITHMETIC if both < vmstat else Verdict.CONTRADICTED,
+        "The fall is that of the patch before; on top of it this one's column is higher, which "
+        "the changelog lays to the measuring.",
+        evidence,
+    )
+
+
+def weigh_merged_uma() -> Weighed:
+    saved = 100 * (1 - fewer_tests(Variant.MERGED))
+    return Weighed(
+        Verdict.OTHER_NUMBER if saved > 0 else Verdict.CONTRADICTED,
+        "The model saves zone tests, and has no time; of what the benefit is one is not said.",
+        {"printed %": figure("merged-benefit-uma"), "zone tests saved %": saved},
+    )
+
+
+def weigh_without_class_zone() -> Weighed:
+    """The series of v4r8 without its kswapd that keeps no reserves."""
+    table = figures.gains("v4r8-seqread", "rc1", "classzone")
+    reads = ran(Variant.MERGED, disk_mb_s=table["old"].iloc[0]).loc["read"]
+    share = posted("v4r8-velocity-{}", "classzone")
+    evidence = needed(table) | {"hits in the model": reads["hits"]}
+    evidence |= {"DMA32's velocity, posted": share, "its share in the model": reads["share"]}
+    none = figures.follows(table) and reads["hits"] < NO_HITS
+    small = bool((table["percent"].abs() < 1).all())
+    return Weighed(
+        Verdict.HOLDS if none and small else Verdict.CONTRADICTED,
+        "A kswapd that keeps the reserves free leaves nothing to be read back in the model.",
+        evidence,
+    )
+
+
+def weigh_velocity() -> Weighed:
+    """Whether DMA32 stands still under v4r8, and does not under the kernel before."""
+    rows = "v4r8-velocity-{}"
+    total = {
+        name: sum(figure(f"v4r8-velocity-{zone}-{name}") for zone in ("dma32", "normal"))
+        for name in ("rc1", "series")
+    }
+    shares = {name: posted(rows, name) for name in ("rc1", "series")}
+    still = ran(Variant.MERGED, balance_reserves=False).loc["read", "share"]
+    base = ran(Variant.BASELINE).loc["read", "share"]
+    evidence = {f"posted, {name}": share for name, share in shares.items()}
+    evidence |= {"reads of the model, baseline": base, "reads, v4r8": still}
+    evidence |= {"pages scanned a second, v4r8 to rc1": total["series"] / total["rc1"]}
+    return Weighed(
+        held(still, shares["series"], base),
+        "Once DMA32 is full, kswapd never turns to it.",
+        evidence,
+    )
+
+
+def weigh_split() -> Weighed:
+    """DMA32's part of all allocations: it is filled once and then left alone."""
+    old, new = (figure(f"v4r8-split-{name}") / 100 for name in ("rc1", "series"))
+    model = whole(ran(Variant.MERGED, balance_reserves=False))
+    # Of 2 RAM written and 2 RAM read, less what is read back, a static zone takes its size once.
+    closed = old / (4 - old)
+    evidence = {"posted": new, "filled once": closed, "model, sizes of June": model}
+    return Weighed(
+        only_if(model < size() / 2, held(closed, new, old)),
+        "A zone of 40 % that is filled once takes this part of what is written and read.",
+        evidence,
+    )
+
+
+def weigh_peak() -> Weighed:
+    """Whether reads at the peak of 2 July are faster than the disk was without a cache."""
+    cold, peak = figure("cold-read"), figure("seqreadv4-peak")
+    evidence = {"cold, MB/s": cold, "hits it needs": figures.hit_fraction(cold, peak)}
+    evidence["a static zone has"] = size() / 2
+    possible = 0 < evidence["hits it needs"] <= evidence["a static zone has"]
+    return Weighed(
+        Verdict.ARITHMETIC if possible else Verdict.CONTRADICTED,
+        "More than the disk gives, and no more than a DMA32 that stands still makes of it.",
+        evidence,
+    )
+
+
+def weigh_full_before() -> Weighed:
+    """The first half of the answer's case: nothing may be taken, and a reset takes place."""
+    high, low = (int(figure(f"boundary-before-{zone}")) for zone in ("high", "low"))
+    params = Boundary(high_batch=high, low_batch=low, low_above=1, allocations=1)
+    found = boundary.simulate(params).set_index("counter")["value"]
+    names = ("failed_fair_passes", "failed_by_both", "resets", "slow")
+    evidence = {name: int(found[name]) for name in names}
+    return Weighed(
+        Verdict.HOLDS if found["resets"] == found["failed_by_both"] == 1 else Verdict.CONTRADICTED,
+        "One zone is skipped for its watermark and the other for its batch; then all are reset.",
+        evidence,
+    )

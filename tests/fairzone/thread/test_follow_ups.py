@@ -1,0 +1,173 @@
+"""What later messages state: verdicts, and that they move with figures and with the model."""
+
+import pandas as pd
+import pytest
+
+from lorelab import threads
+from lorelab.claims import Verdict
+from lorelab.experiments import experiment
+from lorelab.fairzone.params import Tiobench, Variant
+from lorelab.fairzone.thread import checks, figures, follow_ups
+from lorelab.fairzone.thread.claims import CLAIMS
+from tests.fairzone.thread.test_evidence import PHASES, evidence, of, share
+
+HOLDS, OTHER, AGAINST = Verdict.HOLDS, Verdict.OTHER_NUMBER, Verdict.CONTRADICTED
+EXPECTED = {
+    "full-before": HOLDS,
+    "june18-seqread": OTHER,
+    "june18-cfq600": Verdict.ARITHMETIC,
+    "june18-3.0": Verdict.ARITHMETIC,
+    "june18-allocs": HOLDS,
+    "june18-allocs-3.0": OTHER,
+    "big-seqread": OTHER,
+    "big-seqread-3.0": Verdict.ARITHMETIC,
+    "big-velocity": OTHER,
+    "june27-allocs": OTHER,
+    "june27-dma": HOLDS,
+    "june30-system": Verdict.NOT_TESTABLE,
+    "v4r8-seqread": OTHER,
+    "v4r8-classzone": HOLDS,
+    "v4r8-velocity": HOLDS,
+    "v4r8-split": OTHER,
+    "peak": Verdict.ARITHMETIC,
+    "merged-numa": AGAINST,
+    "merged-uma": OTHER,
+}
+
+
+def weighed(id):
+    return next(claim for claim in CLAIMS if claim.id == id).weigh()
+
+
+@pytest.mark.parametrize("id", EXPECTED)
+def test_verdicts(id):
+    assert weighed(id).verdict == EXPECTED[id]
+
+
+def test_a_share_is_the_same_within_five_per_cent_or_on_the_same_side():
+    assert follow_ups.held(0.30, 0.31, 0.2) == HOLDS
+    assert follow_ups.held(0.0, 0.0, 0.2) == HOLDS
+    assert follow_ups.held(0.10, 0.19, 0.2) == OTHER
+    assert follow_ups.held(0.21, 0.19, 0.2) == AGAINST
+    assert follow_ups.held(0.10, 0.21, 0.2) == AGAINST
+    assert follow_ups.worst([HOLDS, AGAINST, OTHER]) == AGAINST
+    assert follow_ups.worst([HOLDS, OTHER]) == OTHER
+
+
+@pytest.fixture
+def figures_with(monkeypatch):
+    """Figures with some of them replaced."""
+    rows = threads.figures("fairzone")
+
+    def show(**values):
+        table = rows.copy()
+        for id, value in values.items():
+            table.loc[id, "value"] = value
+        monkeypatch.setattr(threads, "figures", lambda design: table)
+
+    return show
+
+
+FALSE = [
+    # id, figures, the verdict that they give
+    ("full-before", {"boundary-before-low": 50}, AGAINST),
+    ("june18-seqread", {"june18-seqread-4-fairzone": 108}, AGAINST),
+    ("june18-cfq600", {"june18-seqread-4-cfq600": 98}, AGAINST),
+    ("june18-3.0", {"june18-seqread-16-vanilla": 70}, AGAINST),
+    ("june18-allocs", {"june18-dma32-allocs-fairzone": 8e6}, OTHER),
+    ("june18-allocs", {"june18-dma32-allocs-vanilla": 14e6}, AGAINST),
+    ("june18-allocs-3.0", {"june18-dma32-allocs-3.0": 12e6}, AGAINST),
+    ("big-seqread", {"big-seqread-1-bigbatches": 120}, AGAINST),
+    ("big-velocity", {"big-velocity-dma32-bigbatches": 12e3}, AGAINST),
+    ("june27-allocs", {"june27-dma32-allocs-checklow": 3e8}, AGAINST),
+    ("june27-dma", {"june27-dma-allocs-checklow": 1}, AGAINST),
+    ("june27-dma", {"managed-dma": 9000}, AGAINST),
+    ("v4r8-seqread", {"v4r8-seqread-1-series": 150}, AGAINST),
+    ("v4r8-classzone", {"v4r8-seqread-1-classzone": 140}, AGAINST),
+    ("v4r8-velocity", {"v4r8-velocity-dma32-series": 100}, OTHER),
+    ("v4r8-velocity", {"v4r8-velocity-dma32-series": 17e3}, AGAINST),
+    ("v4r8-split", {"v4r8-split-series": 11}, HOLDS),
+    ("v4r8-split", {"v4r8-split-series": 45}, AGAINST),
+    ("peak", {"seqreadv4-peak": 170}, AGAINST),
+    ("peak", {"seqreadv4-peak": 130}, AGAINST),
+    ("merged-numa", {"merged-system-numa-vmstat": 5e4}, Verdict.ARITHMETIC),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("id", "values", "verdict"), FALSE)
+def test_a_false_figure_moves_the_verdict(id, values, verdict, figures_with):
+    assert EXPECTED[id] != verdict
+    figures_with(**values)
+    assert weighed(id).verdict == verdict
+
+
+OTHER_MODEL = [
+    # id, the variant that is run in the place of all, the verdict that this gives
+    ("june18-seqread", Variant.BASELINE, Verdict.NOT_TESTABLE),
+    ("june18-allocs", Variant.BASELINE, AGAINST),
+    ("june18-allocs-3.0", Variant.BASELINE, AGAINST),
+    ("june27-allocs", Variant.BASELINE, AGAINST),
+    ("v4r8-seqread", Variant.BASELINE, Verdict.NOT_TESTABLE),
+    ("v4r8-classzone", Variant.V1, AGAINST),
+    ("v4r8-velocity", Variant.BASELINE, AGAINST),
+    ("v4r8-split", Variant.BASELINE, AGAINST),
+    ("merged-uma", Variant.V1, AGAINST),
+]
+
+
+@pytest.mark.parametrize(("id", "variant", "verdict"), OTHER_MODEL)
+def test_a_model_that_does_otherwise_moves_the_verdict(id, variant, verdict, monkeypatch):
+    def others(asked, **given):
+        given.pop("balance_reserves", None)
+        return real(variant if id != "merged-uma" or asked != Variant.BASELINE else asked, **given)
+
+    real = checks.ran
+    monkeypatch.setattr(follow_ups, "ran", others)
+    assert EXPECTED[id] != verdict
+    assert weighed(id).verdict == verdict
+
+
+@pytest.mark.parametrize("id", ["big-seqread", "big-velocity"])
+def test_large_batches_that_do_nothing_move_the_verdict(id, monkeypatch):
+    monkeypatch.setattr(follow_ups, "big_batches", lambda *given: checks.ran(Variant.BASELINE))
+    assert weighed(id).verdict == AGAINST
+
+
+def test_a_zone_dma_that_serves_moves_the_verdict(monkeypatch):
+    monkeypatch.setattr(follow_ups, "ran", lambda *given, **named: pd.DataFrame({"dma": [1]}))
+    assert weighed("june27-dma").verdict == AGAINST
+
+
+def test_batches_of_managed_over_four_are_nothing_but_that():
+    table = follow_ups.big_batches(132, 200)
+    base = checks.ran(Variant.BASELINE)
+    assert table.loc["read", "share"] < base.loc["read", "share"]
+    assert list(table.index) == list(PHASES)
+
+
+def test_shares_of_a_whole_run():
+    params = Tiobench(variant=Variant.JUNE_18, steps=1, data_percent=80)
+    table = experiment("fairzone/tiobench").simulate(params)
+    taken = table.groupby("counter")["value"].sum()
+    whole = taken["allocated_dma32"] / (taken["allocated_dma32"] + taken["allocated_normal"])
+    assert evidence("june18-allocs")["fairzone, model"] == pytest.approx(whole)
+    posted = 9459921 / (9459921 + 20429838)
+    assert evidence("june18-allocs")["fairzone, posted"] == pytest.approx(posted)
+
+
+def test_evidence_of_the_static_zone():
+    still = of(Variant.MERGED, balance_reserves=False)
+    found = evidence("v4r8-velocity")
+    assert found["reads, v4r8"] == share(still, "read") == 0
+    assert found["reads of the model, baseline"] == share(of(Variant.BASELINE), "read")
+    assert evidence("v4r8-split")["filled once"] == pytest.approx(0.4 / 3.6)
+    assert evidence("june27-dma")["reserve"] == (755409 + 1281601) // 256
+    assert evidence("peak")["hits it needs"] == pytest.approx(1 - 132 / 150)
+
+
+def test_gains_of_a_series():
+    table = figures.gains("v4r8-seqread", "rc1", "series")
+    assert table["percent"].tolist() == [20.44, 19.66, 15.31, 6.65, 5.92]
+    assert figures.follows(table)
+    assert not figures.follows(table.assign(percent=table["percent"] + 0.5))
+    assert figures.gains("big-seqread", "rc1", "bigbatches")["percent"].isna().all()
