@@ -101,6 +101,11 @@ def moved(rows: pd.DataFrame, id: str) -> pd.DataFrame:
     return table
 
 
+def names(claim: claims.Claim, id: str) -> bool:
+    """Whether a claim says that it is about a row, by a pattern as in `rows june27-*`."""
+    return any(fnmatch.fnmatch(id, word.strip(",")) for word in claim.place.split())
+
+
 def unmoved(chosen: list[claims.Claim], rows: pd.DataFrame, shown: Shown) -> set[str]:
     """Rows that can be moved, and no check changes its verdict, sentence or evidence.
 
@@ -114,7 +119,7 @@ def unmoved(chosen: list[claims.Claim], rows: pd.DataFrame, shown: Shown) -> set
         table = moved(rows, id)
         shown.show(lambda design, table=table: table)
         # Those that name the row come first: the first that changes is enough.
-        asking.sort(key=lambda claim, id=id: id not in claim.place and id not in claim.id)
+        asking.sort(key=lambda claim, id=id: not names(claim, id))
         if all(repr(claim.weigh()) == before[claim.id] for claim in asking):
             found.add(id)
     return found
