@@ -3,7 +3,7 @@
 import pytest
 
 from lorelab.counters import table
-from lorelab.fairzone.agree.probed import PAIRS, TOLD, agree
+from lorelab.fairzone.agree.probed import PAIRS, PENDING, TOLD, agree, pending
 from lorelab.fairzone.params import Probed
 from lorelab.lab.records import Record
 
@@ -24,9 +24,11 @@ def test_equal_counters_pass():
 
 
 @pytest.mark.parametrize("probe", PAIRS)
-@pytest.mark.parametrize("by", [-1, 1])
-def test_one_page_is_seen(probe, by):
-    found = agree(Probed(), record(probe, by))
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_one_page_more_than_a_cpu_keeps_is_seen(probe, sign):
+    kept = pending(Probed()) if probe in PENDING else 0
+    assert agree(Probed(), record(probe, sign * kept)).verdict == "passed"
+    found = agree(Probed(), record(probe, sign * (kept + 1)))
     assert found.verdict == "failed"
     assert found.table.set_index("counter").index[~found.table["agrees"]].tolist() == [probe]
 
@@ -35,3 +37,8 @@ def test_a_probe_that_counted_nothing_fails():
     empty = record()
     empty.counters["value"] = 0
     assert agree(Probed(), empty).verdict == "failed"
+
+
+def test_what_cpus_keep_by_hand():
+    """512 MiB are 4 units of 128 MiB: 2 * 1 * (1 + 3), when the run begins and when it ends."""
+    assert pending(Probed(mib=512, cpus=1)) == 16

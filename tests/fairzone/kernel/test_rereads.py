@@ -39,7 +39,7 @@ def test_no_reading_of_two_files_finds_more_than_is_cached():
     two = [run for run in RECORDED if run[0].workload == "two-files"]
     assert {(params.mode, params.data_percent) for params, _ in two} == {
         *((mode, 200) for mode in ("baseline", "v1")),
-        *((mode, 140) for mode in ("off", "baseline", "v1")),
+        *((mode, 90) for mode in ("off", "baseline", "v1")),
     }
     for params, record in two:
         said = record.counters.pivot_table(index="step", columns="counter", values="value")
@@ -49,7 +49,7 @@ def test_no_reading_of_two_files_finds_more_than_is_cached():
 
 
 def test_of_files_that_fit_one_by_one_the_second_is_found_in_part():
-    found = views.two_files(140)
+    found = views.two_files(90)
     assert (found["file1_read2"] > 99).all() and (found["file2_read2"] < 1).all()
     assert found["file2_read3"].between(5, 95).all() and (found["file2_read5"] > 99).all()
 
