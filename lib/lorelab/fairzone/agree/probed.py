@@ -56,6 +56,7 @@ def agree(params: Probed, record: Record) -> Agreement:
     right = bool(table["agrees"].all()) and ours["probe"].sum() > 0
     judged = (
         f"{ours['agrees'].sum()} of {len(ours)} counters of the probe are the kernel's own, to the "
-        f"page, but for {pending(params)} that its CPUs may keep of {', '.join(PENDING)}; told, and not counted: {', '.join(TOLD)}"
+        f"page, but for {pending(params)} that its CPUs may keep of {', '.join(PENDING)}; "
+        f"told, and not counted: {', '.join(TOLD)}"
     )
     return Agreement(Verdict.PASSED if right else Verdict.FAILED, table, judged)
