@@ -1,6 +1,7 @@
 """The ledger, whatever the design: each claim is weighed, and says where it stands."""
 
 import io
+import re
 
 import pandas as pd
 import pytest
@@ -35,6 +36,11 @@ def test_the_claims_of_a_design_have_names_of_their_own():
     for c in found:
         assert c.statement.endswith(".")
         assert c.place and c.check
+
+
+def test_a_claims_name_can_be_linked_to():
+    names = [claim.id for claim in claims.claims()]
+    assert [name for name in names if not re.fullmatch("[a-zA-Z0-9_-]+", name)] == []
 
 
 def test_the_door_gives_csv_in_a_pipe(monkeypatch, capsys):

@@ -128,7 +128,7 @@ CLAIMS = [
         follow_ups.weigh_other_kernel("june18-seqread", "vanilla", "cfq600"),
     ),
     _claim(
-        "june18-3.0",
+        "june18-on-3-0",
         "3.0 reads 10 to 20 % faster than 3.16-rc1 (18 June).",
         "rows june18-seqread-*-3.0",
         PRINTED,
@@ -143,7 +143,7 @@ CLAIMS = [
         follow_ups.weigh_in_core,
     ),
     _claim(
-        "june18-allocs-3.0",
+        "june18-allocs-on-3-0",
         "With 3.0, which has no policy, it takes 29.1 % (18 June).",
         "rows june18-*-allocs-3.0",
         f"{MODEL}, data_percent=80, off",
@@ -158,7 +158,7 @@ CLAIMS = [
         follow_ups.weigh_big_batches,
     ),
     _claim(
-        "big-seqread-3.0",
+        "big-seqread-on-3-0",
         "On the reviewer's machine too 3.0 reads faster than 3.16-rc1 (19 June).",
         "rows big-seqread-*-3.0",
         PRINTED,
