@@ -104,6 +104,9 @@ class Traits(NamedTuple):
     """A failed fair pass is followed by another even without a reset, on one node too."""
     node_lru: bool = False
     """One LRU and one dirty limit a node, as since 4.8."""
+    decides_first: bool = False
+    """Reclaim decides once, before it goes over a node's lists, whether to demote active pages; it
+    does also where pages that it had evicted too early came back (6.12)."""
 
 
 _MERGED = Traits(

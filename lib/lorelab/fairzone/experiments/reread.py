@@ -58,7 +58,8 @@ def node_of(
     cpus = max(2, params.cpus)  # a kernel built for several CPUs, however many there are
     exact = params.exact
     made = zones.make(managed, Variant.NODE_LRU, cpus, 0, exact, marks=marks, reserves=reserves)
-    for name, value in MODES[params.mode]._replace(node_lru=True)._asdict().items():
+    traits = MODES[params.mode]._replace(node_lru=True, decides_first=True)
+    for name, value in traits._asdict().items():
         made.info[name] = int(value)
     made.zone["free"] = free
     if not exact:

@@ -1,4 +1,4 @@
-"""What frees pages: kswapd and direct reclaim, as 3.15 had them (mm/vmscan.c).
+"""What frees pages: kswapd and direct reclaim, as 3.15 had them (mm/vmscan.c), or as 6.12 has.
 
 kswapd runs beside the task that allocates, so it is taken apart into chunks of SWAP_CLUSTER_MAX
 pages: `kswapd()` does as many as its credit lasts, and goes on later where it stopped. A credit is
@@ -40,6 +40,7 @@ from lorelab.fairzone.model.zones import (
     HIGH_WMARK_HIT_QUICKLY,
     LOW_WMARK_HIT_QUICKLY,
     PAGEOUTRUN,
+    REFAULTS_ACTIVATED,
     ROTATED,
     WAKEUPS,
 )
@@ -72,6 +73,7 @@ KSWAPD = np.dtype(
             "nr_reclaimed",  # of this walk
             "at_once",  # it runs as soon as the task gives way
             "balance_reserves",  # false: neither balance gap nor lowmem reserve is kept free
+            "refaults",  # that had been activated when reclaim last ended (snapshot_refaults())
         )
     ]
 )
@@ -85,6 +87,7 @@ SCAN = np.dtype(
             "reclaimed",
             "scanned",
             "whole",  # go on when enough is reclaimed (scan_adjusted)
+            "may_deactivate",  # demote active pages, where that is decided first
         )
     ]
 )
@@ -151,8 +154,21 @@ def inactive_file_is_low(frames, lru):
 
 
 @forceinline
+def prepare_scan_control(mm, lru):
+    """Whether to demote: there are too few inactive pages, or evicted ones came back since."""
+    since = mm.node.count[REFAULTS_ACTIVATED] - mm.kswapd[0].refaults
+    return ONE if since or inactive_file_is_low(mm.frames, lru) else ZERO
+
+
+@forceinline
+def snapshot_refaults(mm):
+    mm.kswapd[0].refaults = mm.node.count[REFAULTS_ACTIVATED]
+
+
+@forceinline
 def get_scan_count(mm, scan, lru, priority):
     """How many pages of each list: its length >> priority."""
+    scan.may_deactivate = prepare_scan_control(mm, lru)
     scan.inactive = mm.frames.nr[lru, INACTIVE] >> priority
     scan.active = mm.frames.nr[lru, ACTIVE] >> priority
     scan.reclaimed = ZERO
@@ -179,7 +195,8 @@ def shrink_lruvec_chunk(mm, scan, lru):
     if scan.active:
         nr_to_scan = min(scan.active, SWAP_CLUSTER_MAX)
         scan.active -= nr_to_scan
-        if inactive_file_is_low(mm.frames, lru):
+        decided = mm.node.info[0].decides_first
+        if scan.may_deactivate if decided else inactive_file_is_low(mm.frames, lru):
             shrink_active_list(mm, lru, nr_to_scan)
             cost += nr_to_scan
     if scan.reclaimed >= scan.to_reclaim and scan.whole == ZERO:
@@ -244,6 +261,7 @@ def _start(mm):
 def kswapd_try_to_sleep(mm):
     """Once the node is balanced: a nap first."""
     kswapd = mm.kswapd[0]
+    snapshot_refaults(mm)
     kswapd.nap = kswapd.nap_pages
     kswapd.state = NAPPING if kswapd.nap else ASLEEP
 
@@ -355,6 +373,7 @@ def _end_round(mm):
     elif state.priority < ONE:
         mm.node.count[PAGEOUTRUN] += ONE
         state.priority = DEF_PRIORITY
+        snapshot_refaults(mm)
 
 
 @forceinline
@@ -389,4 +408,5 @@ def try_to_free_pages(mm):
             while scan.inactive or scan.active:
                 shrink_lruvec_chunk(mm, scan, lru)
             freed += scan.reclaimed
+    snapshot_refaults(mm)
     return freed
