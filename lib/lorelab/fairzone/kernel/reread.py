@@ -39,7 +39,8 @@ def measure(wanted: list[Reread], lab: Lab) -> list[Record]:
     """
 
     def kind(params: Reread) -> tuple[Any, ...]:
-        return params.program, params.cpus, params.mib, params.dma32_mib, params.disk_mb_s
+        machine = params.cpus, params.mib, params.dma32_mib, params.disk_mb_s
+        return params.program, params.memory_cgroups, *machine
 
     return by_boot(wanted, kind, lambda runs: _measure(runs, lab))
 
@@ -47,7 +48,8 @@ def measure(wanted: list[Reread], lab: Lab) -> list[Record]:
 def _measure(wanted: list[Reread], lab: Lab) -> list[Record]:
     counted = [params for params in wanted for _ in range(params.repeats)]
     runs = [boot.run(params, plan(params)) for params in [wanted[0], *counted]]
-    machine = boot.with_zones(wanted[0], wanted[0].disk_mb_s)._replace(append=(NO_MEMCG,))
+    words = () if wanted[0].memory_cgroups else (NO_MEMCG,)
+    machine = boot.with_zones(wanted[0], wanted[0].disk_mb_s)._replace(append=words)
     settings = {"kswapd": "fifo", "requests": REQUESTS, "locked": not lab.probes}
     measured = boot.measure(machine, runs, lab, **settings)  # a probe's compiler is too large
     found, first = [], 1
