@@ -24,6 +24,8 @@ class Machine(Zones):
         self.nap_pages, self.nap = nap, 0
         self.node_list = [OrderedDict(), OrderedDict()]
         self.node_age = 0
+        self.decides_first = False
+        self.seen = 0  # refaults that were activated, when reclaim last ended
 
     def alloc(self, cpu, writes):
         z = self.fair(cpu, writes)
@@ -79,6 +81,8 @@ class Machine(Zones):
         """Yields the pages looked at, chunk by chunk; returns scanned and freed."""
         left = [len(lists[0]) >> priority, len(lists[1]) >> priority]
         scanned = freed = 0
+        short = len(lists[1]) > len(lists[0])
+        first = short or self.count["refaults_activated"] != self.seen
         while True:
             cost = 0
             if left[0]:
@@ -89,7 +93,7 @@ class Machine(Zones):
             if left[1]:
                 nr = min(left[1], 32)
                 left[1] -= nr
-                if len(lists[1]) > len(lists[0]):
+                if first if self.decides_first else len(lists[1]) > len(lists[0]):
                     self.shrink_active(lists, nr)
                     cost += nr
             if freed >= wanted and not whole:
@@ -154,6 +158,7 @@ class Machine(Zones):
             if not done and priority < 1:
                 self.count["pageoutrun"] += 1
                 priority = 12
+                self.seen = self.count["refaults_activated"]
             if done:
                 self.sleep()
             yield 1
@@ -179,6 +184,7 @@ class Machine(Zones):
                 self.credit -= 1024 * cost
 
     def sleep(self):
+        self.seen = self.count["refaults_activated"]
         self.kswapd, self.nap = None, self.nap_pages
 
     def direct(self):
@@ -196,6 +202,7 @@ class Machine(Zones):
                         break
             if freed >= 32:
                 break
+        self.seen = self.count["refaults_activated"]
         return freed
 
     # The page cache
@@ -262,6 +269,19 @@ class Machine(Zones):
                 got += 1
         self.read += got
         return got
+
+    def one_file(self, first, pages, chunk, rate):
+        """Read one file, kswapd's turn after each chunk that was read ahead."""
+        taken = 0
+        for page in range(first, first + pages):
+            if page not in self.cache:
+                ahead = first + (page - first) // chunk * chunk
+                taken += self.readahead(0, page, min(chunk, ahead + chunk - page), first + pages)
+            self.accessed(page)
+            if taken >= chunk:
+                self.pace(taken, rate)
+                taken = 0
+        self.pace(taken, rate)
 
     def sequential(self, pages_each, threads, chunk, burst, rate, writes):
         taken = 0

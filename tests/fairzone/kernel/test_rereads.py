@@ -37,9 +37,10 @@ def test_the_disk_was_written_whole(run):
 
 def test_no_reading_of_two_files_finds_more_than_is_cached():
     two = [run for run in RECORDED if run[0].workload == "two-files"]
-    assert {(params.mode, params.data_percent) for params, _ in two} == {
-        *((mode, 200) for mode in ("baseline", "v1")),
-        *((mode, 90) for mode in ("off", "baseline", "v1")),
+    assert {(run.mode, run.data_percent, run.memory_cgroups) for run, _ in two} == {
+        *((mode, 200, False) for mode in ("baseline", "v1")),
+        *((mode, 90, False) for mode in ("off", "baseline", "v1")),
+        ("off", 90, True),
     }
     for params, record in two:
         said = record.counters.pivot_table(index="step", columns="counter", values="value")
@@ -52,6 +53,13 @@ def test_of_files_that_fit_one_by_one_the_second_is_found_in_part():
     found = views.two_files(90)
     assert (found["file1_read2"] > 99).all() and (found["file2_read2"] < 1).all()
     assert found["file2_read3"].between(5, 95).all() and (found["file2_read5"] > 99).all()
+
+
+def test_lengths_that_are_old_demote_more_and_differ_from_run_to_run():
+    found = views.with_and_without_memory_cgroups()
+    spread = found["found, most"] - found["found, least"]
+    assert spread["on"] > 3 * spread["off"]
+    assert found.loc["on", "demoted, median"] > found.loc["off", "demoted, most"]
 
 
 def test_both_sides_of_the_thread_are_recorded():

@@ -106,3 +106,22 @@ def test_a_small_machine_does_the_same(variant, remote):
     mm, told = both(case | {"rate": rate, "threads": 1, "percent": 150})
     assert differences(mm, told) == {}
     assert mm.node.zone["reclaimed"].sum() > 0
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["decides first", "by chunk"])
+@pytest.mark.parametrize("percent", [105, 115, 130])
+def test_demotion_does_the_same_with_either_rule(percent, first):
+    """A file used twice, then another until it is active: 52 to 65 % of memory each."""
+    zone_sizes, chunk, rate = [300, 1200, 2000], 32, 30_000
+    pages = sum(zone_sizes) * percent // 200
+    node = zones.make(zone_sizes, Variant.NODE_LRU, 1, 512)
+    node.info["decides_first"] = first
+    mm = filemap.make(node, 2 * pages)
+    told = Machine(Variant.NODE_LRU, zone_sizes, [], 1, False, 512, 0)
+    told.decides_first = first
+    for file in (0, 0, 1, 1, 1):
+        numbers = (0, pages, file * pages, pages, 1, chunk, chunk)
+        sequential(mm, *(U(n) for n in numbers), rate, False)
+        told.one_file(file * pages, pages, chunk, rate)
+        assert differences(mm, told) == {}
+    assert told.count["refaults_activated"] > 0

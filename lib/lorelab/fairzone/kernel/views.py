@@ -128,7 +128,9 @@ def two_files(data_percent: int) -> pd.DataFrame:
     """
     rows = {}
     for params, record in recorded("fairzone/reread"):
-        if params.workload == "two-files" and params.data_percent == data_percent:
+        if params.memory_cgroups or params.workload != "two-files":
+            continue
+        if params.data_percent == data_percent:
             mean = record.counters.groupby("counter")["value"].mean()
             names = [name for name, *_ in plan(params, pages_of(params))]
             rows[params.mode] = {
@@ -136,6 +138,32 @@ def two_files(data_percent: int) -> pd.DataFrame:
                 for name in names
             }
     return pd.DataFrame(rows).T.rename_axis("mode")
+
+
+def with_and_without_memory_cgroups() -> pd.DataFrame:
+    """What reclaim makes of two files that fit one by one, in guests with and without cgroups.
+
+    Returns
+    -------
+    DataFrame
+        A row a guest, `memory cgroups` off or on; least, median and most of its runs: `demoted`,
+        active pages that reclaim demotes while the second file is read once, in per cent of the
+        first file, which is active; `found`, of the second file at its third reading, in per cent.
+    """
+    rows = {}
+    for params, record in recorded("fairzone/reread"):
+        if (params.workload, params.data_percent, params.mode) == ("two-files", 90, "off"):
+            wide = record.counters.pivot_table(index="step", columns="counter", values="value")
+            shares = {
+                "demoted": wide["file2_read1_pgdeactivate"] / wide["file1_read1_touched"],
+                "found": wide["file2_read3_hits"] / wide["file2_read3_touched"],
+            }
+            rows["on" if params.memory_cgroups else "off"] = {
+                f"{what}, {name}": round(100 * share.quantile(part), 1)
+                for what, share in shares.items()
+                for name, part in (("least", 0), ("median", 0.5), ("most", 1))
+            }
+    return pd.DataFrame(rows).T.rename_axis("memory cgroups").sort_index()
 
 
 def compared() -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """What maintainers of memory management would want to know, or have mended since."""
 
 from lorelab.fairzone.experiments import answers
+from lorelab.fairzone.kernel import views
 from lorelab.fairzone.params import Tiobench, Variant
 from lorelab.findings import Finding
 
@@ -65,6 +66,22 @@ def drift() -> str:
     )
 
 
+def stale_lengths() -> str:
+    """What two files that fit one by one become, in guests with and without memory cgroups."""
+    without, with_ = (
+        row for _, row in views.with_and_without_memory_cgroups().loc[["off", "on"]].iterrows()
+    )
+    return (
+        "while a second file of 45 % of memory is read once, reclaim demotes "
+        f"{with_['demoted, least']:.0f} to {with_['demoted, most']:.0f} % of the active pages of "
+        f"the first, and {without['demoted, least']:.0f} to {without['demoted, most']:.0f} % "
+        "without cgroups; the second file's third reading finds "
+        f"{with_['found, least']:.0f} to {with_['found, most']:.0f} % of it, and "
+        f"{without['found, least']:.0f} to {without['found, most']:.0f} % without (6.12.117, eight "
+        "runs each)"
+    )
+
+
 FINDINGS = [
     Finding(
         design="fairzone",
@@ -125,5 +142,19 @@ FINDINGS = [
         mainline=GONE,
         worth_sending=False,
         command="model fairzone/batches -p cpus=64 -p threads=64 -p turn=1",
+    ),
+    Finding(
+        design="fairzone",
+        name="stale-list-lengths",
+        defect="With memory cgroups inactive_is_low() reads lengths of the lists that may be 4 s "
+        "old (mem_cgroup_flush_stats_ratelimited()), so reclaim goes on demoting active pages when "
+        "the inactive list is long enough.",
+        hurts="whoever reads new data beside a cache in use, on a kernel with memory cgroups",
+        effect=stale_lengths,
+        fix="lengths that are counted at each change, as lruvec_lru_size() has them; not tried",
+        mainline="7.3.4 has it still, by its source (mm/vmscan.c, mm/memcontrol.c)",
+        worth_sending=True,
+        command="kernel fairzone/reread -p mode=off -p workload=two-files -p data_percent=90 "
+        "-p memory_cgroups=true",
     ),
 ]
