@@ -118,10 +118,12 @@ def summary(joined: pd.DataFrame) -> pd.DataFrame:
 def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFrame:
     """Model against repeated kernel runs, counters as shares of the counter `per`.
 
-    The interval is the range of the repeats. Each of n independent repeats falls below the median
-    of what the kernel gives with a chance of one half, so the range misses the median with a
-    chance of 2**(1 - n), whatever the distribution: 97 % confidence with six repeats. Repeats that
-    are all the same make an interval of one value, which the model has to give exactly.
+    A counter agrees unless its ratio of means is shown to be other than 1 (at 95 % for all counters
+    together, as in `by_means`) and is not shown to be within `REFUSED` of it. Where no repeat of
+    either side differs from the others, the two have to be the same. Where one mean is 0, no ratio
+    says anything, and the ranges have to meet. The range of the kernel's repeats is shown beside:
+    each of n falls below the kernel's median with a chance of one half, so the range misses that
+    median with a chance of 2**(1 - n), whatever the distribution: 3 % with six repeats.
 
     Parameters
     ----------
@@ -135,16 +137,17 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
     Returns
     -------
     DataFrame
-        A row for each counter of both sides: `counter`, `unit`, `repeats`, `model`, `mean`, `low`,
-        `high`; `agrees`, which says whether the model's value (range) meets the interval; and
-        `refuses`, the share by which the model would have to be off, up or down, not to.
+        A row for each counter of both sides: `counter`, `unit`, `repeats`, `model` and `mean`
+        (means), `low` and `high` (least and most of the kernel's repeats), `agrees`, and
+        `refuses`, the smallest deviation of the means that would have been refused, at 95 %.
     """
     said, measured = _rates(model, per), _rates(kernel, per)
     units = kernel.drop_duplicates("counter").set_index("counter")["unit"]
     rows = []
-    for counter in (name for name in measured if name in said and name != per):
-        low, high = measured[counter].min(), measured[counter].max()
-        least, most = said[counter].min(), said[counter].max()
+    names = [name for name in measured if name in said and name != per]
+    for counter in names:
+        sides = said[counter].dropna(), measured[counter].dropna()
+        found = equivalence.ratio(*sides)
         rows.append(
             {
                 "counter": counter,
@@ -152,17 +155,17 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
                 "repeats": len(measured),
                 "model": said[counter].mean(),
                 "mean": measured[counter].mean(),
-                "low": low,
-                "high": high,
-                "agrees": bool(least <= high and low <= most),
-                "refuses": _refused(least, most, low, high),
+                "low": measured[counter].min(),
+                "high": measured[counter].max(),
+                "agrees": _agrees(*sides, found, 1 - 0.05 / len(names)),
+                "refuses": found.refuses,
             }
         )
     return pd.DataFrame(rows)
 
 
-def by_range(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreement:
-    """Judge by whether model and kernel meet, counter by counter.
+def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreement:
+    """Judge what `intervals` found, counter by counter.
 
     Parameters
     ----------
@@ -188,8 +191,8 @@ def by_range(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreement:
     else:
         verdict = Verdict.PASSED if decides.all() and len(judged) else Verdict.UNDECIDED
     said = (
-        f"the model meets the range of the repeats in {judged['agrees'].sum()} of {len(judged)} "
-        f"counters, and {decides.sum()} of them would have refused it {REFUSED:.0%} off"
+        f"by means over repeats, {judged['agrees'].sum()} of {len(judged)} counters agree, and "
+        f"{decides.sum()} of them would have refused a model {REFUSED:.0%} off, at 95 %"
     )
     if shown := ", ".join(table.loc[~table["judged"], "counter"]):
         said += f"; not judged, for timing alone decides: {shown}"
@@ -392,12 +395,15 @@ def _ways(n: int, m: int) -> list[int]:
     return ways
 
 
-def _refused(least: float, most: float, low: float, high: float) -> float:
-    if least == most == low == high:
-        return 0.0
-    if least <= 0:
-        return np.inf
-    return float(max(high / least - 1, 1 - low / most))
+def _agrees(
+    said: pd.Series, measured: pd.Series, found: equivalence.Ratio, confidence: float
+) -> bool:
+    if np.isnan(found.estimate):
+        return bool(said.min() <= measured.max() and measured.min() <= said.max())
+    if said.nunique() == measured.nunique() == 1:
+        return found == equivalence.EQUAL
+    apart = equivalence.ratio(said, measured, confidence)
+    return _by_ratio(found, apart, REFUSED) != Verdict.FAILED
 
 
 def _runs(counters: pd.DataFrame, per: str | None) -> pd.DataFrame:

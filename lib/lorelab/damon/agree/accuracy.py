@@ -74,7 +74,7 @@ def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
 
 def agree(params: Accuracy, record: Record) -> Agreement:
     """Judge figures and distributions as `compared()` says."""
-    how = f"ranges meet, no means are apart by {WITHIN:.0%}, nor distributions by chance"
+    how = f"by means, none apart by {WITHIN:.0%}, and distributions, none apart but by chance"
     return judged(compared(params, record), how)
 
 
@@ -97,7 +97,7 @@ def compared(params: Accuracy, measured: Record) -> pd.DataFrame:
         Figures as `lorelab.agreement.intervals()`, with the `ratio` of the means, and `least` and
         `most`, between which it is with 95 % confidence (`agreement.ratio_interval`; none with
         fewer than 12 runs, of which the bootstrap would promise too much, or where a mean is 0).
-        They agree where the ranges meet, and nothing shows that the two are more than 5 % apart;
+        They agree where those do, and nothing shows that the two are more than 5 % apart;
         `within` says where it is shown that they are not.
 
         Then what `lorelab.damon.experiments.accuracy.distributions()` counts: `distance` is the

@@ -20,8 +20,8 @@ from lorelab.lab.records import Record
 
 
 def agree(params: Masim, record: Record) -> Agreement:
-    """Judge sums over the windows of a run, for each window, by whether their ranges meet."""
-    return judged(compared(params, record), "ranges of sums per window meet")
+    """Judge sums over the windows of a run, for each window, by their means over runs."""
+    return judged(compared(params, record), "by means over runs of sums per window")
 
 
 def again(params: Masim, before: Record, measured: Record) -> Agreement:
@@ -51,8 +51,6 @@ def runs(params: Masim, measured: Record) -> tuple[pd.DataFrame, pd.DataFrame]:
     kernels = recorded("damon/masim", params, measured)
     like = alike(params, pd.concat(kernels))
     like = like._replace(sleep_us=params.sample_us)
-    # Some 230 figures of 3 runs of the kernel are compared, and with 12 runs of the model one would
-    # be apart by chance; with 24 one in 1,462 is.
     seen = [truth.modelled(seeded(params, params.seed + n), like) for n in range(2 * RUNS)]
     models = [masim.masim_counters(one, params, "model", like) for one in seen]
     return totals(models), totals(kernels)

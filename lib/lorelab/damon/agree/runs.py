@@ -1,9 +1,9 @@
 """Model against kernel where both draw random numbers of their own: runs against runs.
 
 The kernel says how long an access of the program, and a check and a sleep of kdamond took on its
-machine, which has one CPU. The model runs with those, several times, and its runs and the kernel's
-have to overlap (`lorelab.agreement.intervals`). Both are held against what the program says
-(`lorelab.damon.experiments.truth`).
+machine, which has one CPU. The model runs with those, several times, and the means of its runs and
+the kernel's are compared (`lorelab.agreement.intervals`). Both are held against what the program
+says (`lorelab.damon.experiments.truth`).
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lorelab import agreement, equivalence
+from lorelab import agreement
 from lorelab.agreement import Agreement, Verdict
 from lorelab.damon.params import TOOK, Masim, Monitoring, Speeds
 from lorelab.lab import records
@@ -19,9 +19,7 @@ from lorelab.lab.records import Record
 from lorelab.params import seeded
 
 RUNS = 12
-"""Of the model. By chance alone, the ranges of 3 runs of the kernel and these are apart once in
-228 times for each counter, those of 6 once in 9,282 times (2 over the ways to choose 3 or 6 of
-15 or 18)."""
+"""Of the model."""
 WITHIN = 0.05
 """Share by which means may differ, and up to which distributions may be apart."""
 
@@ -75,17 +73,9 @@ def _checks_a_sample(params: Monitoring, took: pd.Series) -> float:
 
 
 def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFrame:
-    """As `lorelab.agreement.intervals()`, of what the model was not told, with the `ratio`.
-
-    `refuses` is the smallest deviation of the means that would have been refused, at 95 %
-    (`lorelab.equivalence`), and not by the ranges, which more runs make wider.
-    """
-    table = agreement.intervals(model, kernel, per)
-    table = table[~table["counter"].isin(NOT_COMPARED)].reset_index(drop=True)
-    sides = [_rates(side, per) for side in (model, kernel)]
-    table["refuses"] = [
-        equivalence.ratio(*(side[name] for side in sides)).refuses for name in table["counter"]
-    ]
+    """As `lorelab.agreement.intervals()`, of what the model was not told, with the `ratio`."""
+    sides = (side[~side["counter"].isin(NOT_COMPARED)] for side in (model, kernel))
+    table = agreement.intervals(*sides, per)
     return table.assign(ratio=table["model"] / table["mean"].replace(0, np.nan))
 
 
@@ -93,11 +83,6 @@ def anew(before: pd.DataFrame, after: pd.DataFrame, per: str | None = None) -> A
     """As `lorelab.agreement.anew()`, of what the model is not told."""
     sides = (side[~side["counter"].isin(NOT_COMPARED)] for side in (before, after))
     return agreement.anew(*sides, per)
-
-
-def _rates(counters: pd.DataFrame, per: str) -> pd.DataFrame:
-    runs = counters.pivot_table(index="step", columns="counter", values="value", sort=False)
-    return runs.div(runs[per], axis="index")
 
 
 def judged(table: pd.DataFrame, how: str, told: tuple[str, ...] = ()) -> Agreement:

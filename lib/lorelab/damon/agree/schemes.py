@@ -11,8 +11,8 @@ from lorelab.lab.records import Record
 
 
 def agree(params: Schemes, record: Record) -> Agreement:
-    """Judge totals of runs by whether their ranges meet, or their means are within 5 %."""
-    how = f"ranges of totals meet, or means are within {WITHIN:.0%}"
+    """Judge totals of runs by their means, which may be 5 % apart."""
+    how = f"by means of totals, which may be {WITHIN:.0%} apart"
     return judged(compared(params, record), how)
 
 
@@ -24,8 +24,8 @@ def again(params: Schemes, before: Record, measured: Record) -> Agreement:
 def compared(params: Schemes, measured: Record) -> pd.DataFrame:
     """Totals of the kernel's runs against those of the model's.
 
-    They agree where the ranges of the runs meet, or the means are within 5 %: the kernel's count
-    some pages of the process' own, the model's do not. Where a record does not say how long
+    They agree where the means are not shown to differ, or are within 5 %: the kernel's count some
+    pages of the process' own, the model's do not. Where a record does not say how long
     monitoring led the program, the model begins with it.
     """
     took = measured.counters.groupby("counter")["value"].mean()

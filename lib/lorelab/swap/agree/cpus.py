@@ -1,6 +1,6 @@
 """`swap/cpus`: the repeats of a kernel against as many of the model's."""
 
-from lorelab.agreement import Agreement, anew, by_range, intervals
+from lorelab.agreement import Agreement, anew, by_interval, intervals
 from lorelab.lab.records import Record
 from lorelab.swap.experiments.cpus import simulate
 from lorelab.swap.params import Cpus
@@ -11,11 +11,11 @@ than 1 on an idle one."""
 
 
 def agree(params: Cpus, record: Record) -> Agreement:
-    """Let the model's task move as often as the kernel's did, and compare ranges."""
+    """Let the model's task move as often as the kernel's did, and compare means."""
     counted = record.counters
     moves = counted.loc[counted["counter"] == "migrations", "value"].mean()
     model = simulate(params.model_copy(update={"moves": float(moves)}))
-    return by_range(intervals(model, counted, "folios"))
+    return by_interval(intervals(model, counted, "folios"))
 
 
 def again(params: Cpus, recorded: Record, measured: Record) -> Agreement:

@@ -1,6 +1,6 @@
 """`swap/usemem`: repeats of a kernel, a page swapped out, against the model's one run."""
 
-from lorelab.agreement import Agreement, anew, by_range, intervals
+from lorelab.agreement import Agreement, anew, by_interval, intervals
 from lorelab.lab.records import Record
 from lorelab.swap.experiments.usemem import simulate
 from lorelab.swap.params import Usemem
@@ -10,8 +10,8 @@ TIMING = ("deferred", "flushes")
 
 
 def agree(params: Usemem, record: Record) -> Agreement:
-    """Compare the model with the range of the repeats."""
-    return by_range(intervals(simulate(params), record.counters, "swapped"), TIMING)
+    """Compare the model with the mean of the repeats."""
+    return by_interval(intervals(simulate(params), record.counters, "swapped"), TIMING)
 
 
 def again(params: Usemem, recorded: Record, measured: Record) -> Agreement:
