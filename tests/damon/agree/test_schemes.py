@@ -12,12 +12,12 @@ from lorelab.errors import BadInput
 
 def test_totals_of_schemes_agree_within_five_per_cent_and_no_further(file, as_kernel):
     rules = "4K null null 0 200ms null pageout"
-    params = Schemes(workload=file, schemes=rules, runs=2)
+    params = Schemes(workload=file, schemes=rules, runs=6)
     machine = Speeds(access_ns=50, check_ns=9_000, cpus=1)
     said = schemes.simulate(params, machine)
     took = {"access": 50.4, "check": 9_000.2, "sleep": 5_010, "page": 5_000, "collapse": 0}
     took["lead"] = 0
-    speeds = {name: ("ns", [value] * 2) for name, value in took.items()}
+    speeds = {name: ("ns", [value] * 6) for name, value in took.items()}
     said = pd.concat([said, table("damon/schemes", "damon", "model", speeds)])
     told = agree_schemes.compared(params, as_kernel(said)).set_index("counter")
     assert told["agrees"].all() and told.loc["paged_out", "mean"] > 500
