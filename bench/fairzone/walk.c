@@ -12,20 +12,22 @@
 /* lorelab.fairzone.model.zones: ZONE, INFO, COUNTS; lorelab.fairzone.params. */
 struct zone {
 	int64_t managed, free, min, low, high, batch, nr_alloc_batch, threshold, depleted, node,
-		takes_part, dirty_reserve, dirty, allocated, reclaimed;
-	int64_t lists[8];	/* of 6.12, not used */
+		takes_part, dirty_reserve, dirty, allocated, reclaimed, pcp_batch, pcp_count,
+		pcp_heads, pcp_nodes, pcp_alloc_factor, pcp_free_count, free_diff, free_threshold;
 };
 
 struct info {
-	int64_t fair, reset, rule, remote, breaks, only_several, quarter, small_out, only_depleted,
-		reuse, goes_on, rescans_anyway, node_lru, up, nodes, classzone, pages, list,
-		dirty_ratio;
+	int64_t fair, reset, depleted, remote, breaks, only_several, quarter, small_out,
+		only_depleted, reuse, goes_on, rescans_anyway, node_lru, decides_first, up, nodes,
+		classzone, pages, list, dirty_ratio;
 };
 
 struct count {
-	uint64_t passes, tests, skips_batch, skips_watermark, skips_dirty, skips_remote, failed,
-		failed_by_batch, failed_by_watermark, failed_by_both, resets, rescans, slowpaths,
-		others[5], spills;
+	uint64_t passes, tests, skips_batch, skips_watermark, skips_dirty, skips_remote,
+		failed_fair_passes, failed_by_batch, failed_by_watermark, failed_by_both, resets,
+		rescans, slowpaths, wakeups, pageoutrun, low_wmark_hit_quickly,
+		high_wmark_hit_quickly, direct_reclaims, spills, rotated, activated,
+		refaults_activated;
 };
 
 enum { NO, ONLY_PASS, FIRST_PASS };
@@ -69,7 +71,7 @@ static void mod_zone_page_state(struct node *node, uint64_t z, uint64_t cpu, int
 static void buffered_rmqueue(struct node *node, uint64_t z, uint64_t cpu)
 {
 	struct zone *zone = &node->zone[z];
-	int64_t rule = node->info->rule, pages = node->info->pages;
+	int64_t rule = node->info->depleted, pages = node->info->pages;
 
 	zone->free -= pages;
 	zone->allocated += pages;
@@ -126,7 +128,7 @@ scan(struct node *node, uint64_t cpu, bool fair, bool mark_low)
 			}
 			if (!zone->takes_part)
 				break;
-			used = info->rule == COUNTER ? batch_is_used(node, z) : zone->depleted;
+			used = info->depleted == COUNTER ? batch_is_used(node, z) : zone->depleted;
 			if (used && (!info->reuse || found.reuse != NONE)) {
 				count->skips_batch++;
 				found.skipped++;
@@ -184,7 +186,7 @@ static inline uint64_t get_page_from_freelist(struct node *node, uint64_t cpu, b
 
 	if (found.zone != NONE || !fair)
 		return found.zone;
-	node->count->failed++;
+	node->count->failed_fair_passes++;
 	if (found.skipped && found.low)
 		node->count->failed_by_both++;
 	else if (found.skipped)
