@@ -72,6 +72,12 @@ def test_a_run_that_is_repeated_counts_as_many_times():
     assert [len(part.runs) for part in parts([(Fake(), slow[:1])], 2)] == [1]
 
 
+def test_what_is_repeated_most_is_not_all_in_one_part():
+    wanted = [Repeated(repeats=times, seed=times) for times in (4, 16, 4, 12, 4, 8)]
+    found = parts([(Fake(), wanted)], 2)
+    assert [[run.repeats for run in part.runs] for part in found] == [[16, 4, 4], [12, 8, 4]]
+
+
 def test_cpus_that_only_the_model_has_take_none():
     [part] = parts([(Fake(), [Imagined(), Imagined()])], 2)
     assert not part.several

@@ -354,7 +354,7 @@ class Reread(OnDisk):
     )
     program: Literal["stream", "fio"] = param("stream", "our own program, or fio")
     data_percent: int = param(200, "data, in per cent of the guest's memory", "%", ge=10, le=1000)
-    repeats: int = param(8, "times that it is done, one after the other in one boot", ge=1, le=100)
+    repeats: int = param(4, "times that it is done, one after the other in one boot", ge=1, le=100)
     memory_cgroups: bool = param(
         False, "the guest has memory cgroups, whose lengths of lists are up to 4 s old; no model"
     )

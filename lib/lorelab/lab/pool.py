@@ -89,10 +89,21 @@ def parts(wanted: list[tuple[Measurable, list[Params]]], cpus: int) -> list[Part
     for found, runs in wanted:
         for several, group in groupby(sorted(runs, key=_several), key=_several):
             alike = list(group)
-            times = sum(getattr(params, "repeats", 1) for params in alike)
-            of = 1 if several else max(1, min(cpus, len(alike), times // FEWEST))
-            dealt += [Part(several, of, found, alike[n::of]) for n in range(of)]
+            of = 1 if several else max(1, min(cpus, len(alike), _times(alike) // FEWEST))
+            dealt += [Part(several, of, found, runs) for runs in _deal(alike, of)]
     return sorted(dealt, key=lambda part: (not part.several, part.of))
+
+
+def _deal(runs: list[Params], of: int) -> list[list[Params]]:
+    # The one that is repeated most goes first, and each to the part that has least.
+    dealt: list[list[Params]] = [[] for _ in range(of)]
+    for params in sorted(runs, key=lambda params: -_times([params])):
+        min(dealt, key=_times).append(params)
+    return dealt
+
+
+def _times(runs: list[Params]) -> int:
+    return sum(getattr(params, "repeats", 1) for params in runs)
 
 
 def _several(params: Params) -> bool:

@@ -51,8 +51,8 @@ def test_no_reading_of_two_files_finds_more_than_is_cached():
 
 def test_of_files_that_fit_one_by_one_the_second_is_found_in_part():
     found = views.two_files(90)
-    assert (found["file1_read2"] > 99).all() and (found["file2_read2"] < 1).all()
-    assert found["file2_read3"].between(5, 95).all() and (found["file2_read5"] > 99).all()
+    assert (found[1, 2] > 99).all() and (found[2, 2] < 1).all()
+    assert found[2, 3].between(5, 95).all() and (found[2, 5] > 99).all()
 
 
 def test_lengths_that_are_old_demote_more_and_differ_from_run_to_run():

@@ -97,7 +97,7 @@ def compared(params: Accuracy, measured: Record) -> pd.DataFrame:
         Figures as `lorelab.agreement.intervals()`, with the `ratio` of the means, and `least` and
         `most`, between which it is with 95 % confidence (`agreement.ratio_interval`; none with
         fewer than 12 runs, of which the bootstrap would promise too much, or where a mean is 0).
-        They agree where those do, and nothing shows that the two are more than 5 % apart;
+        They agree where that function says so, and nothing shows them more than 5 % apart;
         `within` says where it is shown that they are not.
 
         Then what `lorelab.damon.experiments.accuracy.distributions()` counts: `distance` is the

@@ -19,7 +19,7 @@ from lorelab.lab.records import Record
 from lorelab.params import seeded
 
 RUNS = 12
-"""Of the model."""
+"""Of the model, at least; most records have 3 or 6 of the kernel, whose scatter weighs more."""
 WITHIN = 0.05
 """Share by which means may differ, and up to which distributions may be apart."""
 

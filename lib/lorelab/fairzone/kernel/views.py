@@ -6,7 +6,7 @@ from lorelab.experiments import experiment
 from lorelab.fairzone.agree import followed as judge
 from lorelab.fairzone.agree import reread as judge_reread
 from lorelab.fairzone.experiments.machine import nap_pages
-from lorelab.fairzone.experiments.reread import PARTS, pages_of, plan
+from lorelab.fairzone.experiments.reread import PARTS, TWO_FILES_READS, pages_of, plan
 from lorelab.fairzone.params import Followed, Reread
 from lorelab.lab import records
 from lorelab.lab.records import Record
@@ -123,7 +123,7 @@ def two_files(data_percent: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a recorded mode, a column a reading (`file1_read1` to `file2_read5`): per cent of the
+        A row a recorded mode, a column a `file` (1, 2) and its `reading` (1 to 5): per cent of the
         pages read.
     """
     rows = {}
@@ -133,11 +133,13 @@ def two_files(data_percent: int) -> pd.DataFrame:
         if params.data_percent == data_percent:
             mean = record.counters.groupby("counter")["value"].mean()
             names = [name for name, *_ in plan(params, pages_of(params))]
-            rows[params.mode] = {
-                name: round(100 * max(0, mean[f"{name}_hits"]) / mean[f"{name}_touched"], 1)
+            rows[params.mode] = [
+                round(100 * max(0, mean[f"{name}_hits"]) / mean[f"{name}_touched"], 1)
                 for name in names
-            }
-    return pd.DataFrame(rows).T.rename_axis("mode")
+            ]
+    readings = range(1, TWO_FILES_READS + 1)
+    columns = pd.MultiIndex.from_product([(1, 2), readings], names=["file", "reading"])
+    return pd.DataFrame.from_dict(rows, "index", columns=columns).rename_axis("mode")
 
 
 def with_and_without_memory_cgroups() -> pd.DataFrame:

@@ -147,14 +147,14 @@ FINDINGS = [
         design="fairzone",
         name="stale-list-lengths",
         defect="With memory cgroups inactive_is_low() reads lengths of the lists that may be 4 s "
-        "old (mem_cgroup_flush_stats_ratelimited()), so reclaim goes on demoting active pages when "
-        "the inactive list is long enough.",
+        "old (mem_cgroup_flush_stats_ratelimited()), so reclaim goes on demoting active pages even "
+        "when the inactive list is long enough.",
         hurts="whoever reads new data beside a cache in use, on a kernel with memory cgroups",
         effect=stale_lengths,
         fix="lengths that are counted at each change, as lruvec_lru_size() has them; not tried",
         mainline="7.3.4 has it still, by its source (mm/vmscan.c, mm/memcontrol.c)",
         worth_sending=True,
         command="kernel fairzone/reread -p mode=off -p workload=two-files -p data_percent=90 "
-        "-p memory_cgroups=true",
+        "-p repeats=8 -p memory_cgroups=true",
     ),
 ]
