@@ -53,10 +53,11 @@ book: env
 talk: env
 	$(run) lorelab.book talk
 
-# The notebooks' stored outputs are compared with a fresh run, all of them, by nbval.
+# The notebooks' stored outputs are compared with a fresh run, all of them, by nbval. A process that
+# dies is not replaced, else a test that hangs would hang anew in each.
 test: lint book
-	$(run) pytest --numprocesses auto --dist loadfile tests
-	$(run) pytest --numprocesses auto --dist loadscope --nbval --nbval-current-env notebooks
+	$(run) pytest --numprocesses auto --max-worker-restart 0 --dist loadfile tests
+	$(run) pytest --numprocesses auto --max-worker-restart 0 --dist loadscope --nbval --nbval-current-env notebooks
 
 lint: env
 	$(run) ruff check

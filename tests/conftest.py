@@ -1,11 +1,11 @@
 """The built laboratory, for tests that boot: skipped with one line without it, except in CI."""
 
-import os
 from typing import NamedTuple
 
 import pytest
 
 from lorelab.lab import build, guest, needs
+from tests import MAY_SKIP
 
 
 class Laboratory(NamedTuple):
@@ -17,7 +17,7 @@ class Laboratory(NamedTuple):
 @pytest.fixture(scope="session")
 def laboratory():
     """The unmodified kernel and the guest; built first in CI, where nothing here may be skipped."""
-    if os.environ.get("LORELAB_SKIP") != "never":
+    if MAY_SKIP:
         if needs.missing(needs.BOOT + needs.BUILD):
             pytest.skip("no QEMU or no kernel source here: `lorelab doctor` names the packages")
         if build.find(build.recipe()) is None or guest.find() is None:
@@ -31,7 +31,7 @@ def patched(laboratory):
 
     def patched(design: str) -> build.Kernel:
         made = build.recipe(design)
-        if os.environ.get("LORELAB_SKIP") != "never" and build.find(made) is None:
+        if MAY_SKIP and build.find(made) is None:
             pytest.skip(f"the kernel of {design} is not built: `make lab` builds it")
         guest.build_programs(made)
         build.build(build.recipe(design, patched=False))

@@ -1,6 +1,5 @@
 """The printed figures: one row each, with a place, a unit and where it was read."""
 
-import os
 import re
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from lorelab import threads
 from lorelab.errors import RunFailed
 from lorelab.experiments import DESIGNS
+from tests import MAY_SKIP
 
 TEXTS = Path(__file__).parents[2] / "shared" / "threads"
 """The archived pages, DESIGN.txt, beside the checkout where they are at hand."""
@@ -34,7 +34,7 @@ def printed(place: str, lines: list[str]) -> set[float]:
 @pytest.mark.parametrize("design", DESIGNS)
 def test_each_figure_is_on_the_line_that_it_names(design):
     text = TEXTS / f"{design}.txt"
-    if not text.exists() and os.environ.get("LORELAB_SKIP") != "never":
+    if not text.exists() and MAY_SKIP:
         pytest.skip(f"{text.name}, the archived page, is not beside the checkout")
     lines = text.read_text(errors="replace").split("\n")
     rows = threads.figures(design)

@@ -2,7 +2,6 @@
 
 import functools
 import http.server
-import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -11,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
+
+from tests import MAY_SKIP
 
 FLAGS = [
     "--no-sandbox",
@@ -63,7 +64,7 @@ def chromium() -> Iterator[Browser]:
     """Debian's Chromium; without it the test is skipped, but in CI fails."""
     found = shutil.which("chromium")
     if found is None:
-        say = pytest.fail if os.environ.get("LORELAB_SKIP") == "never" else pytest.skip
+        say = pytest.skip if MAY_SKIP else pytest.fail
         say("no chromium; as root: apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=FLAGS)

@@ -2,12 +2,12 @@
 
 import importlib
 import lzma
-import os
 
 import pytest
 
 from lorelab.errors import BadInput
 from lorelab.lab import boot, cache, needs, own
+from tests import MAY_SKIP
 
 RELEASE = "6.9.1-mine"
 
@@ -115,7 +115,7 @@ def test_a_module_gets_its_parameters_off_the_command_line(monkeypatch):
 
 def test_a_kernel_with_modules_boots_off_disks(laboratory, tmp_path):
     """The laboratory's kernel with nothing to load goes the same road as Debian's."""
-    if os.environ.get("LORELAB_SKIP") != "never" and needs.missing(needs.OWN):
+    if MAY_SKIP and needs.missing(needs.OWN):
         pytest.skip("no busybox or depmod for --kernel: `lorelab doctor` names the packages")
     image = tmp_path / "boot" / f"vmlinuz-{laboratory.kernel.info.release}"
     modules = tmp_path / "lib" / "modules" / laboratory.kernel.info.release
