@@ -90,14 +90,15 @@ def parts(wanted: list[tuple[Measurable, list[Params]]], cpus: int) -> list[Part
         for several, group in groupby(sorted(runs, key=_several), key=_several):
             alike = list(group)
             of = 1 if several else max(1, min(cpus, len(alike), _times(alike) // FEWEST))
-            dealt += [Part(several, of, found, runs) for runs in _deal(alike, of)]
+            dealt += [Part(several, of, found, some) for some in _deal(alike, of)]
     return sorted(dealt, key=lambda part: (not part.several, part.of))
 
 
 def _deal(runs: list[Params], of: int) -> list[list[Params]]:
-    # The one that is repeated most goes first, and each to the part that has least.
+    # The longest first, each to the part that has least: else all that are long could come to one
+    # guest, and the others stand idle at the end.
     dealt: list[list[Params]] = [[] for _ in range(of)]
-    for params in sorted(runs, key=lambda params: -_times([params])):
+    for params in sorted(runs, key=lambda params: _times([params]), reverse=True):
         min(dealt, key=_times).append(params)
     return dealt
 
