@@ -22,6 +22,8 @@ WORKLOADS = {
     "torn": "yield {'n': 1}; import gc, io; [f.write(b'\\n@lorelab 2 00000000 {}\\n')"
     " for f in gc.get_objects() if isinstance(f, io.BufferedWriter) and 'vport' in str(f.name)]",
     "splat": "yield {'n': 1}; open('/dev/kmsg', 'w').write('<4>BUG: KASAN: wild access in f\\n')",
+    "dies": "open('/dev/kmsg', 'w').write('<4>BUG: KASAN: wild access in f\\n');"
+    " yield {'n': 1}; open('/proc/sysrq-trigger', 'w').write('c')",
     "chatter": "yield {'n': 1}; import sys; sys.stderr.write('WARNING: a program\\n')",
     "wants": "raise NotImplementedError('swpout of /sys/x, which came with 6.10'); yield {}",
     "flood": "yield {'n': 1}; open('/dev/console', 'w').write('a line to no end\\n' * 40_000)",
@@ -35,8 +37,8 @@ def run(laboratory, tmp_path):
     for name, body in WORKLOADS.items():
         (tmp_path / f"{name}.py").write_text(f"def run(params):\n    {body}\n")
 
-    def run(name, params=None, seconds=60.0, memory_mib=512, rows=None):
-        job = boot.Job(None, name, params or {}, seconds, rows)
+    def run(name, params=None, seconds=60.0, memory_mib=512, rows=None, fatal=False):
+        job = boot.Job(None, name, params or {}, seconds, rows, fatal=fatal)
         machine = boot.Machine(memory_mib=memory_mib)
         kernel, root = laboratory.kernel.image, laboratory.guest.root
         return boot.run(kernel, root, tmp_path, machine, job, quiet=True)
@@ -77,6 +79,13 @@ def test_bad_ends(run, name, seconds, said):
     assert "last lines" in str(failed.value) or name == "splat"
     assert failed.value.rows == [{"n": 1}]
     assert qemus(os.getpid()) == set()
+
+
+def test_of_a_kernel_that_may_die_its_complaints_are_the_result(run):
+    assert run("dies", fatal=True).rows == [{"died": ["BUG: KASAN: wild access in f"]}]
+    for name, said in (("panic", "kernel panicked"), ("splat", "kernel complained")):
+        with pytest.raises(boot.GuestFailed, match=said):
+            run(name, fatal=True)
 
 
 @pytest.mark.parametrize(

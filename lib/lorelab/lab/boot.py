@@ -91,6 +91,9 @@ class Job(NamedTuple):
     probes: tuple[str, ...] = ()
     """Files of lib/kernel/DESIGN/probes or common/probes, without their `.c`, attached before the
     workload starts."""
+    fatal: bool = False
+    """The kernel may die of it: a row `died`, the lines it complained in, then takes the place of
+    those that are due."""
 
 
 class Outcome(NamedTuple):
@@ -328,6 +331,9 @@ def _watch(command: list[str], job: Job, quiet: bool, boot_seconds: float) -> Re
             console += qemu.stderr.read()
     if reader.lacks is not None:
         raise BadInput(f"kernel {reader.hello['release']} lacks {reader.lacks}")
+    if job.fatal and not reader.ended and (said := _complaints(console)):
+        reader.rows = [{"died": said}]
+        return reader
     if splat := SPLAT.search(console):
         raise GuestFailed(_splat(console[splat.start() :]), reader.rows)
     if reader.error is not None:
@@ -375,6 +381,14 @@ def _death(status: int, console: bytes) -> str:
     else:
         what = f"QEMU ended with status {status} before the job did"
     return what + _last(console)
+
+
+def _complaints(console: bytes) -> list[str]:
+    """What the kernel complained of, a line each, without their times."""
+    lines = bytes(console).decode(errors="replace").replace("\r", "").splitlines()
+    # By time and each once: a kernel with `panic_print` says all again as it dies.
+    said = sorted({line for line in lines if SPLAT.match(line.encode())})
+    return [line.split("] ", 1)[1] for line in said]
 
 
 def _splat(console: bytes) -> str:

@@ -231,7 +231,9 @@ class Broken(Params):
     without: bool = param(True, "leave the step out: fork's mark, or the check of detached")
     rounds: int = param(300, "forks, or maps of one file in the place of another", ge=1, le=10**6)
     size: int = param(2000, "mappings of the forker, or places looked at", ge=1, le=20_000)
-    config: Literal["lab", "kasan", "kcsan"] = param("lab", "the kernel's config: KASAN, or KCSAN")
+    config: Literal["lab", "kasan", "kcsan", "debug"] = param(
+        "lab", "the kernel's config: KASAN, KCSAN, or KASAN with PROVE_LOCKING and DEBUG_VM"
+    )
 
 
 class Collision(Params):

@@ -30,6 +30,15 @@ def test_a_kernel_that_is_not_built_is_named(monkeypatch):
         broken.measure([Broken(config="kasan")], Lab())
 
 
+def test_of_a_kernel_that_died_its_complaints_are_told():
+    died = broken.told("fork", {"died": ["Oops: invalid opcode: 0000 [#1]", "BUG: a", "BUG: a"]})
+    said = {
+        "kernel: Oops: invalid opcode: 0000 [#1]": ("times", [1]),
+        "kernel: BUG: a": ("times", [2]),
+    }
+    assert died == {"ended": ("programs", [0])} | said
+
+
 def test_nothing_is_wrong_where_nothing_is_left_out():
     runs = views.broken()
     assert (runs.loc[~runs["without"], "wrong"] == 0).all()

@@ -1,5 +1,8 @@
 """`vmalock/broken` on a real kernel: a step of the lock left out, in a guest to be thrown away."""
 
+from collections import Counter
+from typing import Any
+
 from lorelab.counters import table
 from lorelab.lab import build
 from lorelab.lab.boot import Job, Machine
@@ -16,6 +19,9 @@ APPEND = {
     # An interrupt while identify_cpu() has cleared the CPU's features takes the direct map of five
     # levels for wild.
     "kasan": ("no5lvl",),
+    # A thread that dies with mmap_lock held would leave the others waiting; and where a check
+    # failed is said before the console listens (PANIC_PRINT_ALL_PRINTK_MSG, kernel/panic.c).
+    "debug": ("no5lvl", "oops=panic", "panic_print=0x20"),
     # The job lets it look; what it says of a boot would be the run's failure.
     "kcsan": ("kcsan.early_enable=0",),
 }
@@ -30,7 +36,7 @@ def measure(wanted: list[Broken], lab: Lab) -> list[Record]:
     list of Record
         As asked, all of step 0: `ended` (whether the program came to its end), `lost` writes or
         `stale` places, what the kernel counted of its locks, and its complaints, each a counter
-        `kernel: WORDS` with how often it came.
+        `kernel: WORDS` with how often it came. Of a kernel that died `ended` and its complaints.
 
     Raises
     ------
@@ -47,17 +53,29 @@ def _measure(params: Broken, lab: Lab) -> Record:
         "command": [params.workload, str(params.rounds), str(params.size)],
         "switches": switches(params),
     }
-    job = Job(DESIGN, "broken", {"runs": [one]}, 2 * SECONDS_A_RUN, 1)
+    # A check of DEBUG_VM that fails ends the kernel.
+    fatal = params.config == "debug"
+    job = Job(DESIGN, "broken", {"runs": [one]}, 2 * SECONDS_A_RUN, 1, fatal=fatal)
     machine = Machine(cpus=4, memory_mib=1024, append=APPEND.get(params.config, ()))
     measured = run(machine, job, lab, patched=True)
     [row] = measured.rows
-    name, unit = WRONG[params.workload]
-    counters = {"ended": ("programs", [int(row["ended"])])}
-    if row["said"]:
-        counters[name] = (unit, [row["said"][1]])
-    counters |= {f"step_{each}": ("VMAs", [row["counts"][f"step_{each}"]]) for each in COUNTED}
-    counters |= {f"kernel: {words}": ("times", [n]) for words, n in row["complaints"].items()}
+    counters = told(params.workload, row)
     return measured.record(NAME, params, table(NAME, "v6.12", "kernel", counters, first=0))
+
+
+def told(workload: str, row: dict[str, Any]) -> dict[str, tuple[str, list[int]]]:
+    """The counters of a row of guest/broken.py, or of the kernel's death in place of one."""
+    if "died" in row:
+        counters = {"ended": ("programs", [0])}
+        complaints = Counter(row["died"])
+    else:
+        counters = {"ended": ("programs", [int(row["ended"])])}
+        if row["said"]:
+            name, unit = WRONG[workload]
+            counters[name] = (unit, [row["said"][1]])
+        counters |= {f"step_{each}": ("VMAs", [row["counts"][f"step_{each}"]]) for each in COUNTED}
+        complaints = row["complaints"]
+    return counters | {f"kernel: {words}": ("times", [n]) for words, n in complaints.items()}
 
 
 def switches(params: Broken) -> dict[str, str]:
