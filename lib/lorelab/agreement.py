@@ -141,7 +141,7 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
         (means), `low` and `high` (least and most of the kernel's repeats), `agrees`, and
         `refuses`, the smallest deviation of the means that would have been refused, at 95 %.
     """
-    said, measured = _rates(model, per), _rates(kernel, per)
+    said, measured = _runs(model, per), _runs(kernel, per)
     units = kernel.drop_duplicates("counter").set_index("counter")["unit"]
     rows = []
     names = [name for name in measured if name in said and name != per]
@@ -409,11 +409,6 @@ def _agrees(
 def _runs(counters: pd.DataFrame, per: str | None) -> pd.DataFrame:
     runs = counters.pivot_table(index="step", columns="counter", values="value", sort=False)
     return runs.div(runs[per], axis="index") if per else runs
-
-
-def _rates(counters: pd.DataFrame, per: str) -> pd.DataFrame:
-    steps = counters.pivot_table(index="step", columns="counter", values="value", sort=False)
-    return steps.div(steps[per], axis="index")
 
 
 def exact(joined: pd.DataFrame) -> bool:

@@ -238,6 +238,22 @@ def test_a_config_is_merged_on_top_of_the_laboratorys(monkeypatch, tmp_path, fil
     assert merge[-3:] == [str(files / name) for name in merged]
 
 
+def test_the_folder_of_a_build_is_not_in_what_it_makes(tmp_path):
+    """A kernel's makefile in small: it names sources by their folder, and runs in the objects'."""
+    rule = "bzImage:\n\tcd $(O) && $(CC) -g $(KCFLAGS) -c $(CURDIR)/one.c\n"
+    rule += "\tcd $(O) && $(CC) -g $(KAFLAGS) -c $(CURDIR)/two.S\n"
+    for work in (tmp_path / "lab", tmp_path / "debug"):
+        for name in ("source", "objects"):
+            (work / name).mkdir(parents=True)
+        (work / "source" / "Makefile").write_text(rule)
+        (work / "source" / "one.c").write_text("int one(void) { return 1; }\n")
+        (work / "source" / "two.S").write_text("two:\n\tret\n")
+        build._make(work, "compiling", "bzImage")
+    for name in ("one.o", "two.o"):
+        one, other = ((tmp_path / tree / "objects" / name) for tree in ("lab", "debug"))
+        assert one.read_bytes() == other.read_bytes()
+
+
 def test_a_failed_command_says_where_its_log_is(tmp_path):
     log = tmp_path / "log"
     with pytest.raises(RunFailed, match=f"oven: cold error; all of it is in {log}"):

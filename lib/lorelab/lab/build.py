@@ -325,10 +325,11 @@ def _make(work: Path, what: str, target: str) -> None:
         f"O={work / 'objects'}",
         f"CC={compiler}",
     ]
+    # Debug information names the folder, and the build ID, which is in the image, is its hash.
+    named = f"-fdebug-prefix-map={work}=/kernel"
+    variables += [f"KCFLAGS={named}", f"KAFLAGS={named}"]
     jobs = f"-j{len(os.sched_getaffinity(0))}"
-    # Objects of one tree serve another, whose folder they name in debug information alone.
-    shared = {**os.environ, "CCACHE_NOHASHDIR": "1"}
-    follow(what, [*command, *variables, jobs, target], work / "build.log", env=shared)
+    follow(what, [*command, *variables, jobs, target], work / "build.log")
 
 
 def _keep(made: Recipe, work: Path) -> Kernel:
