@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 
 class Ratio(NamedTuple):
@@ -69,5 +68,7 @@ def ratio(before: Sequence[float], after: Sequence[float], confidence: float = 0
     if error == 0:
         return Ratio(estimate, estimate, estimate)
     freedom = min(len(side) for side in sides if len(side) > 1) - 1
+    from scipy.special import stdtrit  # a quarter of what opens a door, and most ask no interval
+
     reach = stdtrit(freedom, (1 + confidence) / 2) * error
     return Ratio(estimate, float(estimate * np.exp(-reach)), float(estimate * np.exp(reach)))
