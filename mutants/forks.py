@@ -33,7 +33,7 @@ MEMORY = 6 << 30
 IMPORTS = 60
 """Seconds of CPU until the first test; chosen.py sets those of each test."""
 BLOCKED = 1800
-"""Seconds after which a run that takes no CPU ends."""
+"""Seconds after which a run ends whose test takes no CPU."""
 
 
 class Changed(SourceFileLoader):
@@ -50,6 +50,17 @@ class Changed(SourceFileLoader):
     def get_code(self, fullname):
         """Of the other text; it is kept nowhere."""
         return compile(self.text, self.path, "exec")
+
+
+class Patience:
+    """A pytest plugin: the time until a run ends begins anew with each test.
+
+    A design's tests without compilation take more than `BLOCKED` together.
+    """
+
+    def pytest_runtest_logstart(self) -> None:
+        """Before a test."""
+        signal.alarm(BLOCKED)
 
 
 def run(arguments: list[str], log: str, changed: list[str] | None) -> int:
@@ -70,7 +81,7 @@ def run(arguments: list[str], log: str, changed: list[str] | None) -> int:
         "mutants", derandomize=True, database=None, deadline=None, phases=phases
     )
     hypothesis.settings.load_profile("mutants")
-    return int(pytest.main(arguments))
+    return int(pytest.main(arguments, plugins=[Patience()]))
 
 
 def main() -> None:

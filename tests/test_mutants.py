@@ -137,6 +137,20 @@ def test_fast_tests_pass_in_time_and_name_the_functions_that_they_run(forks):
     assert runs == {"test_one": expected, "test_two": expected, "test_three": set()}
 
 
+def test_the_time_until_a_run_ends_begins_anew_with_each_test(forks):
+    """Tracing a design takes longer than that, and ended after half an hour."""
+    file = file_of(
+        forks,
+        "test_patience.py",
+        "import signal",
+        "def test_one():",
+        "    assert signal.alarm(9) > 9",
+        "def test_two():",
+        "    assert signal.alarm(9) > 9",
+    )
+    assert forks.pytest([file]) == mutants.PASSED
+
+
 ONE = {"test_page.py::test_page": mutants.Fast(0.1, set())}
 
 
