@@ -27,6 +27,7 @@ import pandas  # noqa: F401
 import pydantic  # noqa: F401
 import pytest
 import rich.progress  # noqa: F401
+import scipy.special  # noqa: F401
 
 MEMORY = 6 << 30
 """Bytes that a run may write to. Addresses are more: what draws charts reserves 64 GiB of them."""
