@@ -28,6 +28,7 @@ def test_a_record_agrees_with_itself_and_not_with_a_tenth_more():
 def test_a_copied_byte_is_an_instruction_and_a_lent_one_is_none():
     table = views.instructions()
     assert table.notna().all(axis=None)
-    one_packet = table.loc[[64, 256, 1024]]
+    # A repeat of 20 sends may be an instruction longer than another; that is none of a send.
+    one_packet = table.loc[[64, 256, 1024]].round()
     assert list(one_packet["copy"].diff().iloc[1:]) == [192, 768]
     assert one_packet["shared-count"].nunique() == 1
