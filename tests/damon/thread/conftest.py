@@ -21,8 +21,8 @@ def edited(monkeypatch):
             for id, text in given.items():
                 rows.loc[id, column] = text
         monkeypatch.setattr(threads, "figures", lambda design: rows)
-        figures.cells.cache_clear()
+        figures.table.cache_clear()
 
     yield edit
     monkeypatch.undo()
-    figures.cells.cache_clear()
+    figures.table.cache_clear()

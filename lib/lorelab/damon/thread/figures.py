@@ -16,7 +16,6 @@ figure = partial(threads.figure, "damon")
 """Value of one printed figure, by its row in data/threads/damon.csv."""
 
 
-@cache
 def cells() -> pd.DataFrame:
     """The 312 cells, indexed by id; `percent` is a float, not a number where none is printed."""
     rows = threads.figures("damon")
@@ -24,6 +23,7 @@ def cells() -> pd.DataFrame:
     return rows.assign(percent=pd.to_numeric(rows["percent"]))
 
 
+@cache
 def table(metric: str, column: str = "value") -> pd.DataFrame:
     """A table as printed.
 
@@ -37,7 +37,8 @@ def table(metric: str, column: str = "value") -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a workload, the last one `total`; one column a configuration, `orig` first.
+        One row a workload, the last one `total`; one column a configuration, `orig` first. It is
+        kept, and not to be changed.
     """
     here = cells()[cells()["quantity"] == metric]
     wide = here.pivot_table(index="workload", columns="configuration", values=column, sort=False)
