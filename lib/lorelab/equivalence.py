@@ -68,7 +68,8 @@ def ratio(before: Sequence[float], after: Sequence[float], confidence: float = 0
     if error == 0:
         return Ratio(estimate, estimate, estimate)
     freedom = min(len(side) for side in sides if len(side) > 1) - 1
-    from scipy.special import stdtrit  # a quarter of what opens a door, and most ask no interval
+    # Here, for it is a fifth of what opens a door, and most of them ask for no interval.
+    from scipy.special import stdtrit
 
     reach = stdtrit(freedom, (1 + confidence) / 2) * error
     return Ratio(estimate, float(estimate * np.exp(-reach)), float(estimate * np.exp(reach)))

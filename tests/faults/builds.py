@@ -187,7 +187,7 @@ def _own_cache() -> Iterator[Path]:
 def _copied_cache() -> Iterator[None]:
     """A copy of the cache in its place, for this process and its children alone.
 
-    In its place, for a kernel's build ID is a digest of debug information too, and so of its path.
+    In its place, for elsewhere make would compile all again: its commands name files by their path.
     """
     new_namespace = 0x20000  # CLONE_NEWNS of sched.h
     if ctypes.CDLL(None, use_errno=True).unshare(new_namespace):

@@ -29,6 +29,8 @@ def files(tmp_path, monkeypatch):
         "two/kernel.config": "CONFIG_NET=y\n",
         "two/configs/wide.config": "CONFIG_KASAN=y\n",
         "two/configs/wide/0001-third.patch": "--- d\n",
+        "two/configs/longer.config": "# A patch alone.\n",
+        "two/configs/longer/0001-fourth.patch": "--- f\n",
         "two/guest/plays.py": "plays\n",
         "two/probes/plays.h": "plays\n",
     }.items():
@@ -100,6 +102,7 @@ def test_what_a_kernel_is_made_of(files):
         ("two", True),
     ]
     assert build.recipe("two", "wide").tree != build.recipe("two").tree == build.recipe().tree
+    assert build.recipe("two", "longer").tree == build.recipe("two").tree
 
 
 @pytest.mark.parametrize("mine", ["one", "two"])
@@ -242,7 +245,7 @@ def test_the_folder_of_a_build_is_not_in_what_it_makes(tmp_path):
     """A kernel's makefile in small: it names sources by their folder, and runs in the objects'."""
     rule = "bzImage:\n\tcd $(O) && $(CC) -g $(KCFLAGS) -c $(CURDIR)/one.c\n"
     rule += "\tcd $(O) && $(CC) -g $(KAFLAGS) -c $(CURDIR)/two.S\n"
-    for work in (tmp_path / "lab", tmp_path / "debug"):
+    for work in (tmp_path / "here" / "lab", tmp_path / "there" / "lab"):
         for name in ("source", "objects"):
             (work / name).mkdir(parents=True)
         (work / "source" / "Makefile").write_text(rule)
@@ -250,8 +253,34 @@ def test_the_folder_of_a_build_is_not_in_what_it_makes(tmp_path):
         (work / "source" / "two.S").write_text("two:\n\tret\n")
         build._make(work, "compiling", "bzImage")
     for name in ("one.o", "two.o"):
-        one, other = ((tmp_path / tree / "objects" / name) for tree in ("lab", "debug"))
+        one, other = ((tmp_path / home / "lab/objects" / name) for home in ("here", "there"))
         assert one.read_bytes() == other.read_bytes()
+        assert f"{build.TREES}/lab".encode() in one.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("design", "config", "stays"),
+    [("one", None, True), (None, None, False), ("two", "wide", False)],
+)
+def test_no_header_of_an_earlier_kernel_is_in_a_kernel(
+    monkeypatch, tmp_path, files, design, config, stays
+):
+    """make takes an archive of an earlier config for its own if no header changed."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(cache, "need_room", lambda *given: None)
+    for step in ("_unpack", "_configure", "_keep"):
+        monkeypatch.setattr(build, step, lambda *given: None)
+    made = build.recipe(design, config)
+    names = ("kernel/kheaders.md5", "include/generated/utsversion.h")
+    known, version = (made.tree / "objects" / name for name in names)
+    for file in (known, version):
+        file.parent.mkdir(parents=True)
+        file.write_text("of an earlier build")
+    there = []
+    make = lambda *given: there.append((known.exists(), version.exists()))  # noqa: E731
+    monkeypatch.setattr(build, "_make", make)
+    build.build(made)
+    assert there == [(False, stays)]
 
 
 def test_a_failed_command_says_where_its_log_is(tmp_path):

@@ -1,11 +1,23 @@
 """Every recorded run under data/kernel is as recorded, those that a later one replaced too."""
 
+from collections import defaultdict
+
 import pytest
 
 from lorelab.errors import BadInput
-from lorelab.lab import cache, records
+from lorelab.lab import build, cache, records
 
 PROVENANCES = sorted(records.FOLDER.rglob("*.json"))
+
+
+def images():
+    """Of each digest of a kernel built here, the images that records name."""
+    found = defaultdict(set)
+    for file in PROVENANCES:
+        kernel = records.unseal(file).provenance.kernel
+        if kernel.digest:
+            found[kernel.digest].add(kernel.image_sha256)
+    return found
 
 
 def check(provenance):
@@ -23,6 +35,20 @@ def test_a_record_is_as_it_was_written(provenance):
 def test_no_counters_are_kept_without_their_provenance():
     counters = {file.with_suffix(".json") for file in records.FOLDER.rglob("*.csv")}
     assert counters == set(PROVENANCES) and len(counters) > 100
+
+
+def test_a_digest_names_one_image():
+    found = images()
+    assert len(found) > 10 and all(len(each) == 1 for each in found.values())
+
+
+@pytest.mark.parametrize("design", cache.designs())
+def test_a_kernel_built_here_is_that_of_the_records_bit_for_bit(patched, design):
+    """In whatever folder: nothing is in an image but what its digest names."""
+    kernels = patched(design), build.built(build.recipe(design, patched=False))
+    for ours in (kernel.info for kernel in kernels):
+        # No record is of another compiler's kernel.
+        assert images()[ours.digest] <= {ours.image_sha256}
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".json"])

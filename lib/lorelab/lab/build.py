@@ -31,6 +31,10 @@ MAKE = {
 }
 """Set so that the image depends on the source, the config, the patches and the compiler only."""
 
+TREES = "/root/.cache/lorelab/kernel/work"
+"""What debug information calls the folder of the trees, wherever that is: where the kernels of the
+first records were built. The build ID is its hash, and is in the image."""
+
 INLINED = "inlined"
 """Beside the image: functions that the compiler inlined though their source doesn't say so."""
 
@@ -127,9 +131,16 @@ class Recipe(NamedTuple):
 
     @property
     def tree(self) -> Path:
-        """Where it is built: one tree a config, whose files differ little from design to design."""
+        """Where it is built: one tree a config, whose files differ little from design to design.
+
+        A config of the design's own that sets nothing, and only comes with patches, is built where
+        the design's kernel is.
+        """
         own = self.fragments[-1].parent.name == "configs"
-        name = f"{self.design}-{self.config}" if own else self.config
+        if own and not _settings(self.fragments[-1]):
+            name = "lab"
+        else:
+            name = f"{self.design}-{self.config}" if own else self.config
         return cache.root() / "kernel" / "work" / name
 
 
@@ -245,6 +256,7 @@ def build(made: Recipe) -> Kernel:
         (work / "build.log").write_text("")
         _unpack(made, work)
         _configure(made, work)
+        _forget(made, work / "objects")
         _make(work, "kernel: compiling", "bzImage")
         return _keep(made, work)
 
@@ -314,6 +326,20 @@ def _configure(made: Recipe, work: Path) -> None:
         raise RunFailed(f"{made.config}.config: Kconfig dropped or changed {', '.join(dropped)}")
 
 
+def _forget(made: Recipe, objects: Path) -> None:
+    """Take out of a tree what an earlier kernel would leave in this one's archive of headers.
+
+    kernel/gen_kheaders.sh (CONFIG_IKHEADERS) makes the archive anew if a header has another time,
+    and does not look at autoconf.h, which is in there: the config would be the earlier one's. And
+    utsversion.h, which an image's link writes at its end, is in there if an earlier one did. That
+    stays for patched kernels in the tree where the unmodified one is built before them, as the
+    records' were; no other has it.
+    """
+    (objects / "kernel/kheaders.md5").unlink(missing_ok=True)
+    if not made.patches or made.tree.name != "lab":
+        (objects / "include/generated/utsversion.h").unlink(missing_ok=True)
+
+
 def _make(work: Path, what: str, target: str) -> None:
     compiler = "ccache gcc" if shutil.which("ccache") else "gcc"
     variables = [f"{name}={value}" for name, value in MAKE.items()]
@@ -325,9 +351,8 @@ def _make(work: Path, what: str, target: str) -> None:
         f"O={work / 'objects'}",
         f"CC={compiler}",
     ]
-    # Debug information names the folder, and the build ID, which is in the image, is its hash.
-    named = f"-fdebug-prefix-map={work}=/kernel"
-    variables += [f"KCFLAGS={named}", f"KAFLAGS={named}"]
+    renamed = f"-fdebug-prefix-map={work}={TREES}/{work.name}"
+    variables += [f"KCFLAGS={renamed}", f"KAFLAGS={renamed}"]
     jobs = f"-j{len(os.sched_getaffinity(0))}"
     follow(what, [*command, *variables, jobs, target], work / "build.log")
 
