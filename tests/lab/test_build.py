@@ -277,7 +277,10 @@ def test_no_header_of_an_earlier_kernel_is_in_a_kernel(
         file.parent.mkdir(parents=True)
         file.write_text("of an earlier build")
     there = []
-    make = lambda *given: there.append((known.exists(), version.exists()))  # noqa: E731
+
+    def make(*given):
+        there.append((known.exists(), version.exists()))
+
     monkeypatch.setattr(build, "_make", make)
     build.build(made)
     assert there == [(False, stays)]
