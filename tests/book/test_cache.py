@@ -190,7 +190,7 @@ def test_a_package_that_was_looked_for_in_vain(checkout, monkeypatch):
     checkout.edit(source(1, "try:\n    import faster\nexcept ImportError:\n    pass\nscale = 1"))
     settle()
     assert checkout.reruns()
-    monkeypatch.setattr(cache, "_providers", lambda: {"faster": ["pip"]})
+    monkeypatch.setattr(cache, "_providers", lambda: {"faster": ["click"]})
     cache.versions.cache_clear()
     assert checkout.reruns()
     cache.versions.cache_clear()
