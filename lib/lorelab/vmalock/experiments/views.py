@@ -223,9 +223,9 @@ def broken() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a run: `workload`, `config`, `without`, `rounds`, whether the program `ended` or was
-        killed, `wrong` (writes lost, or places that showed the other file; missing where it was
-        killed), and the kernel's `complaints`.
+        A row a run: `workload`, `config`, `without`, `rounds`, whether the program `ended`, which
+        it does not if it is killed or the kernel dies, `wrong` (writes lost, or places that showed
+        the other file; missing where it did not end), and the kernel's `complaints`.
     """
     rows = []
     for params in records.recorded("vmalock/broken", Broken):
