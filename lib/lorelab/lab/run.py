@@ -12,6 +12,12 @@ from lorelab.lab import boot, build, guest, needs, own
 from lorelab.lab.records import Provenance, Record, now
 from lorelab.params import Params
 
+WORDS = dict.fromkeys(("kasan", "debug"), ("no5lvl",))
+"""Of a config, what the kernel's command line has besides. Both have KASAN, whose shadow begins
+where the number of page-table levels puts it (KASAN_SHADOW_START, arch/x86/include/asm/kasan.h).
+identify_cpu() clears the CPU's features for a moment, five levels among them; an interrupt that
+comes then reads the direct map, and KASAN calls that wild. `no5lvl` has four levels throughout."""
+
 
 class Lab(NamedTuple):
     """What whoever asks for a run wants otherwise than the experiment has it."""
@@ -75,7 +81,10 @@ def measure(
     made = build.recipe(job.design, patched=patched)
     kernel = own.find(lab.image) if lab.image else build.built(made)
     root, programs, date = guest.built(), guest.programs(made), now()
-    machine = machine._replace(icount=machine.icount or lab.icount)
+    words = WORDS.get(kernel.info.config, ())
+    machine = machine._replace(
+        icount=machine.icount or lab.icount, append=(*words, *machine.append)
+    )
     every = (*job.probes, *(name for name in lab.probes if name not in job.probes))
     whole = job._replace(probes=every)
     outcome = boot.run(kernel.image, root.root, programs, machine, whole, modules=kernel.modules)

@@ -16,12 +16,9 @@ NAME = "vmalock/broken"
 SWITCHES = {"fork": "vmalock/fork_mark", "remap": "vmalock/detached_check"}
 WRONG = {"fork": ("lost", "writes"), "remap": ("stale", "places")}
 APPEND = {
-    # An interrupt while identify_cpu() has cleared the CPU's features takes the direct map of five
-    # levels for wild.
-    "kasan": ("no5lvl",),
     # A thread that dies with mmap_lock held would leave the others waiting; and where a check
     # failed is said before the console listens (PANIC_PRINT_ALL_PRINTK_MSG, kernel/panic.c).
-    "debug": ("no5lvl", "oops=panic", "panic_print=0x20"),
+    "debug": ("oops=panic", "panic_print=0x20"),
     # The job lets it look; what it says of a boot would be the run's failure.
     "kcsan": ("kcsan.early_enable=0",),
 }
