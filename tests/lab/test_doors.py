@@ -117,7 +117,7 @@ def test_probes_and_icount_reach_a_boot_that_asks_for_neither(monkeypatch):
         booted.append((machine.icount, job.probes))
         return Outcome([], [own, asked], "6.12.117", ["qemu"], "tcg", {})
 
-    info = SimpleNamespace(model_copy=lambda update: None)
+    info = SimpleNamespace(config="lab", model_copy=lambda update: None)
     kernel = SimpleNamespace(image=None, modules=None, info=info)
     monkeypatch.setattr(needs, "check", lambda wanted: None)
     monkeypatch.setattr(build, "recipe", lambda design, patched: (design, patched))
