@@ -7,7 +7,6 @@ import sys
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -18,8 +17,7 @@ from lorelab.agreement import Verdict, equal
 from lorelab.counters import table
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import build, needs, pool, records
-from lorelab.lab import run as run_
-from lorelab.lab.boot import GuestFailed, Job, Machine, Outcome
+from lorelab.lab.boot import GuestFailed
 from lorelab.lab.run import Lab
 from tests.lab.test_records import NAME, Some, record
 
@@ -107,31 +105,6 @@ def test_what_a_probe_says(fake, tmp_path, monkeypatch):
     assert ",kernel,0,faults.lost,events,2\n" in out.read_text()
     events = pd.read_parquet(tmp_path / "out.csv.faults.s.parquet")
     assert events["at"].tolist() == [7, 8]
-
-
-def test_probes_and_icount_reach_a_boot_that_asks_for_neither(monkeypatch):
-    booted = []
-    own, asked = {"probe": "alloc", "lost": 0}, {"probe": "faults", "lost": 1}
-
-    def boot(image, root, programs, machine, job, modules=None):
-        booted.append((machine.icount, job.probes))
-        return Outcome([], [own, asked], "6.12.117", ["qemu"], "tcg", {})
-
-    info = SimpleNamespace(config="lab", model_copy=lambda update: None)
-    kernel = SimpleNamespace(image=None, modules=None, info=info)
-    monkeypatch.setattr(needs, "check", lambda wanted: None)
-    monkeypatch.setattr(build, "recipe", lambda design, patched: (design, patched))
-    monkeypatch.setattr(build, "built", lambda made: kernel)
-    monkeypatch.setattr(run_.guest, "built", lambda: SimpleNamespace(root=None, info=None))
-    monkeypatch.setattr(run_.guest, "programs", lambda made: None)
-    monkeypatch.setattr(run_.boot, "run", boot)
-    monkeypatch.setattr(run_.boot, "qemu_version", lambda: "QEMU")
-    job = Job("swap", "nothing", params={}, seconds=1.0, rows=0, probes=("alloc",))
-    watched = run_.measure(Machine(), job, Lab(probes=("faults", "alloc"), icount=True))
-    assert (watched.probes, watched.asked) == ([own], [own, asked])
-    alone = run_.measure(Machine(), job)
-    assert (alone.probes, alone.asked) == ([own], [])
-    assert booted == [(True, ("alloc", "faults")), (False, ("alloc",))]
 
 
 def test_agree_takes_the_record_and_boots_without_one_or_when_told(fake):

@@ -5,11 +5,48 @@ from types import SimpleNamespace
 import pytest
 
 from lorelab.lab import run
-from lorelab.lab.boot import Job, Machine
+from lorelab.lab.boot import Job, Machine, Outcome
+from lorelab.lab.run import Lab
+
+OWN, ASKED = {"probe": "alloc", "lost": 0}, {"probe": "faults", "lost": 1}
 
 
-class Asked(Exception):
-    """Stands for the boot; holds its machine."""
+@pytest.fixture
+def booted(monkeypatch):
+    """Gives a function that boots nothing, on a kernel of some config, and notes what it is to."""
+
+    def booted(config):
+        found = []
+
+        def boot(image, root, programs, machine, job, modules=None):
+            found.append((machine, job))
+            return Outcome([], [OWN, ASKED], "6.12.117", ["qemu"], "tcg", {})
+
+        info = SimpleNamespace(config=config, model_copy=lambda update: None)
+        kernel = SimpleNamespace(image=None, modules=None, info=info)
+        monkeypatch.setattr(run.needs, "check", lambda wanted: None)
+        monkeypatch.setattr(run.build, "recipe", lambda design, patched: (design, patched))
+        monkeypatch.setattr(run.build, "built", lambda made: kernel)
+        monkeypatch.setattr(run.guest, "built", lambda: SimpleNamespace(root=None, info=None))
+        monkeypatch.setattr(run.guest, "programs", lambda made: None)
+        monkeypatch.setattr(run.boot, "run", boot)
+        monkeypatch.setattr(run.boot, "qemu_version", lambda: "QEMU")
+        return found
+
+    return booted
+
+
+JOB = Job("swap", "nothing", params={}, seconds=1.0, rows=0, probes=("alloc",))
+
+
+def test_probes_and_icount_reach_a_boot_that_asks_for_neither(booted):
+    found = booted("lab")
+    watched = run.measure(Machine(), JOB, Lab(probes=("faults", "alloc"), icount=True))
+    assert (watched.probes, watched.asked) == ([OWN], [OWN, ASKED])
+    alone = run.measure(Machine(), JOB)
+    assert (alone.probes, alone.asked) == ([OWN], [])
+    asked = [(machine.icount, job.probes) for machine, job in found]
+    assert asked == [(True, ("alloc", "faults")), (False, ("alloc",))]
 
 
 @pytest.mark.parametrize(
@@ -22,18 +59,8 @@ class Asked(Exception):
         (None, ("quiet",)),
     ],
 )
-def test_a_kernel_with_kasan_has_four_levels_of_page_tables(monkeypatch, config, words):
-    kernel = SimpleNamespace(image=None, modules=None, info=SimpleNamespace(config=config))
-
-    def boot(image, root, programs, machine, job, modules):
-        raise Asked(machine)
-
-    monkeypatch.setattr(run.needs, "check", lambda needed: None)
-    monkeypatch.setattr(run.build, "recipe", lambda design, patched: None)
-    monkeypatch.setattr(run.build, "built", lambda made: kernel)
-    monkeypatch.setattr(run.guest, "built", lambda: SimpleNamespace(root=None))
-    monkeypatch.setattr(run.guest, "programs", lambda made: None)
-    monkeypatch.setattr(run.boot, "run", boot)
-    with pytest.raises(Asked) as asked:
-        run.measure(Machine(append=("quiet",)), Job("gso", "stream", {}, 1, 1))
-    assert asked.value.args[0].append == words
+def test_a_kernel_with_kasan_has_four_levels_of_page_tables(booted, config, words):
+    found = booted(config)
+    run.measure(Machine(append=("quiet",)), JOB)
+    [(machine, _)] = found
+    assert machine.append == words
