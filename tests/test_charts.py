@@ -50,6 +50,26 @@ def test_two_processes_draw_the_same_bytes():
     assert len(draws) == 1
 
 
+def test_no_font_of_the_machine_is_measured():
+    """DejaVu Sans, which CI has and vl-convert has not, is as wide as a font that nobody has."""
+    code = """
+import test_charts as t
+widths = set()
+for font in ("DejaVu Sans", "Nobody Has"):
+    spec = t.chart().to_dict()
+    spec["config"]["title"] = {"font": font, "fontSize": 300}
+    widths.add(t.re.search('width="([0-9]+)"', t.charts._svg(spec, "x"))[1])
+print(len(widths))
+"""
+    # Of its own, for vl-convert looks for fonts once a process.
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.path.dirname(__file__)},
+        capture_output=True,
+    )
+    assert told.stdout == b"1\n", told.stderr.decode()
+
+
 def test_ids_are_unique_on_a_page_with_two_charts():
     pages = [bundle(chart(title))["text/html"] for title in ("one", "two")]
     ids = [set(re.findall(r'\bid="([^"]+)"', page)) for page in pages]

@@ -8,7 +8,11 @@ outputs can be compared.
 
 import hashlib
 import json
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import altair as alt
@@ -18,8 +22,11 @@ import vl_convert
 OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999"]
 """Okabe and Ito's colours, which the colour-blind tell apart; yellow left out, pale on white."""
 
-# vl-convert measures text with the fonts of the machine, except for the few it carries itself.
+# The first is one of the few that vl-convert carries itself.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+FONTCONFIG = Path(__file__).with_name("fonts.conf")
+"""Has no font of the machine in it. vl-convert would take those first, and versions of a font
+differ: with Debian 12's Liberation Sans a legend that says "6.12.117" is a pixel wider."""
 
 PAGE = """\
 <div id="{id}" class="lorelab-chart">{svg}</div>
@@ -169,11 +176,28 @@ def render(spec: dict, **_: object) -> dict[str, str]:
 
 def _svg(spec: dict, name: str) -> str:
     """Draw `spec`; the ids inside get the chart's own, for a page has one namespace of them."""
-    svg = vl_convert.vegalite_to_svg(spec)
+    with _own_fonts():
+        svg = vl_convert.vegalite_to_svg(spec)
     for inner in sorted(set(re.findall(r'\bid="([^"]+)"', svg))):
         svg = svg.replace(f'id="{inner}"', f'id="{name}-{inner}"')
         svg = svg.replace(f"url(#{inner})", f"url(#{name}-{inner})")
     return svg
+
+
+@contextmanager
+def _own_fonts() -> Iterator[None]:
+    """Hide the machine's fonts from vl-convert, which looks for them when it first draws.
+
+    Only meanwhile, for a browser that is started later needs them.
+    """
+    before = os.environ.get("FONTCONFIG_FILE")
+    os.environ["FONTCONFIG_FILE"] = str(FONTCONFIG)
+    try:
+        yield
+    finally:
+        del os.environ["FONTCONFIG_FILE"]
+        if before is not None:
+            os.environ["FONTCONFIG_FILE"] = before
 
 
 def _words(spec: dict) -> str:
