@@ -36,6 +36,23 @@ def test_a_page_that_changed_is_rendered_and_one_that_did_not_is_not(root, monke
     assert "second text" in page.read_text()
 
 
+def test_a_page_is_drawn_anew_when_the_code_that_draws_changed(root, monkeypatch):
+    code = root / "draws.py"
+    code.write_text("old")
+    monkeypatch.setattr(build, "LIBRARY", root)
+    monkeypatch.setattr(build, "DRAWS", [code])
+    page = build.build(root).with_name("page.html")
+    monkeypatch.setattr(build, "caption", lambda _: pytest.fail("nothing changed"))
+    build.build(root)
+
+    drawn = []
+    monkeypatch.setattr(build, "caption", drawn.append)
+    code.write_text("new")
+    rendered = page.stat().st_mtime_ns
+    build.build(root)
+    assert drawn and page.stat().st_mtime_ns > rendered
+
+
 def test_a_warning_fails_the_build_every_time_and_leaves_the_book_that_was_there(root):
     page = build.build(root).with_name("page.html")
     write(root, "# Title\n\n[nowhere](nothing.ipynb)")

@@ -32,6 +32,12 @@ from lorelab.lab.cache import locked
 
 ROOT = Path(__file__).parents[3]
 """The checkout: notebooks/ and book/ are read, build/ is written."""
+LIBRARY = Path(__file__).parents[1]
+DRAWS = [
+    *(LIBRARY / "book").glob("*.py"),
+    *(LIBRARY / name for name in ("charts.py", "figure.py", "fonts.conf")),
+]
+"""The code that makes pages of notebooks, and the fonts that it draws with."""
 FIRST = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>lorelab</title>
 <link rel="icon" href="data:,">
@@ -156,20 +162,11 @@ def build(root: Path = ROOT) -> Path:
 
 def _build(root: Path) -> Path:
     notebooks = executed(chapters(root), root)
-    pages = root / "build/pages"
-    shutil.rmtree(pages, ignore_errors=True)
-    shutil.copytree(root / "book", pages)
-    for name, notebook in notebooks.items():
-        page = pages / Path(name).relative_to("notebooks")
-        page.parent.mkdir(exist_ok=True)
-        fold(notebook)
-        caption(notebook)
-        without_data(notebook)
-        nbformat.write(notebook, page)
     book = root / "build/book"
     made_of = book / "made-of"
-    state = _digest(pages)
+    state = _state(notebooks, root)
     if not made_of.exists() or made_of.read_text() != state:
+        pages = _pages(notebooks, root)
         shutil.copy(vega(root), pages / "assets/vega.js")
         rendered = _sphinx(pages, root / "build/sphinx")
         # Jupyter Book's own redirect says nothing of an icon, and a slow browser asks for one.
@@ -180,21 +177,40 @@ def _build(root: Path) -> Path:
     return book / "index.html"
 
 
+def _state(notebooks: dict[str, NotebookNode], root: Path) -> str:
+    """Everything the rendered book is made of: pages, the code that draws, installed packages."""
+    total = hashlib.sha256()
+    for found in sorted(f"{one.name} {one.version}" for one in metadata.distributions()):
+        total.update(f"{found}\n".encode())
+    for name, notebook in notebooks.items():
+        total.update(f"{name}\0{nbformat.writes(notebook)}\0".encode())
+    for folder, files in {root / "book": (root / "book").rglob("*"), LIBRARY: DRAWS}.items():
+        for file in sorted(path for path in files if path.is_file()):
+            total.update(f"{file.relative_to(folder)}\0".encode())
+            total.update(hashlib.sha256(file.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def _pages(notebooks: dict[str, NotebookNode], root: Path) -> Path:
+    """The folder that Jupyter Book reads: book/ and the notebooks, folded, with their figures."""
+    pages = root / "build/pages"
+    shutil.rmtree(pages, ignore_errors=True)
+    shutil.copytree(root / "book", pages)
+    for name, notebook in notebooks.items():
+        page = pages / Path(name).relative_to("notebooks")
+        page.parent.mkdir(exist_ok=True)
+        fold(notebook)
+        caption(notebook)
+        without_data(notebook)
+        nbformat.write(notebook, page)
+    return pages
+
+
 def without_data(notebook: NotebookNode) -> None:
     """Take out what only other pages read, in place: Sphinx would warn that it cannot show it."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             output.get("data", {}).pop(MIME, None)
-
-
-def _digest(pages: Path) -> str:
-    """Everything the rendered book is made of: its pages, this builder, the installed packages."""
-    installed = sorted(f"{found.name} {found.version}" for found in metadata.distributions())
-    total = hashlib.sha256("\n".join(installed).encode() + Path(__file__).read_bytes())
-    for file in sorted(path for path in pages.rglob("*") if path.is_file()):
-        total.update(f"{file.relative_to(pages)}\0".encode())
-        total.update(hashlib.sha256(file.read_bytes()).digest())
-    return total.hexdigest()
 
 
 def vega(root: Path) -> Path:
