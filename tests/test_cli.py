@@ -43,6 +43,7 @@ def test_a_name_with_several_values_makes_every_combination():
         (["model", "swap/usemem", "-p", "folio_order=1"], "folios have order 0, or 2 to 9"),
         (["kernel", "swap/mixed"], "swap/mixed has no kernel half; use `lorelab model swap/mixed`"),
         (["claims", "nothing"], "unknown design nothing: takes one of swap"),
+        (["figure", "-o", "x.svg"], "-o x.svg: of which figure? `lorelab figure` alone lists all"),
         (["nothing"], "No such command 'nothing'"),
     ],
 )

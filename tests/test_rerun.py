@@ -1,5 +1,6 @@
 """`lorelab run`: parameters are checked before any work; notebook and HTML, or nothing."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,22 @@ def test_bad_parameters_stop_before_any_work(notebook, tmp_path, given, says, mo
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("name", ["run", "run.html"])
+def test_a_name_that_no_notebook_has_is_refused(notebook, tmp_path, name):
+    with pytest.raises(BadInput, match=rf"-o .*/{name}: takes a name that ends in \.ipynb"):
+        rerun.run(notebook, {}, tmp_path / "out" / name)
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_kernel_of_the_users_gets_in_the_way(notebook, tmp_path, monkeypatch, capfd):
+    theirs = tmp_path / "kernels/python3/kernel.json"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text(json.dumps({"argv": ["false"], "language": "python", "display_name": "x"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    rerun.run(notebook, {}, tmp_path / "run.ipynb", bar=False)
+    assert capfd.readouterr() == ("", "")
+
+
 def test_what_is_no_notebook_is_named(tmp_path):
     with pytest.raises(BadInput, match=r"cannot read .*absent\.ipynb: No such file"):
         rerun.run(tmp_path / "absent.ipynb", {})
@@ -76,6 +93,15 @@ def test_what_is_no_notebook_is_named(tmp_path):
 def test_a_failing_cell_leaves_nothing(notebook, tmp_path):
     with pytest.raises(RunFailed, match=r"page\.ipynb, code cell \[\d\]: AssertionError: no such"):
         rerun.run(notebook, {"live": "true"}, tmp_path / "out/run.ipynb")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_kernel_that_dies_leaves_nothing(notebook, tmp_path):
+    page = nbformat.read(notebook, as_version=4)
+    page.cells.append(nbformat.v4.new_code_cell("import os\nos.kill(os.getpid(), 9)"))
+    nbformat.write(page, notebook)
+    with pytest.raises(RunFailed, match=r"page\.ipynb: its kernel died"):
+        rerun.run(notebook, {}, tmp_path / "out/run.ipynb")
     assert list((tmp_path / "out").iterdir()) == []
 
 

@@ -171,7 +171,10 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
 @click.argument("notebook", type=click.Path(path_type=Path))
 @parameters
 @click.option(
-    "-o", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write the notebook here."
+    "-o",
+    "file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the notebook here: x.ipynb.",
 )
 @click.option("--help-parameters", "describe", is_flag=True, help="Only print what it takes.")
 def run(notebook: Path, pairs: tuple[str, ...], file: Path | None, describe: bool) -> None:
@@ -235,6 +238,8 @@ def figure_(name: str | None, file: Path | None) -> None:
     """Draw a chart of a page for slides of your own; without NAME, list all."""
     from lorelab import figure  # vl-convert: half a second that the other doors don't need
 
+    if name is None and file:
+        raise BadInput(f"-o {file}: of which figure? `lorelab figure` alone lists all")
     if name is None:
         for known, spec in figure.figures().items():
             print(f"{known}\t{figure.title(spec)}")

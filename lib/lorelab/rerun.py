@@ -2,6 +2,7 @@
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import Any
 import nbformat
 import pandas as pd
 import papermill
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+from nbclient.exceptions import DeadKernelError
 from nbconvert import HTMLExporter
 from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
@@ -37,7 +41,19 @@ PAGE = """{% extends "lab/index.html.j2" %}
 """
 
 
-def run(notebook: Path, given: dict[str, str], out: Path | None = None) -> tuple[Path, Path]:
+class _Own(AsyncKernelManager):
+    """The one kernel there is: this Python. No kernel of the user's gets in the way."""
+
+    @property
+    def kernel_spec(self) -> KernelSpec:
+        # It would warn that it is reached over TCP: on this machine alone.
+        command = [sys.executable, "-m", "ipykernel_launcher", "--log-level=ERROR"]
+        return KernelSpec(argv=[*command, "-f", "{connection_file}"], language="python")
+
+
+def run(
+    notebook: Path, given: dict[str, str], out: Path | None = None, bar: bool = True
+) -> tuple[Path, Path]:
     """Run `notebook` with other parameters.
 
     Parameters
@@ -49,6 +65,8 @@ def run(notebook: Path, given: dict[str, str], out: Path | None = None) -> tuple
     out : Path, optional
         Where the notebook goes; the HTML goes beside it. By default in build/runs, named after the
         notebook and the parameters.
+    bar : bool
+        Whether a bar on stderr says how far it is.
 
     Returns
     -------
@@ -58,16 +76,19 @@ def run(notebook: Path, given: dict[str, str], out: Path | None = None) -> tuple
     Raises
     ------
     BadInput
-        Before any work: no such notebook, an unknown name, a wrong type, a value out of range.
+        Before any work: no such notebook, an unknown name, a wrong type, a value out of range; or
+        `out` is no name of a notebook.
     RunFailed
-        A cell failed; names it.
+        A cell failed, which is named, or killed the kernel.
     """
     values = checked(notebook, given)
+    if out and out.suffix != ".ipynb":
+        raise BadInput(f"-o {out}: takes a name that ends in .ipynb")
     out = out or ROOT / "build/runs" / _named(notebook, given)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with whole.folder(out.parent) as folder:
-            done = _execute(notebook, values, folder / out.name)
+            done = _execute(notebook, values, folder / out.name, bar)
             page = folder / out.with_suffix(".html").name
             page.write_text(html(nbformat.read(done, as_version=4), notebook.stem))
             return done.replace(out), page.replace(out.with_suffix(".html"))
@@ -216,15 +237,23 @@ def _parsed(cell: NotebookNode) -> ast.Module:
         return ast.parse("")  # a magic, or a cell that will fail by itself
 
 
-def _execute(notebook: Path, values: dict[str, Any], out: Path) -> Path:
+def _execute(notebook: Path, values: dict[str, Any], out: Path, bar: bool) -> Path:
     try:
         papermill.execute_notebook(
-            notebook, out, values, cwd=notebook.parent, kernel_name="python3", log_output=False
+            notebook,
+            out,
+            values,
+            cwd=notebook.parent,
+            kernel_name="python3",
+            kernel_manager_class=_Own,
+            progress_bar=bar,
         )
     except PapermillExecutionError as error:
         failure = BadInput if error.ename == "BadInput" else RunFailed
         where = f"{notebook}, code cell [{error.exec_count}]"
         raise failure(f"{where}: {error.ename}: {error.evalue}") from None
+    except DeadKernelError:
+        raise RunFailed(f"{notebook}: its kernel died, as it does where memory ends") from None
     return out
 
 

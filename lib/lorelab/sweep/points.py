@@ -71,7 +71,8 @@ def execute(notebook: str, folder: str, numbers: list[int], points: list[dict[st
     began, results = time.monotonic(), []
     for number, point in zip(numbers, points, strict=True):
         try:
-            rerun.run(Path(notebook), point, Path(folder, f"{number:06}.ipynb"))
+            # The sweep has a bar of its own.
+            rerun.run(Path(notebook), point, Path(folder, f"{number:06}.ipynb"), bar=False)
             results.append([])
         except Exception as error:
             results.append(_said(error))
