@@ -1,40 +1,84 @@
-"""The built laboratory, for tests that boot: skipped with one line without it, except in CI."""
+"""The built laboratory, for tests that boot: skipped with one line without it, except in CI.
+
+A test that boots asks for a kernel of each design that it takes, whatever another test built before
+it, and whatever the cache has: what nobody in its file asked for is not found.
+"""
 
 from typing import NamedTuple
 
 import pytest
 
-from lorelab.lab import build, guest, needs
+from lorelab.lab import build, cache, guest, needs
 from tests import MAY_SKIP
+
+BOOTS = {"laboratory", "patched"}
+"""Fixtures of a test that boots; it has the marker `boots`."""
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if not BOOTS.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.boots)
 
 
 class Laboratory(NamedTuple):
     kernel: build.Kernel
-    """Unmodified."""
+    """Unmodified, of `common` alone."""
     guest: guest.Guest
 
 
 @pytest.fixture(scope="session")
-def laboratory():
-    """The unmodified kernel and the guest; built first in CI, where nothing here may be skipped."""
+def kernels():
+    """In CI, where nothing may be skipped, each kernel: as `make lab`, which may be at it, does.
+
+    In the same order, so that of two who build neither changes what the other builds on.
+    """
     if MAY_SKIP:
         if needs.missing(needs.BOOT + needs.BUILD):
             pytest.skip("no QEMU or no kernel source here: `lorelab doctor` names the packages")
-        if build.find(build.recipe()) is None or guest.find() is None:
-            pytest.skip("the kernel and the guest are not built: `make lab` builds them")
+        return
+    for made in build.recipes(cache.designs()):
+        build.build(made)
+
+
+@pytest.fixture(scope="module")
+def asked(kernels):
+    """Designs that the tests of a file asked for: kernels and programs of no other are found."""
+    designs = {None}
+
+    def only(find):
+        def found(made: build.Recipe):
+            assert made.design in designs, f"ask for it first: patched({made.design!r})"
+            assert made.config == "lab", f"no fixture builds a kernel with the config {made.config}"
+            return find(made)
+
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "built", only(build.built))
+        patch.setattr(guest, "programs", only(guest.programs))
+        yield designs
+
+
+@pytest.fixture(scope="module")
+def laboratory(asked):
+    """The unmodified kernel of `common`, and the guest."""
+    if MAY_SKIP and (build.find(build.recipe()) is None or guest.find() is None):
+        pytest.skip("the kernel and the guest are not built: `make lab` builds them")
     return Laboratory(build.build(build.recipe()), guest.build_root())
 
 
-@pytest.fixture(scope="session")
-def patched(laboratory):
-    """Gives a design's kernel, with its programs; both are built first in CI."""
+@pytest.fixture(scope="module")
+def patched(laboratory, asked):
+    """Gives a design's kernel: it, the unmodified one and the guest's programs are there then."""
 
     def patched(design: str) -> build.Kernel:
-        made = build.recipe(design)
-        if MAY_SKIP and build.find(made) is None:
-            pytest.skip(f"the kernel of {design} is not built: `make lab` builds it")
-        guest.build_programs(made)
-        build.build(build.recipe(design, patched=False))
-        return build.build(made)
+        both = build.recipe(design, patched=False), build.recipe(design)
+        if MAY_SKIP and None in map(build.find, both):
+            pytest.skip(f"the kernels of {design} are not built: `make lab` builds them")
+        asked.add(design)
+        guest.build_programs(both[1])
+        _, kernel = map(build.build, both)
+        return kernel
 
     return patched

@@ -44,8 +44,9 @@ def test_live_equals_the_record(patched):
         assert live.provenance.icount
 
 
-def test_a_probe_tells_who_split(laboratory):
+def test_a_probe_tells_who_split(patched):
     """Boots the unmodified kernel: `shrink_folio_list()` and the shrinker have a count each."""
+    patched("swap")
     params = Swapout(folios=32, dropped=15, requests=32)
     [live] = FOUND.measure([params], Lab(probes=("reclaim",)))
     assert live.counters.equals(FOUND.recorded(params).counters)
