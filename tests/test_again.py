@@ -93,7 +93,10 @@ def test_verify_measures_damon(monkeypatch):
     result = CliRunner().invoke(cli.cli, ["lab", "verify", "damon"], catch_exceptions=False)
     assert len(remembers.asked) > 0
     runs = len(remembers.asked)
-    assert f"{runs} runs, of a kind each: {runs} passed, 0 failed, 0 undecided\n" in result.output
+    assert (
+        f"{runs} runs, of a kind each: {runs} passed, 0 failed, 0 undecided, 0 no model\n"
+        in result.output
+    )
     assert "left out" not in result.output
 
 

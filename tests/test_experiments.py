@@ -9,9 +9,9 @@ import pytest
 from lorelab import experiments as registry
 from lorelab.agreement import Agreement, Verdict
 from lorelab.counters import table
-from lorelab.errors import BadInput
+from lorelab.errors import BadInput, NoModel
 from lorelab.experiments import Experiment, experiments
-from lorelab.params import Params
+from lorelab.params import Params, param
 
 ASKED = Experiment("swap/no-such", "Is it there?", Params)
 
@@ -79,7 +79,7 @@ def test_halves_are_asked_with_what_they_take(rooms):
     rooms("kernel", measure=lambda wanted, lab: [(wanted, lab.probes)])
     assert ASKED.halves == "model and kernel"
     assert ASKED.simulate(Params()).equals(counted(1, 2))
-    assert ASKED.measure(["p"]) == [(["p"], ())]
+    assert ASKED.measure([Params()]) == [([Params()], ())]
 
 
 def test_without_a_word_of_its_own_every_step_has_to_be_equal(rooms):
@@ -112,3 +112,42 @@ def test_what_is_only_measured_anew_agrees_with_no_model(rooms):
     rooms("agree", again=lambda *of: None)
     with pytest.raises(BadInput, match="no model half to agree with"):
         ASKED.agree(Params(), None)
+
+
+class Halves(Params):
+    cost: int = param(5, "what the model takes it to cost", only="model")
+    cgroups: bool = param(False, "what the model has no idea of", only="kernel")
+
+
+def test_a_value_that_a_half_does_not_read_is_refused_by_it(rooms):
+    halves = Experiment("swap/no-such", "Is it there?", Halves)
+    rooms("experiments", simulate=lambda params: counted(1, 2))
+    rooms("kernel", measure=lambda wanted, lab: wanted)
+    given = Halves(cgroups=True)
+    assert halves.measure([given]) == [given]
+    with pytest.raises(NoModel, match="cgroups=true: only the kernel reads it; leave it out, or"):
+        halves.simulate(given)
+    given = Halves(cost=6)
+    assert halves.simulate(given).equals(counted(1, 2))
+    with pytest.raises(BadInput, match="cost=6: only the model reads it; leave it out, or use"):
+        halves.measure([Halves(), given])
+
+
+def test_what_has_no_model_has_neither_passed_nor_failed(rooms):
+    halves = Experiment("swap/no-such", "Is it there?", Halves)
+    rooms("experiments", simulate=lambda params: counted(1, 2))
+    same = SimpleNamespace(counters=counted(1, 2))
+    assert halves.agree(Halves(), same).verdict == Verdict.PASSED
+    held = halves.agree(Halves(cgroups=True), same)
+    assert held.verdict == Verdict.NO_MODEL and not len(held.table)
+    assert "cgroups=true" in held.judged
+    assert list(held.table.columns) == ["counter", "unit", "agrees"]
+
+
+def test_an_experiment_may_say_that_it_has_no_model_for_a_value(rooms):
+    def refuse(*of):
+        raise NoModel("mode=odd: has no model")
+
+    rooms("agree", agree=refuse)
+    for held in (ASKED.agree(Params(), None), ASKED.again(Params(), None, None)):
+        assert (held.verdict, held.judged) == (Verdict.NO_MODEL, "mode=odd: has no model")

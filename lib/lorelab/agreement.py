@@ -29,6 +29,8 @@ class Verdict(StrEnum):
     FAILED = "failed"
     UNDECIDED = "undecided"
     """Nothing contradicts it, but a deviation of 10 % would not have been refused either."""
+    NO_MODEL = "no model"
+    """The model has no answer for these parameters, so nothing was compared."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,12 @@ class Agreement:
     verdict: Verdict
     table: pd.DataFrame
     judged: str
+
+
+def no_model(why: str) -> Agreement:
+    """Neither passed nor failed: there was nothing to compare with, and `why` says for what."""
+    table = pd.DataFrame({"counter": [], "unit": [], "agrees": pd.Series([], dtype=bool)})
+    return Agreement(Verdict.NO_MODEL, table, why)
 
 
 def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:

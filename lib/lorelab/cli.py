@@ -56,7 +56,7 @@ def list_() -> None:
         table = Table(
             title=f"{found.name} ({found.halves}): {found.question}", title_justify="left"
         )
-        for column in ("parameter", "default", "unit", "takes", "meaning"):
+        for column in ("parameter", "default", "unit", "takes", "only", "meaning"):
             table.add_column(column)
         for name, field in found.Params.model_fields.items():
             table.add_row(
@@ -64,6 +64,7 @@ def list_() -> None:
                 params.shown(field.default),
                 field.json_schema_extra["unit"],
                 params.takes(field),
+                field.json_schema_extra["only"] or "",
                 field.description,
             )
         console.print(table)
@@ -158,7 +159,7 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
     found.check_agrees()
     record = None if live or image else found.recorded(given)
     if record is None:
-        [record] = found.measure([given], Lab(image))
+        [record] = found.measure([params.for_kernel(given)], Lab(image))
     _say_which(record)
     held = found.agree(given, record)
     held.table.to_csv(sys.stdout, index=False)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from lorelab.errors import BadInput
-from lorelab.params import Params
+from lorelab.errors import BadInput, NoModel
+from lorelab.params import Params, without_effect
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -59,9 +59,17 @@ class Experiment:
         return " and ".join(half for half, room in rooms.items() if self._has(room))
 
     def simulate(self, params: Params) -> pd.DataFrame:
-        """Run the prototype; returns counters (see `lorelab.counters`)."""
+        """Run the prototype; returns counters (see `lorelab.counters`).
+
+        Raises
+        ------
+        NoModel
+            Only a kernel reads one of the values, or the experiment has no model for it.
+        """
         if not self._has("experiments"):
             raise BadInput(f"{self.name} has no model half; use `lorelab kernel {self.name}`")
+        if said := without_effect(params, "model"):
+            raise NoModel(f"{said}; leave it out, or use `lorelab kernel {self.name}`")
         return self._door("experiments", "simulate")(params)
 
     def measure(self, wanted: list[Params], lab: "Lab | None" = None) -> "list[Record]":
@@ -72,20 +80,34 @@ class Experiment:
         wanted : list of Params
         lab : Lab, optional
             How it is to be run (`lorelab.lab.run.Lab`); otherwise on the laboratory's kernel.
+
+        Raises
+        ------
+        BadInput
+            Only the model reads one of the values.
         """
         if not self._has("kernel"):
             raise BadInput(f"{self.name} has no kernel half; use `lorelab model {self.name}`")
+        for params in wanted:
+            if said := without_effect(params, "kernel"):
+                raise BadInput(f"{said}; leave it out, or use `lorelab model {self.name}`")
         if lab is None:
             lab = import_module("lorelab.lab.run").Lab()
         return self._door("kernel", "measure")(wanted, lab)
 
     def agree(self, params: Params, record: "Record") -> "Agreement":
-        """Hold a kernel run against the model: as the experiment says, or step by step."""
-        if judge := self._judge("agree"):
-            return judge(params, record)
-        self.check_agrees()
-        equal = import_module("lorelab.agreement").equal
-        return equal(self.simulate(params), record.counters)
+        """Hold a kernel run against the model: as the experiment says, or step by step.
+
+        Where the model has no answer (`NoModel`), neither has this: the verdict is `no model`.
+        """
+        agreement = import_module("lorelab.agreement")
+        try:
+            if judge := self._judge("agree"):
+                return judge(params, record)
+            self.check_agrees()
+            return agreement.equal(self.simulate(params), record.counters)
+        except NoModel as why:
+            return agreement.no_model(str(why))
 
     def check_agrees(self) -> None:
         """Raise BadInput where there is nothing to hold a kernel run against."""
@@ -103,8 +125,8 @@ class Experiment:
         """
         if judge := self._judge("again"):
             return judge(params, recorded, measured)
-        if judge := self._judge("agree"):
-            return judge(params, measured)
+        if self._judge("agree"):
+            return self.agree(params, measured)
         return import_module("lorelab.agreement").equal(recorded.counters, measured.counters)
 
     def recorded(self, params: Params, before: "datetime | None" = None) -> "Record | None":

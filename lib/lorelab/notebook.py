@@ -131,10 +131,11 @@ def measured(name: str, given: "Params", kernel: str) -> "Record":
     """
     from lorelab.errors import BadInput
     from lorelab.experiments import experiment
-    from lorelab.params import words
+    from lorelab.params import for_kernel, words
 
     asked = experiment(name)
-    found = asked.measure([given])[0] if road(kernel) == "live" else asked.recorded(given)
+    live = road(kernel) == "live"
+    found = asked.measure([for_kernel(given)])[0] if live else asked.recorded(given)
     if found is None:
         raise BadInput(f"no recorded run of {name} with {words(given)}: rerun with -p kernel=live")
     return found

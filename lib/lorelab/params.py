@@ -2,11 +2,13 @@
 
 from enum import IntEnum
 from itertools import product
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
 from lorelab.errors import BadInput
+
+Half = Literal["model", "kernel"]
 
 
 class Params(BaseModel):
@@ -23,7 +25,7 @@ class Params(BaseModel):
         return cls.model_validate({k: v for k, v in stored.items() if k not in cls.retired})
 
 
-def param(default: Any, help: str, unit: str = "", only_model: bool = False, **bounds: Any) -> Any:
+def param(default: Any, help: str, unit: str = "", only: Half | None = None, **bounds: Any) -> Any:
     """Declare one parameter.
 
     Parameters
@@ -34,19 +36,42 @@ def param(default: Any, help: str, unit: str = "", only_model: bool = False, **b
         What it means, in one line.
     unit : str
         Unit of the value; empty for a name, a switch or a pure number.
-    only_model : bool
-        A kernel takes what it takes: its records are the same whatever this is.
+    only : str, optional
+        The half that reads it, `model` or `kernel`. The other refuses another value than the
+        default. What only the model reads tells no records apart.
     **bounds
         pydantic's `ge`, `le`, `gt`, `lt`, `multiple_of`, ...
     """
-    extra = {"unit": unit, "only_model": only_model}
+    extra = {"unit": unit, "only": only}
     return Field(default, description=help, json_schema_extra=extra, **bounds)
 
 
-def only_model(model: type[Params]) -> set[str]:
-    """Names of the parameters that a kernel does not take."""
+def only(model: type[Params], half: Half) -> set[str]:
+    """Names of the parameters that this half alone reads."""
     fields = model.model_fields.items()
-    return {name for name, field in fields if field.json_schema_extra["only_model"]}
+    return {name for name, field in fields if field.json_schema_extra["only"] == half}
+
+
+def without_effect(params: Params, half: Half) -> str | None:
+    """Say which of `params` have values that `half` would not read, or None.
+
+    A run with such a value would say of itself what was not so.
+    """
+    other: Half = "kernel" if half == "model" else "model"
+    unread = only(type(params), other)
+    values = params.model_dump(mode="json", exclude_defaults=True, include=unread)
+    if not values:
+        return None
+    given = " ".join(f"{name}={shown(value)}" for name, value in values.items())
+    return f"{given}: only the {other} reads {'it' if len(values) == 1 else 'them'}"
+
+
+def for_kernel(params: Params) -> Params:
+    """What a kernel is asked for: the same, less the values that only the model reads."""
+    fields = type(params).model_fields
+    return params.model_copy(
+        update={name: fields[name].default for name in only(type(params), "model")}
+    )
 
 
 def label(member: IntEnum) -> str:

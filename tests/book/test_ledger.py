@@ -112,6 +112,15 @@ def test_the_worst_agreement_comes_first(held):
     assert found.loc["swap/probed", ["runs", "failed", "passed", "agree"]].tolist() == [2, 1, 1, 16]
 
 
+def test_a_run_without_a_model_has_neither_passed_nor_failed(held):
+    rows(held, "swap/paths", ["no model"], 0)
+    rows(held, "swap/cpus", ["no model", "passed"], 5)
+    found = ledger.agreements()
+    assert list(found["verdict"]) == ["passed", "no model"]
+    assert found.loc["swap/cpus", ["runs", "failed", "passed", "no model"]].tolist() == [2, 0, 1, 1]
+    assert not found["failed"].any()
+
+
 @pytest.mark.parametrize("name", ["swap/switches", "swap/probed"])
 def test_what_is_kept_is_what_a_run_now_gives(held, name):
     kept = (ledger.ROOT / f"data/agreements/{name}.csv").read_text()

@@ -28,7 +28,7 @@ class Repeated(Params):
 
 
 class Imagined(Params):
-    cpus: int = param(2, "CPUs of the model", "CPUs", only_model=True)
+    cpus: int = param(2, "CPUs of the model", "CPUs", only="model")
 
 
 def runs(*cpus):

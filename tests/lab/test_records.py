@@ -182,14 +182,14 @@ def test_no_room_leaves_nothing(tmp_path, monkeypatch):
 
 
 class Modelled(Some):
-    cost: int = param(5, "what the model takes it to cost", only_model=True)
+    cost: int = param(5, "what the model takes it to cost", only="model")
 
 
 def test_what_only_the_model_takes_tells_no_records_apart(tmp_path):
-    params = Modelled(cost=5)
+    params = Modelled(cost=6)
     records.save(record(params, [1]), params, tmp_path)
     assert records.load(NAME, Modelled(cost=7), tmp_path).counters["value"].tolist() == [1]
     assert records.load(NAME, Modelled(seed=2), tmp_path) is None
     assert records.save(record(params, [1]), Modelled(cost=7), tmp_path) is None
     records.save(record(Modelled(cost=7), [2]), Modelled(cost=7), tmp_path)
-    assert len(records.recorded(NAME, Modelled, tmp_path)) == 1
+    assert records.recorded(NAME, Modelled, tmp_path) == [Modelled()]

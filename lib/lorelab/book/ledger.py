@@ -20,7 +20,10 @@ from lorelab.notebook import against_model
 ROOT = Path(__file__).parents[3]
 PAGES = ROOT / "notebooks"
 HELD = ROOT / "data/agreements"
-WORST = [str(verdict) for verdict in (Verdict.FAILED, Verdict.UNDECIDED, Verdict.PASSED)]
+WORST = [
+    str(verdict)
+    for verdict in (Verdict.FAILED, Verdict.UNDECIDED, Verdict.PASSED, Verdict.NO_MODEL)
+]
 
 
 def weighed(design: str, pages: Path = PAGES) -> pd.DataFrame:
@@ -82,7 +85,8 @@ def agreements() -> pd.DataFrame:
     -------
     DataFrame
         By experiment: `verdict`, that of its worst run; `runs`, and how many of them `failed`, are
-        `undecided`, have `passed`; `counters` compared in them, and how many `agree`.
+        `undecided`, have `passed`, have `no model`; `counters` compared in them, and how many
+        `agree`.
     """
     rows = {}
     for name in experiments():

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab.records import Record
-from lorelab.params import Params, only_model
+from lorelab.params import Params, only
 
 FEWEST = 8
 """Runs that are worth a boot of their own; one that is repeated counts as many times."""
@@ -108,7 +108,7 @@ def _times(runs: list[Params]) -> int:
 
 
 def _several(params: Params) -> bool:
-    return "cpus" not in only_model(type(params)) and getattr(params, "cpus", 1) > 1
+    return "cpus" not in only(type(params), "model") and getattr(params, "cpus", 1) > 1
 
 
 def _next(left: list[Part], running: Iterable[tuple[Part, float]]) -> Part | None:

@@ -23,7 +23,7 @@ from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache
 from lorelab.lab.build import KernelInfo
 from lorelab.lab.guest import GuestInfo
-from lorelab.params import Params, only_model, words
+from lorelab.params import Params, for_kernel, words
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "kernel"
 
@@ -183,16 +183,15 @@ def load(
 def recorded(experiment: str, model: type[Params], folder: Path | None = None) -> list[Params]:
     """Parameters of every recorded run of an experiment, each once, in the order of the files.
 
-    Only of runs on the laboratory's own kernels, which can be run again anywhere. Parameters that a
-    kernel does not take make no difference.
+    Only of runs on the laboratory's own kernels, which can be run again anywhere. Parameters that
+    only the model reads make no difference, and have their defaults.
     """
-    left_out = only_model(model)
     found: dict[str, Params] = {}
     for _, sealed in _all(_home(experiment, folder)):
         if _own(sealed.provenance.kernel):
             continue
-        params = model.of_record(sealed.provenance.params)
-        found.setdefault(params.model_dump_json(exclude=left_out), params)
+        params = for_kernel(model.of_record(sealed.provenance.params))
+        found.setdefault(params.model_dump_json(), params)
     return list(found.values())
 
 
@@ -260,8 +259,7 @@ def _same(stored: dict[str, Any], params: Params) -> bool:
         found = type(params).of_record(stored)
     except ValidationError:
         return False
-    left_out = only_model(type(params))
-    return found.model_dump(exclude=left_out) == params.model_dump(exclude=left_out)
+    return for_kernel(found) == for_kernel(params)
 
 
 def _home(experiment: str, folder: Path | None) -> Path:

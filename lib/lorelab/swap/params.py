@@ -211,7 +211,7 @@ class AllocatorTest(Params):
     tails_reversed: bool = param(
         False,
         "reclaim takes the tails of a split folio last first (7.2), not in order (6.12)",
-        only_model=True,
+        only="model",
     )
 
     @model_validator(mode="after")
@@ -263,7 +263,7 @@ class Cpus(ShortTest):
 
     cpus: int = param(2, "CPUs of the machine", "CPUs", ge=2, le=64)
     moves: float = param(
-        2, "moves in a repeat, in the mean", "moves", only_model=True, ge=0, le=100_000
+        2, "moves in a repeat, in the mean", "moves", only="model", ge=0, le=100_000
     )
 
 

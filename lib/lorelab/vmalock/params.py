@@ -134,7 +134,7 @@ class Protocol(Params):
         Variant.V6_12, "whose protocol: mmap-lock, v2, v6.12 or v7.3"
     )
     configuration: str = param("flags", "a name, or threads as fault:0+fault:1+unmap:0@two")
-    mutation: Mutation = param("none", "what is broken on purpose", only_model=True)
+    mutation: Mutation = param("none", "what is broken on purpose", only="model")
     without: str = param("", "name of a step that is left out, or several, by commas")
     sequence_bits: int = param(3, "bits of the sequences", "bits", ge=1, le=4)
 
