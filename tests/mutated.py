@@ -6,7 +6,7 @@ from types import ModuleType
 
 import numpy as np
 
-from lorelab import numbers
+from lorelab import numerics
 
 
 class Record:
@@ -40,8 +40,8 @@ def load(package, files, changes, mutation=None):
     replace by module, `mutation` is one more: module, old, new. Each old text stands once.
     """
     sys.modules["mutant"] = ModuleType("mutant")
-    plain = sys.modules["mutant.numbers"] = ModuleType("mutant.numbers")
-    vars(plain).update(vars(numbers))
+    plain = sys.modules["mutant.numerics"] = ModuleType("mutant.numerics")
+    vars(plain).update(vars(numerics))
     plain.forceinline = plain.outline = plain.njit = lambda function: function
     for file in map(Path, files):
         name, text = file.stem, file.read_text()
@@ -51,7 +51,7 @@ def load(package, files, changes, mutation=None):
         for old, new in wanted:
             assert text.count(old) == 1, f"{file.name} has {old!r} {text.count(old)} times"
             text = text.replace(old, new)
-        text = text.replace("from lorelab.numbers import", "from mutant.numbers import")
+        text = text.replace("from lorelab.numerics import", "from mutant.numerics import")
         text = text.replace(f"from {package}", "from mutant")
         mutant = sys.modules[f"mutant.{name}"] = ModuleType(f"mutant.{name}")
         mutant.Records = Records

@@ -1,6 +1,7 @@
 """Who may import whom: the laboratory no design, no design another, a model no laboratory."""
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,8 @@ def test_a_model_is_compiled_code_alone(design):
 def test_every_room_of_a_kernel_is_a_designs():
     assert set(cache.designs()) <= set(ROOMS)
     assert set(DESIGNS) <= set(ROOMS)
+
+
+def test_no_shared_module_has_a_name_of_the_standard_library():
+    """A Python that is started in this folder would import it in the place of that."""
+    assert not SHARED & sys.stdlib_module_names

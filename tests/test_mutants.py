@@ -106,10 +106,10 @@ def test_fast_tests_pass_in_time_and_name_the_functions_that_they_run(forks):
         "test_fast.py",
         "from functools import cache",
         "import pytest",
-        "from lorelab import equivalence, numbers",
+        "from lorelab import equivalence, numerics",
         "@cache",
         "def kept():",
-        "    return numbers.splitmix64(numbers.ONE)",
+        "    return numerics.splitmix64(numerics.ONE)",
         "@pytest.fixture(scope='module')",
         "def compared():",
         "    return equivalence.ratio([1, 2, 3], [1, 2, 4])",
@@ -128,11 +128,11 @@ def test_fast_tests_pass_in_time_and_name_the_functions_that_they_run(forks):
         "    pass",
         "def test_long():",
         "    while True:",
-        "        numbers.splitmix64(numbers.ONE)",
+        "        numerics.splitmix64(numerics.ONE)",
     )
     found = forks.fast([file], 0.5, forks.folder / "ran.json")
     library = mutants.PACKAGE
-    expected = {f"{library}/numbers.py:splitmix64", f"{library}/equivalence.py:ratio"}
+    expected = {f"{library}/numerics.py:splitmix64", f"{library}/equivalence.py:ratio"}
     runs = {id.split("::")[1]: one.runs & expected for id, one in found.items()}
     assert runs == {"test_one": expected, "test_two": expected, "test_three": set()}
 
@@ -155,8 +155,8 @@ ONE = {"test_page.py::test_page": mutants.Fast(0.1, set())}
 
 
 def changed(old, new):
-    """numbers.py with one text in the place of another."""
-    file = mutants.PACKAGE / "numbers.py"
+    """numerics.py with one text in the place of another."""
+    file = mutants.PACKAGE / "numerics.py"
     text = file.read_text()
     assert text.count(old) == 1
     return mutants.name(file), file, text.replace(old, new)
@@ -202,7 +202,7 @@ def test_a_mutation_is_killed_by_the_test_that_fails(forks):
     file_of(
         forks,
         "test_page.py",
-        "from lorelab.numbers import PAGE",
+        "from lorelab.numerics import PAGE",
         "def test_page():",
         "    assert PAGE == 4096",
         "def test_that_was_not_chosen():",
@@ -220,7 +220,7 @@ def test_a_test_that_does_not_end_kills_even_in_compiled_code(forks, monkeypatch
     file_of(
         forks,
         "test_page.py",
-        "from lorelab.numbers import PAGE",
+        "from lorelab.numerics import PAGE",
         "def test_page():",
         "    if PAGE != 4096:",
         "        sum(range(10**13))",

@@ -17,7 +17,7 @@ from lorelab.fairzone.model.page_alloc import (
 )
 from lorelab.fairzone.model.zones import NONE
 from lorelab.fairzone.params import TRAITS, Reset, Variant
-from lorelab.numbers import U, outline
+from lorelab.numerics import U, outline
 from tests.fairzone.oracle_zones import COUNTED, Zones
 
 MIB, CPUS, MIN_FREE_KIB = 7973, 4, 67584

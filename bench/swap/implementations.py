@@ -6,7 +6,7 @@ from time import process_time
 import numpy as np
 
 from bench import compiled
-from lorelab.numbers import ONE, ZERO, U, outline
+from lorelab.numerics import ONE, ZERO, U, outline
 from lorelab.swap.model import swap_slots
 from lorelab.swap.model.state import swapon
 from lorelab.swap.params import Variant

@@ -16,7 +16,7 @@ from time import process_time
 import numpy as np
 
 from lorelab.errors import RunFailed
-from lorelab.numbers import ONE, ZERO, U, outline
+from lorelab.numerics import ONE, ZERO, U, outline
 from lorelab.params import parse
 from lorelab.swap.experiments import mixed
 from lorelab.swap.model import swap_slots

@@ -11,7 +11,7 @@ import resource
 import sys
 from time import process_time
 
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.params import parse
 from lorelab.swap.experiments import mixed
 from lorelab.swap.params import Mixed

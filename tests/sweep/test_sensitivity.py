@@ -120,7 +120,7 @@ def test_a_point_rests_on_the_files_of_its_model_alone(monkeypatch, tmp_path):
     )
     before = sensitivity.rests_on(asked)
     names = {str(file.relative_to(sensitivity.LIBRARY / "lorelab")) for file in read}
-    assert {"swap/params.py", "swap/model/v6_12.py", "numbers.py", "params.py"} <= names
+    assert {"swap/params.py", "swap/model/v6_12.py", "numerics.py", "params.py"} <= names
     assert not {name for name in names if name.startswith(("damon/", "sweep/", "book/"))}
     changed = sensitivity.LIBRARY / "lorelab/swap/model/v6_12.py"
     monkeypatch.setattr(

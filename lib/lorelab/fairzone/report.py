@@ -6,7 +6,7 @@ from lorelab.fairzone.model import filemap
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.workload.files import FIXED_POINT, sequential
 from lorelab.fairzone.zoneinfo import MOST_FRAMES, Zone, make, reserves
-from lorelab.numbers import PAGE, U
+from lorelab.numerics import PAGE, U
 from lorelab.params import label
 
 RATE, DISK_MB_S = 30, 132

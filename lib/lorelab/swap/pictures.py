@@ -4,7 +4,7 @@ import altair as alt
 import pandas as pd
 
 from lorelab.charts import Moved, slider, title
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.swap.charts import HOLDS, OTHER
 from lorelab.swap.experiments.views import lists, maps
 from lorelab.swap.model import swap_slots

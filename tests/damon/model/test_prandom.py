@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lorelab.damon.model.prandom import prandom_seed_state, prandom_u32_state
-from lorelab.numbers import U
+from lorelab.numerics import U
 from tests.damon.oracle_v7_3 import Random
 
 LEAST = (2, 8, 16, 128)

@@ -9,7 +9,7 @@ from lorelab.fairzone.model.vmscan import ASLEEP, NAPPING, try_to_free_pages
 from lorelab.fairzone.model.zones import DIRECT_RECLAIMS
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.workload.files import scattered, where_cached
-from lorelab.numbers import U
+from lorelab.numerics import U
 
 CPU = U(0)
 

@@ -12,7 +12,7 @@ import pytest
 
 from lorelab.fairzone import model, workload
 from lorelab.fairzone.params import Variant
-from lorelab.numbers import U
+from lorelab.numerics import U
 from tests import mutated
 from tests.fairzone.model.test_oracle import differences
 from tests.fairzone.oracle import Machine

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lorelab.fairzone.model import filemap, zones
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.workload.files import sequential
-from lorelab.numbers import U
+from lorelab.numerics import U
 from tests.fairzone.oracle import Machine
 
 CASE = st.fixed_dictionaries(

@@ -13,7 +13,7 @@ from lorelab.fairzone.model import filemap, page_alloc, zones
 from lorelab.fairzone.model.zones import COUNTS
 from lorelab.fairzone.params import TRAITS, Depleted, Fair, Reset, Variant
 from lorelab.fairzone.workload import files
-from lorelab.numbers import U
+from lorelab.numerics import U
 from tests import mutated
 from tests.fairzone.model import test_mutations
 from tests.mutated import Records

@@ -8,7 +8,7 @@ from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.page_alloc import alloc_fast, get_page_from_freelist
 from lorelab.fairzone.model.zones import COUNTS, NONE
 from lorelab.fairzone.params import TRAITS, Variant
-from lorelab.numbers import U
+from lorelab.numerics import U
 
 PASSES, RESETS, RESCANS, FAILED, SKIPPED = (
     COUNTS.index(name)

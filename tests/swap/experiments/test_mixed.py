@@ -7,7 +7,7 @@ import pytest
 
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.params import parse
 from lorelab.swap.experiments import mixed as m
 from lorelab.swap.model.state import (

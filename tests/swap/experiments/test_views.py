@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.swap.experiments import views
 from lorelab.swap.model.state import NONFULL, SWAP_MAP_BAD, swapon
 from lorelab.swap.model.swap_slots import folio_alloc_swap

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab.numbers import ONE, U
+from lorelab.numerics import ONE, U
 from lorelab.swap.model import scan
 from lorelab.swap.model.state import swapon
 from lorelab.swap.model.swap_slots import folio_alloc_swap

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.swap.model.state import swapon
 from lorelab.swap.model.swap_slots import folio_alloc_swap, swap_entry_range_free
 from lorelab.swap.params import Variant

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.params import label
 from lorelab.swap.model import swap_slots
 from lorelab.swap.model.state import (

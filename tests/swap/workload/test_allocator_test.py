@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.swap.model.state import swapon
 from lorelab.swap.params import AllocatorTest, Variant
 from lorelab.swap.workload import allocator_test as workload

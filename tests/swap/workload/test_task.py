@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.swap.workload import task
 
 

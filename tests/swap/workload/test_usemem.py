@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorelab.errors import RunFailed
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.swap.experiments.usemem import count
 from lorelab.swap.model.state import swapon
 from lorelab.swap.model.swap_slots import folio_alloc_swap

@@ -95,7 +95,7 @@ def test_each_page_written_costs_as_much_as_32_that_are_put_back(pages):
 def test_mutation_is_caught(mutation):
     old, new = MUTATIONS[mutation]
     text = Path(vmscan.__file__).read_text()
-    compiled = "from lorelab.numbers import forceinline, outline\n"
+    compiled = "from lorelab.numerics import forceinline, outline\n"
     plain = "forceinline = outline = lambda function: function\n"
     fields = ("np.zeros(1, STATE)", "np.zeros(1, STATE).view(np.recarray)")
     for before, after in ((old, new), (compiled, plain), fields):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lorelab.numbers import GOLDEN, splitmix64
+from lorelab.numerics import GOLDEN, splitmix64
 from lorelab.vmalock.model import events, rwsem
 from lorelab.vmalock.model.operation import bucket, start
 from lorelab.vmalock.model.run import run

@@ -22,7 +22,7 @@ from lorelab.damon.model.damos import FREE_MEM_RATE, HZ, INITIAL_JIFFIES, PAGEOU
 from lorelab.damon.model.state import GOAL
 from lorelab.damon.params import FollowedSchemes as Schemes
 from lorelab.lab.records import Record
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 
 
 def followed(params: Schemes, given: Given) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from lorelab.damon.params import (
     Variant,
 )
 from lorelab.damon.workload.masim import Access
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 
 QUARTILES = [0.25, 0.5, 0.75]
 SETTINGS = {

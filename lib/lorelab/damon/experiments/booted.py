@@ -17,7 +17,7 @@ from lorelab.damon.kernel import schemes_followed as schemes_log
 from lorelab.damon.params import Accuracy, FollowedSchemes, Masim, Overhead, Schemes
 from lorelab.experiments import experiment
 from lorelab.lab import records
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 from lorelab.params import words
 
 ACCURACY, MASIM, OVERHEAD, SCHEMES = (

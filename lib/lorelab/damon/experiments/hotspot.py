@@ -37,7 +37,7 @@ from lorelab.damon.params import ALONE, Hotspot, Speeds, runs
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import context, memory
 from lorelab.errors import BadInput
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 from lorelab.params import label, seeded
 from lorelab.progress import track
 

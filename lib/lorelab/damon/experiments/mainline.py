@@ -7,7 +7,7 @@ from lorelab.damon.kernel import follow as logs
 from lorelab.damon.kernel import views as record_views
 from lorelab.damon.params import Masim, Variant
 from lorelab.lab import records
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 from lorelab.params import words
 
 PLAIN = {

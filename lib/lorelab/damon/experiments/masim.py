@@ -17,7 +17,7 @@ from lorelab.damon.model.memory import Pages
 from lorelab.damon.params import ALONE, Masim, Speeds, took
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import configuration, context, memory
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.params import label
 from lorelab.progress import track
 

@@ -16,7 +16,7 @@ from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.params import ALONE, Overhead, Speeds, Variant
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import context, memory
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 from lorelab.params import label
 from lorelab.progress import track
 

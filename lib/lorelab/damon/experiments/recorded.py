@@ -25,7 +25,7 @@ from lorelab.damon.workload.masim import builtin
 from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.lab.records import Record
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 
 ACCURACY, OVERHEAD, SEARCH, MASIM = (
     experiment(f"damon/{name}") for name in ("accuracy", "overhead", "hotspot", "masim")

@@ -23,7 +23,7 @@ from lorelab.damon.params import ALONE, Schemes, Speeds, runs
 from lorelab.damon.workload.masim import VVAR
 from lorelab.damon.workload.setup import configuration, context, memory
 from lorelab.errors import BadInput
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 from lorelab.params import label
 from lorelab.progress import track
 

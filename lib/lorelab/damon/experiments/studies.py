@@ -8,7 +8,7 @@ import pandas as pd
 from lorelab.damon.experiments import views
 from lorelab.damon.params import ALONE, Monitoring, Speeds
 from lorelab.damon.workload import masim
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 
 HOUR_MS = 3_600_000
 

@@ -18,7 +18,7 @@ from lorelab.damon.params import ALONE, Masim, Speeds
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import configuration, context, memory
 from lorelab.errors import BadInput
-from lorelab.numbers import ONE, PAGE, U, njit
+from lorelab.numerics import ONE, PAGE, U, njit
 
 AHEAD = 0.5
 """Share of kdamond's work that comes before the sleep, as in kdamond_window(): drawing and clearing

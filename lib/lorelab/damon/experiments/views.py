@@ -11,7 +11,7 @@ from lorelab.damon.model.state import Damon, damon_first_region, head_of
 from lorelab.damon.params import ALONE, Masim, Monitoring, Speeds
 from lorelab.damon.workload.masim import Config
 from lorelab.damon.workload.setup import configuration, context, memory
-from lorelab.numbers import PAGE, U
+from lorelab.numerics import PAGE, U
 
 COUNTS = ["nr_accesses", "last_nr_accesses", "age"]
 

@@ -38,7 +38,7 @@ from lorelab.damon.workload.setup import configuration
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 from lorelab.params import label
 
 NAME = "damon/follow"

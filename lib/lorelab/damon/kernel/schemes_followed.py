@@ -30,7 +30,7 @@ from lorelab.damon.params import FollowedSchemes as Schemes
 from lorelab.damon.workload.setup import configuration
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 
 NAME = "damon/schemes-followed"
 WMARK_US = 500_000

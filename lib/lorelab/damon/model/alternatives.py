@@ -9,7 +9,7 @@ from lorelab.damon.model.program import account_truth, play
 from lorelab.damon.model.state import SNAPSHOT
 from lorelab.damon.model.young import pages_prepare, seen
 from lorelab.damon.params import Variant
-from lorelab.numbers import ONE, PAGE, ZERO, U, njit
+from lorelab.numerics import ONE, PAGE, ZERO, U, njit
 
 PERIOD = U(10_007)
 """Accesses between two that ideal hardware reports; a prime, so that no stride keeps step."""

@@ -35,7 +35,7 @@ from lorelab.damon.model.state import (
 )
 from lorelab.damon.model.vaddr import damon_va_init_regions, damon_va_update
 from lorelab.damon.model.young import damon_va_young, pages_prepare
-from lorelab.numbers import ONE, TWO, ZERO, U, njit
+from lorelab.numerics import ONE, TWO, ZERO, U, njit
 
 
 @njit

@@ -19,7 +19,7 @@ from lorelab.damon.model.state import (
     damon_sz_region,
     head_of,
 )
-from lorelab.numbers import ONE, TWO, ZERO, U, njit
+from lorelab.numerics import ONE, TWO, ZERO, U, njit
 
 DAMOS_MAX_SCORE = U(99)
 DAMON_MAX_SUBSCORE = U(100)

@@ -8,7 +8,7 @@ from lorelab.damon.model import core, v7_3
 from lorelab.damon.model.madvise import fault_in, khugepaged
 from lorelab.damon.model.program import account_truth, play
 from lorelab.damon.model.scheduler import slept, work
-from lorelab.numbers import TWO, U, njit
+from lorelab.numerics import TWO, U, njit
 
 
 @njit

@@ -30,7 +30,7 @@ from lorelab.damon.model.memory import (
     SWAPPED,
 )
 from lorelab.damon.model.young import touched
-from lorelab.numbers import ONE, TWO, ZERO, U, njit
+from lorelab.numerics import ONE, TWO, ZERO, U, njit
 
 PAGEOUT, HUGEPAGE, NOHUGEPAGE, STAT = U(2), U(3), U(4), U(9)
 PMD_PAGES = U(512)

@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lorelab.damon.params import ALONE
-from lorelab.numbers import GOLDEN, PAGE, U, njit, splitmix64
+from lorelab.numerics import GOLDEN, PAGE, U, njit, splitmix64
 
 PAGE_SIZE = U(PAGE)
 PMD_SIZE = U(2 << 20)

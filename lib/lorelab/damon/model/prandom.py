@@ -4,7 +4,7 @@ A combined Tausworthe generator of four words (lib/random32.c, include/linux/pra
 in 6.12.117.
 """
 
-from lorelab.numbers import U, njit
+from lorelab.numerics import U, njit
 
 U32 = U(0xFFFFFFFF)
 

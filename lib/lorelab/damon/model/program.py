@@ -7,7 +7,7 @@ round.
 
 from lorelab.damon.model.memory import BATCH, PAGE_SIZE, rand
 from lorelab.damon.model.young import share_of
-from lorelab.numbers import ONE, ZERO, U, njit
+from lorelab.numerics import ONE, ZERO, U, njit
 
 
 @njit

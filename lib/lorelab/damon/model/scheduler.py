@@ -1,7 +1,7 @@
 """How kdamond and the program share a CPU: sleeps, ticks, and who runs next."""
 
 from lorelab.damon.model.program import play
-from lorelab.numbers import ONE, ZERO, U, njit
+from lorelab.numerics import ONE, ZERO, U, njit
 
 BASE_SLICE = U(700_000)  # ns, on one CPU (sysctl_sched_base_slice)
 LONGEST_USLEEP = U(20_000_000)  # ns

@@ -16,7 +16,7 @@ import numpy as np
 
 from lorelab.damon.model.prandom import prandom_seed_state
 from lorelab.damon.params import Variant
-from lorelab.numbers import GOLDEN, ONE, PAGE, ZERO, U, njit, splitmix64
+from lorelab.numerics import GOLDEN, ONE, PAGE, ZERO, U, njit, splitmix64
 
 THREE, TEN = U(3), U(10)
 DAMON_MIN_REGION = U(PAGE)

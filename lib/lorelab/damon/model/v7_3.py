@@ -32,7 +32,7 @@ from lorelab.damon.model.state import (
 )
 from lorelab.damon.model.vaddr import damon_set_regions, damon_va_three_regions, damon_va_update
 from lorelab.damon.model.young import damon_va_young, pages_prepare
-from lorelab.numbers import ONE, TWO, ZERO, U, njit
+from lorelab.numerics import ONE, TWO, ZERO, U, njit
 
 LAST_NR_REGIONS, ROTATION = range(2)
 """Places of `Damon.static`."""

@@ -13,7 +13,7 @@ from lorelab.damon.model.state import (
     damon_insert_region,
     head_of,
 )
-from lorelab.numbers import ONE, ZERO, U, njit
+from lorelab.numerics import ONE, ZERO, U, njit
 
 
 @njit

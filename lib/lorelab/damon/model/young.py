@@ -15,7 +15,7 @@ from lorelab.damon.model.memory import (
     RESIDENT,
     rand,
 )
-from lorelab.numbers import ONE, ZERO, U, inline_always, njit
+from lorelab.numerics import ONE, ZERO, U, inline_always, njit
 
 
 @njit

@@ -7,7 +7,7 @@ from lorelab import agreement
 from lorelab.damon.params import Hotspot, Masim
 from lorelab.experiments import experiment
 from lorelab.findings import Finding
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 
 NEVER = 151
 """Windows that `damon/hotspot` writes down for a run of 150 that never told the hot range."""

@@ -23,7 +23,7 @@ import numpy as np
 
 from lorelab.damon.model.memory import ALWAYS, CHANGE, DRAW, PATTERN, PHASE
 from lorelab.errors import BadInput
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 
 MALLOC_HEADER = 16
 # The process of lib/kernel/damon/guest/masim.c, as it is built on Debian 12 and says it itself:

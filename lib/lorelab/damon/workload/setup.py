@@ -8,7 +8,7 @@ from lorelab.damon.model.state import Damon, damon_new_ctx
 from lorelab.damon.params import ALONE, Masim, Monitoring, Speeds
 from lorelab.damon.workload import masim
 from lorelab.errors import BadInput
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 from lorelab.params import label
 
 

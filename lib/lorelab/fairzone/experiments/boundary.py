@@ -12,7 +12,7 @@ from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.page_alloc import alloc_fast, enter_slowpath, get_page_from_freelist
 from lorelab.fairzone.model.zones import COUNTS, NONE, Node
 from lorelab.fairzone.params import Boundary
-from lorelab.numbers import U, njit
+from lorelab.numerics import U, njit
 from lorelab.params import label
 
 PAGES = (400_000, 600_000)

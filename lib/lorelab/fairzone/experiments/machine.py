@@ -6,7 +6,7 @@ from lorelab.errors import BadInput
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.zones import Node
 from lorelab.fairzone.params import Machine
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 
 
 def node_of(params: Machine, dirty_percent: int = 20) -> Node:

@@ -18,7 +18,7 @@ from lorelab.fairzone.model import filemap, pcp, zones
 from lorelab.fairzone.model.zones import COUNTS, Node
 from lorelab.fairzone.params import MODES, Reread, Variant
 from lorelab.fairzone.workload.files import sequential, where_cached
-from lorelab.numbers import U
+from lorelab.numerics import U
 
 NAME = "fairzone/reread"
 PARTS = 50

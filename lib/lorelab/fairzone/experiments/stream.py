@@ -7,7 +7,7 @@ from lorelab.fairzone.model import filemap
 from lorelab.fairzone.model.filemap import Memory
 from lorelab.fairzone.params import Machine
 from lorelab.fairzone.workload.files import FIXED_POINT, sequential
-from lorelab.numbers import U
+from lorelab.numerics import U
 
 
 def run(

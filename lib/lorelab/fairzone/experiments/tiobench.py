@@ -16,7 +16,7 @@ from lorelab.fairzone.model.filemap import Memory
 from lorelab.fairzone.model.zones import COUNTS, Node
 from lorelab.fairzone.params import Tiobench
 from lorelab.fairzone.workload.files import FIXED_POINT, scattered, sequential, where_cached
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.params import label
 
 BUCKETS = 50

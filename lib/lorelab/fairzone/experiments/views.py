@@ -7,7 +7,7 @@ from lorelab.fairzone.model import zones
 from lorelab.fairzone.params import Inversion, Tiobench, Variant
 from lorelab.fairzone.thread.figures import THREADS, speedup
 from lorelab.fairzone.thread.figures import tiobench as printed
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 from lorelab.params import label
 
 QUARTERS = ("1st quarter", "2nd quarter", "3rd quarter", "4th quarter")

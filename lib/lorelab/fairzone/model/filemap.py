@@ -55,7 +55,7 @@ from lorelab.fairzone.model.vmscan import (
     wake_all_kswapds,
 )
 from lorelab.fairzone.model.zones import ACTIVATED, NONE, REFAULTS_ACTIVATED, Node
-from lorelab.numbers import ONE, ZERO, U, forceinline, outline
+from lorelab.numerics import ONE, ZERO, U, forceinline, outline
 
 ABSENT = np.uint32(0)
 

@@ -19,7 +19,7 @@ from lorelab.fairzone.model.zones import (
     Node,
 )
 from lorelab.fairzone.params import Fair
-from lorelab.numbers import ONE, U, njit, outline
+from lorelab.numerics import ONE, U, njit, outline
 
 FAIR, RESET, LEFT, BULK, FAST = (U(1 << bit) for bit in range(5))
 """Flags of an event in the kernel's patch: EVENT_*."""

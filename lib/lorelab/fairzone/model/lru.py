@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.numbers import ONE, TWO, ZERO, U, forceinline
+from lorelab.numerics import ONE, TWO, ZERO, U, forceinline
 
 INACTIVE, ACTIVE = ZERO, ONE
 

@@ -26,7 +26,7 @@ from lorelab.fairzone.model.zones import (
     TESTS,
 )
 from lorelab.fairzone.params import Depleted, Fair, Reset
-from lorelab.numbers import ONE, ZERO, U, forceinline, outline
+from lorelab.numerics import ONE, ZERO, U, forceinline, outline
 
 YES, NOT = np.bool_(True), np.bool_(False)
 """For arguments: numba compiles a function anew for each literal True or False that it is given."""

@@ -21,7 +21,7 @@ CACHE, as it comes from blocks of pages that page cache has filled.
 """
 
 from lorelab.fairzone.model.zones import Node, calculate_normal_threshold
-from lorelab.numbers import U, forceinline, outline
+from lorelab.numerics import U, forceinline, outline
 
 PCP_BATCH_SCALE_MAX = 5
 """CONFIG_PCP_BATCH_SCALE_MAX, the default."""

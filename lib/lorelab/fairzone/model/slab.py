@@ -12,7 +12,7 @@ import numpy as np
 
 from lorelab.fairzone.model.lru import give_frame, zone_of
 from lorelab.fairzone.model.pcp import free_page
-from lorelab.numbers import ONE, U, forceinline, outline
+from lorelab.numerics import ONE, U, forceinline, outline
 
 BUFFER_HEADS = U(39)
 """Buffer heads of 104 bytes in a slab of one page."""

@@ -44,7 +44,7 @@ from lorelab.fairzone.model.zones import (
     ROTATED,
     WAKEUPS,
 )
-from lorelab.numbers import ONE, TWO, ZERO, U, forceinline, outline
+from lorelab.numerics import ONE, TWO, ZERO, U, forceinline, outline
 
 SWAP_CLUSTER_MAX = U(32)
 DEF_PRIORITY = U(12)

@@ -5,7 +5,7 @@ vm_stat[NR_ALLOC_BATCH]          what zone_page_state() sees
 vm_stat_diff of CPU 0, CPU 1, ...
 """
 
-from lorelab.numbers import forceinline
+from lorelab.numerics import forceinline
 
 
 @forceinline

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lorelab.fairzone.params import TRAITS, Traits, Variant
-from lorelab.numbers import U
+from lorelab.numerics import U
 
 ZONES = ("DMA", "DMA32", "Normal")
 JUNE_2014 = (3976, 755409, 1281601)

@@ -16,7 +16,7 @@ from lorelab.fairzone.model.page_alloc import alloc_fast, reset_alloc_batches
 from lorelab.fairzone.model.zones import COUNTS, NONE
 from lorelab.fairzone.params import Batches, Boundary, Tiobench, Variant
 from lorelab.fairzone.thread import figures
-from lorelab.numbers import U
+from lorelab.numerics import U
 
 NO_HITS = 0.002
 """Part of the reads below which there are no hits but those of the few random operations."""

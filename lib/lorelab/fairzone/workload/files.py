@@ -21,7 +21,7 @@ from lorelab.fairzone.model.filemap import (
 )
 from lorelab.fairzone.model.lru import zone_of
 from lorelab.fairzone.model.pcp import quiet_vmstat
-from lorelab.numbers import GOLDEN, ONE, ZERO, U, njit, outline, splitmix64
+from lorelab.numerics import GOLDEN, ONE, ZERO, U, njit, outline, splitmix64
 
 FIXED_POINT = 1024
 """Rates of kswapd are in 1/1024 page."""

@@ -4,7 +4,7 @@ If every order in which k segments can be freed is as likely as any other, the o
 ubuf_info goes last in one of k: P(told too early) = 1 - 1/k.
 """
 
-from lorelab.numbers import GOLDEN, ONE, njit, splitmix64
+from lorelab.numerics import GOLDEN, ONE, njit, splitmix64
 
 
 @njit

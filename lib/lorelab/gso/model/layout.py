@@ -9,7 +9,7 @@ Plain integers, no numba: a layout is computed once and read by people.
 
 from typing import NamedTuple
 
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 
 SMP_CACHE_BYTES = 64
 """x86-64: 1 << CONFIG_X86_L1_CACHE_SHIFT."""

@@ -5,7 +5,7 @@ netem has taken a seed since 6.7; from then on what it drops and reorders is kno
 
 import numpy as np
 
-from lorelab.numbers import U, forceinline, njit
+from lorelab.numerics import U, forceinline, njit
 
 MASK = U(0xFFFFFFFF)
 

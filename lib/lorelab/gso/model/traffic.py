@@ -15,7 +15,7 @@ buffer is written again as soon as its send is told of.
 import numpy as np
 
 from lorelab.gso.model.netem import loss_event, overtakes, prandom_seed_state
-from lorelab.numbers import ONE, PAGE, ZERO, U, njit
+from lorelab.numerics import ONE, PAGE, ZERO, U, njit
 
 PAGE_SIZE = U(PAGE)
 COUNTED = np.dtype(

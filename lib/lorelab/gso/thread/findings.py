@@ -7,7 +7,7 @@ from lorelab.gso.model.flag import interleavings
 from lorelab.gso.model.layout import place
 from lorelab.gso.model.structs import AS_POSTED
 from lorelab.gso.params import Layout, Lifetimes, Told, Traffic, Variant, Vhost
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 
 
 def _vhost() -> str:

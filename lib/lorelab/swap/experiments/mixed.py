@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from lorelab import counters
-from lorelab.numbers import ZERO, U, outline
+from lorelab.numerics import ZERO, U, outline
 from lorelab.params import label
 from lorelab.progress import track
 from lorelab.swap.model.state import (

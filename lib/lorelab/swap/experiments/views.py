@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.params import label
 from lorelab.swap.model import state
 from lorelab.swap.model.state import SWAP_MAP_BAD, SWAPFILE_CLUSTER, Swap

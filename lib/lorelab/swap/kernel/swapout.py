@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from lorelab.counters import table
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab
-from lorelab.numbers import PAGE
+from lorelab.numerics import PAGE
 from lorelab.params import label
 from lorelab.swap.experiments.swapout import COUNTED, NAME
 from lorelab.swap.kernel import boot

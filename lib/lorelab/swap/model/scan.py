@@ -17,7 +17,7 @@ xorshift generator of fixed seed, so that runs repeat.
 
 import numpy as np
 
-from lorelab.numbers import ONE, ZERO, U, forceinline, outline
+from lorelab.numerics import ONE, ZERO, U, forceinline, outline
 from lorelab.swap.model.ssd_cluster import (
     add_cluster_info_page,
     first_free,

@@ -6,7 +6,7 @@ when some of it is freed (`dec_cluster_info_page`), and in how the current one i
 asks for slots is in `lorelab.swap.model.scan`, with the sources.
 """
 
-from lorelab.numbers import ONE, ZERO, U, forceinline, outline
+from lorelab.numerics import ONE, ZERO, U, forceinline, outline
 from lorelab.swap.model.state import (
     CLUSTER_FLAG_FREE,
     CLUSTER_FLAG_NONFULL,

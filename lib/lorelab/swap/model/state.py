@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.numbers import ONE, ZERO, U, forceinline
+from lorelab.numerics import ONE, ZERO, U, forceinline
 from lorelab.swap.params import TRAITS, Allocator, AllocMode, Traits, Variant
 
 SSD_CLUSTER = U(Allocator.SSD_CLUSTER)

@@ -6,7 +6,7 @@ caches `get_swap_pages()` and `swap_entry_range_free()` (mm/swapfile.c) lead to 
 the variant's clusters. Linux 7.2 has no caches, and passes them by.
 """
 
-from lorelab.numbers import ONE, ZERO, U, forceinline, outline
+from lorelab.numerics import ONE, ZERO, U, forceinline, outline
 from lorelab.swap.model import scan, ssd_cluster, v6_12, v7_2
 from lorelab.swap.model.state import (
     FAIL,

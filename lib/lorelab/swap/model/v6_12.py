@@ -8,7 +8,7 @@ All numbers are uint64; slots are counted from 0 (the header), and 0 stands for 
 `swp_entry_t` 0 does in the kernel.
 """
 
-from lorelab.numbers import ONE, ZERO, U, forceinline, outline
+from lorelab.numerics import ONE, ZERO, U, forceinline, outline
 from lorelab.swap.model.state import (
     CLUSTER_FLAG_FRAG,
     CLUSTER_FLAG_FREE,

@@ -13,7 +13,7 @@ Simplifications beside those of `lorelab.swap.model.state`: a rotational device,
 in 7.2, is not modelled; a CPU's current clusters are those of the one area.
 """
 
-from lorelab.numbers import ONE, ZERO, U, outline
+from lorelab.numerics import ONE, ZERO, U, outline
 from lorelab.swap.model.state import (
     CLUSTER_FLAG_FRAG,
     CLUSTER_FLAG_FREE,

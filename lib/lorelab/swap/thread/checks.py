@@ -11,7 +11,7 @@ import pandas as pd
 
 from lorelab import threads
 from lorelab.claims import Verdict, Weigh, Weighed
-from lorelab.numbers import PAGE, U
+from lorelab.numerics import PAGE, U
 from lorelab.swap.experiments import allocator_test, usemem
 from lorelab.swap.model.state import SWAPFILE_CLUSTER as CLUSTER
 from lorelab.swap.model.state import swapon

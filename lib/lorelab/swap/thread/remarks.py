@@ -5,7 +5,7 @@ from scipy.stats import t
 
 from lorelab.claims import Verdict, Weigh, Weighed
 from lorelab.experiments import experiment
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.swap.model.state import SWAPFILE_CLUSTER as CLUSTER
 from lorelab.swap.model.state import swapon
 from lorelab.swap.model.swap_slots import folio_alloc_swap, swap_entry_range_free

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.numbers import ONE, ZERO, U, njit
+from lorelab.numerics import ONE, ZERO, U, njit
 from lorelab.progress import track
 from lorelab.swap.model.state import FAIL, Swap, swapon
 from lorelab.swap.model.swap_slots import (

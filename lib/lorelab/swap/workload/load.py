@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.numbers import GOLDEN, ONE, ZERO, U, forceinline, outline, splitmix64
+from lorelab.numerics import GOLDEN, ONE, ZERO, U, forceinline, outline, splitmix64
 from lorelab.swap.model.state import SWAPFILE_CLUSTER, Swap, swapon
 from lorelab.swap.model.swap_slots import (
     folio_alloc_swap,

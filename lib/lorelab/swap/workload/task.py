@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.numbers import ONE, ZERO, U, njit
+from lorelab.numerics import ONE, ZERO, U, njit
 
 PAGEVEC_SIZE = U(31)
 

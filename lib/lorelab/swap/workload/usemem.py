@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.numbers import ZERO, U, forceinline, outline
+from lorelab.numerics import ZERO, U, forceinline, outline
 from lorelab.swap.model.swap_slots import folio_alloc_swap, free_swap_slot
 from lorelab.swap.params import TRAITS, ForceSplit, Large, Usemem
 

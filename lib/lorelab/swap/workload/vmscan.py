@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.numbers import forceinline, outline
+from lorelab.numerics import forceinline, outline
 from lorelab.swap.model.state import Swap
 from lorelab.swap.workload.usemem import SWAP_CLUSTER_MAX, Folio, shrink_folio, unmap_folio
 

@@ -10,7 +10,7 @@ of two at the same ns the one that was set first comes first, unless the numbers
 between them, which they do every 8 million events. Times are below 2^40 ns, 18 minutes.
 """
 
-from lorelab.numbers import ONE, ZERO, U, forceinline
+from lorelab.numerics import ONE, ZERO, U, forceinline
 from lorelab.vmalock.model.state import NEVER, WAITS
 
 TIE = U(23)

@@ -8,7 +8,7 @@ It follows `lock_vma_under_rcu()` and `vma_start_read()` of 6.12; what other pol
 place is said in `lorelab.vmalock.params.Variant`.
 """
 
-from lorelab.numbers import ONE, ZERO, forceinline
+from lorelab.numerics import ONE, ZERO, forceinline
 from lorelab.vmalock.model import rwsem, sched
 from lorelab.vmalock.model.lines import read, write
 from lorelab.vmalock.model.operation import (

@@ -16,7 +16,7 @@ between reads the other number. Where either answer is right, the kernel's is ta
 counted as open.
 """
 
-from lorelab.numbers import ONE, TWO, ZERO, U, njit
+from lorelab.numerics import ONE, TWO, ZERO, U, njit
 
 NAMES = (
     *("no_vma", "early", "trylock", "late", "detached", "range", "locked", "unlocked"),

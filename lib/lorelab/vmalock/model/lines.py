@@ -9,7 +9,7 @@ Simplifications: a line costs the same from any CPU, and the last-level cache is
 all of them. So there are no sockets, and what is fetched is only what another CPU wrote.
 """
 
-from lorelab.numbers import ONE, ZERO, forceinline
+from lorelab.numerics import ONE, ZERO, forceinline
 from lorelab.vmalock.model.state import COUNT, NONE
 
 REMOTE = COUNT["remote"]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lorelab.checker import Model, explore, invariant, successors
-from lorelab.numbers import ONE, ZERO, U
+from lorelab.numerics import ONE, ZERO, U
 
 
 class Machine(IntEnum):

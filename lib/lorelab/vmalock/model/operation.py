@@ -7,7 +7,7 @@ time, from the costs of the run. The steps of a fault stand in `fault`, those of
 `writer`.
 """
 
-from lorelab.numbers import GOLDEN, ONE, TWO, ZERO, U, forceinline, outline, splitmix64
+from lorelab.numerics import GOLDEN, ONE, TWO, ZERO, U, forceinline, outline, splitmix64
 from lorelab.vmalock.model import sched
 from lorelab.vmalock.model.events import never
 from lorelab.vmalock.model.lines import read

@@ -1,6 +1,6 @@
 """The loop: take the next event, let its thread go on."""
 
-from lorelab.numbers import ONE, ZERO, U, njit
+from lorelab.numerics import ONE, ZERO, U, njit
 from lorelab.vmalock.model import fault, sched, writer
 from lorelab.vmalock.model.events import at, first
 from lorelab.vmalock.model.operation import (

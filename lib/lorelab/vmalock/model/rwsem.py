@@ -25,7 +25,7 @@ Simplifications, and what each changes:
 - `need_resched()` ends the spinning of the first spinner alone, not of those queued behind it.
 """
 
-from lorelab.numbers import ONE, ZERO, U, forceinline, outline
+from lorelab.numerics import ONE, ZERO, U, forceinline, outline
 from lorelab.vmalock.model import sched
 from lorelab.vmalock.model.events import at, never
 from lorelab.vmalock.model.state import COUNT, MMAP_LOCK, NEVER, NONE

@@ -8,7 +8,7 @@ Simplification: the kernel has a run queue a CPU and moves tasks between them; h
 nothing, and no CPU is idle while a task waits for one.
 """
 
-from lorelab.numbers import ONE, ZERO, forceinline, outline
+from lorelab.numerics import ONE, ZERO, forceinline, outline
 from lorelab.vmalock.model.events import at, never
 from lorelab.vmalock.model.state import COUNT, NONE
 

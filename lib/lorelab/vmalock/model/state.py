@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.numbers import U
+from lorelab.numerics import U
 
 NONE = U(0xFFFFFFFF)
 """No thread, no CPU."""

@@ -7,7 +7,7 @@ It follows `mmap_write_lock()`, `vma_start_write()` for each VMA, and `mmap_writ
 `lorelab.vmalock.params.Variant`.
 """
 
-from lorelab.numbers import ONE, ZERO, U, forceinline
+from lorelab.numerics import ONE, ZERO, U, forceinline
 from lorelab.vmalock.model import rwsem, sched
 from lorelab.vmalock.model.events import never
 from lorelab.vmalock.model.lines import read, write

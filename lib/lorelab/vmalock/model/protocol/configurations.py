@@ -10,7 +10,7 @@ import numpy as np
 
 from lorelab.checker import Model, explore, refuse
 from lorelab.errors import BadInput
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.vmalock.model.protocol import reader, rules, state, steps, successors, writers
 from lorelab.vmalock.model.protocol.programs import Do, Program, leave_out, load, names, steps_of
 from lorelab.vmalock.model.protocol.rules import Rule

@@ -5,7 +5,7 @@ What each operation does to the state stands in `steps`.
 
 from enum import IntEnum, auto
 
-from lorelab.numbers import U
+from lorelab.numerics import U
 
 
 class Op(IntEnum):

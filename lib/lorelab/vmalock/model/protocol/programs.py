@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.numbers import U
+from lorelab.numerics import U
 from lorelab.vmalock.model.protocol.ops import Op
 from lorelab.vmalock.model.protocol.state import CODE, CODE_LENGTH, READER, SECTION
 

@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from lorelab.checker import invariant
-from lorelab.numbers import ONE, ZERO, U
+from lorelab.numerics import ONE, ZERO, U
 from lorelab.vmalock.model.protocol.state import (
     BROKEN,
     CODE,

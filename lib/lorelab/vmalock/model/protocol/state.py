@@ -15,7 +15,7 @@ the last of them. A real grace period may last longer; what it then protects is 
 
 import numpy as np
 
-from lorelab.numbers import ONE, ZERO, U, forceinline
+from lorelab.numerics import ONE, ZERO, U, forceinline
 
 WORDS = 4
 PAGES, VMAS, THREADS = U(2), U(3), U(8)

@@ -4,7 +4,7 @@
 state. Which steps follow each other is said by the programs (`reader`, `writers`).
 """
 
-from lorelab.numbers import ONE, TWO, ZERO, U, forceinline, outline
+from lorelab.numerics import ONE, TWO, ZERO, U, forceinline, outline
 from lorelab.vmalock.model.protocol import ops
 from lorelab.vmalock.model.protocol import state as st
 from lorelab.vmalock.model.protocol.ops import BLOCKED, ELSEWHERE, NEXT, OTHERWISE

@@ -1,7 +1,7 @@
 """The states that follow one: each thread that can take its next step takes it."""
 
 from lorelab.checker import successors
-from lorelab.numbers import ONE, ZERO, U, forceinline
+from lorelab.numerics import ONE, ZERO, U, forceinline
 from lorelab.vmalock.model.protocol import state as st
 from lorelab.vmalock.model.protocol.ops import (
     ARG_AT,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lorelab.checker import njit
-from lorelab.numbers import ONE, ZERO, U
+from lorelab.numerics import ONE, ZERO, U
 from lorelab.vmalock.model.protocol import state as st
 from lorelab.vmalock.model.protocol.ops import (
     ARG_AT,
