@@ -18,13 +18,16 @@ from lorelab.errors import BadInput, RunFailed
     help="Write each wait and each hold, and histograms of both, here, as CSV and SVG.",
 )
 def command(file: Path, folder: Path | None) -> None:
-    """Say who waited for whom at mmap_lock: perf script text of its tracepoints."""
+    """Say who waited for whom at mmap_lock: its tracepoints, from perf, trace-cmd or ftrace."""
     from lorelab.vmalock.perf import recording, report
 
     events = recording.read(file)
+    summary = report.summary(events)
     if folder is not None:
         draw(events, folder)
-    report.summary(events).to_csv(sys.stdout, index=False)
+    summary.to_csv(sys.stdout, index=False)
+    for gap in report.gaps(events):
+        print(f"{file}: {gap}", file=sys.stderr)
     print(
         "what per-VMA locks would leave of these waits can't be said: the tracepoints name the "
         "address space, and not the VMA",

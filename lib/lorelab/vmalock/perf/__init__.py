@@ -1,1 +1,1 @@
-"""Recordings of the mmap_lock tracepoints, as `perf script` prints them: read, then report."""
+"""Traces of the mmap_lock tracepoints, as text of perf, trace-cmd or ftrace: read, reported."""

@@ -4,10 +4,18 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lorelab.vmalock.perf.recording import DROPS, HAS, STARTS, Event
+from lorelab.vmalock.perf.recording import DROPS, HAS, LOST, STARTS, Event
 
 SHORT = 1000
 """A wait below that is the lock's own work and the tracepoints', not a wait [ns]."""
+WAITS = ["comm", "tid", "call", "kind", "wait", "got", "holder", "holder_call", "holder_kind"]
+KEYS = ["comm", "call", "kind", "holder", "holder_call", "holder_kind"]
+FIGURES = ["taken", "waits", "total", "median", "p99", "most"]
+LACKS = {
+    STARTS: "no wait is known",
+    HAS: "no wait and no hold is known",
+    DROPS: "no hold is known, and holders are left blank",
+}
 
 
 class Held(NamedTuple):
@@ -27,22 +35,28 @@ def waits(events: list[Event]) -> pd.DataFrame:
     DataFrame
         Columns `comm`, `tid`, `call`, `kind` (read or write), `wait` (ns), `got` (False for a
         trylock that failed), and of who held it as the wait began, a writer before readers,
-        `holder`, `holder_call` and `holder_kind`; empty where nobody was seen to.
+        `holder`, `holder_call` and `holder_kind`; empty where nobody was seen to, and in a
+        recording that does not say who let go.
     """
+    releases = any(event.what == DROPS for event in events)
     begun: dict[tuple[int, str], tuple[Event, Held | None]] = {}
     held: dict[str, dict[int, Held]] = {}
     rows = []
     for event in events:
+        if event.what == LOST:
+            begun.clear()
+            held.clear()
+            continue
         holders = held.setdefault(event.mm, {})
         key = (event.tid, event.mm)
         if event.what == STARTS:
-            others = [one for tid, one in holders.items() if tid != event.tid]
-            before = min(others, key=lambda one: (not one.write, one.since), default=None)
-            begun[key] = event, before
+            holders.pop(event.tid, None)  # what it still seemed to hold, another thread let go of
+            before = min(holders.values(), key=lambda one: (not one.write, one.since), default=None)
+            begun[key] = event, before if releases else None
         elif event.what == HAS:
             start, before = begun.pop(key, (None, None))
             if event.success:
-                holders[event.tid] = Held(event.ns, event.write, event.comm, event.call)
+                _admit(holders, event)
             if start is None:
                 continue  # it was recorded from the middle, or a writer became a reader
             rows.append(
@@ -60,8 +74,14 @@ def waits(events: list[Event]) -> pd.DataFrame:
             )
         elif event.what == DROPS:
             holders.pop(event.tid, None)
-    columns = ["comm", "tid", "call", "kind", "wait", "got", "holder", "holder_call", "holder_kind"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=WAITS)
+
+
+def _admit(holders: dict[int, Held], event: Event) -> None:
+    """Make a thread a holder: a writer is alone, and no writer is beside a reader."""
+    for tid in [tid for tid, one in holders.items() if event.write or one.write]:
+        del holders[tid]
+    holders[event.tid] = Held(event.ns, event.write, event.comm, event.call)
 
 
 def holds(events: list[Event]) -> pd.DataFrame:
@@ -70,13 +90,21 @@ def holds(events: list[Event]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns `comm`, `tid`, `call`, `kind` and `held` (ns).
+        Columns `comm`, `tid`, `call`, `kind` and `held` (ns); empty where the recording does not
+        say who let go.
     """
     held: dict[tuple[int, str], Held] = {}
     rows = []
-    for event in events:
+    releases = any(event.what == DROPS for event in events)
+    for event in events if releases else []:
         key = (event.tid, event.mm)
-        if event.what == STARTS or not event.success:
+        if event.what == LOST:
+            held.clear()
+            continue
+        if event.what == STARTS:
+            held.pop(key, None)  # another thread let go of it, unseen
+            continue
+        if not event.success:
             continue
         if before := held.pop(key, None):
             kind = "write" if before.write else "read"
@@ -96,9 +124,8 @@ def summary(events: list[Event]) -> pd.DataFrame:
         times that the lock was taken so, `waits`, and of these `total`, `median`, `p99` and `most`
         (ns); the longest total first.
     """
-    keys = ["comm", "call", "kind", "holder", "holder_call", "holder_kind"]
     rows = []
-    for names, group in waits(events).groupby(keys, sort=True):
+    for names, group in waits(events).groupby(KEYS, sort=True):
         long = group.loc[group["wait"] >= SHORT, "wait"]
         figures = {
             "taken": len(group),
@@ -108,9 +135,25 @@ def summary(events: list[Event]) -> pd.DataFrame:
             "p99": int(long.quantile(0.99, interpolation="lower")) if len(long) else 0,
             "most": int(long.max()) if len(long) else 0,
         }
-        rows.append(dict(zip(keys, names, strict=True)) | figures)
-    table = pd.DataFrame(rows)
-    return table.sort_values(["total", *keys], ascending=[False, *[True] * 6], ignore_index=True)
+        rows.append(dict(zip(KEYS, names, strict=True)) | figures)
+    table = pd.DataFrame(rows, columns=[*KEYS, *FIGURES])
+    return table.sort_values(["total", *KEYS], ascending=[False, *[True] * 6], ignore_index=True)
+
+
+def gaps(events: list[Event]) -> list[str]:
+    """What the recording leaves out, and what is not known for that reason; a sentence each."""
+    recorded = {event.what for event in events}
+    found = [
+        f"mmap_lock_{what} was not recorded: {lack}"
+        for what, lack in LACKS.items()
+        if what not in recorded
+    ]
+    if losses := sum(event.what == LOST for event in events):
+        found.append(
+            f"events were lost in {losses} places: holders are left blank from there until the "
+            "next event shows one; record with larger buffers (perf record -m 16M)"
+        )
+    return found
 
 
 def histogram(times: pd.Series) -> pd.DataFrame:

@@ -1,0 +1,38 @@
+"""Text of a file that a reader brings: from any editor, terminal or tool, cut names and all."""
+
+import codecs
+from pathlib import Path
+
+from lorelab.errors import BadInput
+
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def read(file: Path, instead: str) -> str:
+    r"""Text of a file, its lines ended by \n.
+
+    The kernel cuts a thread's name after 15 bytes, in the middle of a character too, so bytes that
+    are no UTF-8 become U+FFFD. PowerShell writes UTF-16 where output is redirected.
+
+    Parameters
+    ----------
+    file : Path
+        The reader's file.
+    instead : str
+        What to give instead of a binary file.
+
+    Raises
+    ------
+    BadInput
+        The file can't be read, or is binary.
+    """
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise BadInput(f"cannot read {file}: {error.strerror}") from None
+    text = data.decode("utf-8-sig", errors="replace")
+    if data.startswith(UTF16) and "\n" in (wide := data.decode("utf-16", errors="replace")):
+        text = wide
+    if "\0" in text:
+        raise BadInput(f"{file} is not text; {instead}")
+    return text.replace("\r\n", "\n")

@@ -1,0 +1,73 @@
+"""Lines of a trace as `perf script`, `trace-cmd report` and ftrace print them.
+
+An event begins with the thread, the CPU and the time. What stands between them depends on the tool
+and its options, and a thread's name may hold blanks, digits and colons. So the time is searched for
+first, and what precedes it is read from its end.
+"""
+
+import re
+from typing import NamedTuple
+
+TIME = re.compile(
+    r"^(?P<thread>.*?)\s(?:(?P<seconds>\d+)\.(?P<fraction>\d{6,9})|(?P<us>\d+)us[ $@*#!+]):\s+"
+    r"(?:\d+\s+|\([+-]\d+\)\s+)?(?P<event>\D.*)$"
+)
+"""Seconds, or microseconds since the trace began (ftrace's latency-format); then the period (perf
+script -F period) or the time since the last event (trace-cmd report --ts-diff)."""
+THREADS = [
+    # perf script; the last number but for the CPU is the thread, whatever the name ends in.
+    re.compile(r"^\s*(?P<comm>.*?)\s+(?:\d+/)?(?P<tid>\d+)\s+\[\d+\](?:\s+[A-Za-z?]+)?$"),
+    # ftrace and trace-cmd, with the columns of the options record-tgid and irq-info.
+    re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)\s+(?:\([\s\d-]+\)\s+)?\[\d+\](?:\s+\S{4,7})?$"),
+    # The same with latency-format, and trace-cmd report -l: the flags follow the CPU at once.
+    re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)\s+\d+[.a-zA-Z]\S{3,6}$"),
+    # perf script -L: names are cut to 8 bytes, and the CPU has no brackets.
+    re.compile(r"^(?P<comm>(?=.{0,7}\S).{8}) +(?:\d+/)?(?P<tid>\d+) +\d+$"),
+    # perf script -F without cpu.
+    re.compile(r"^\s*(?P<comm>.*?)\s*(?<!\S)(?:\d+/)?(?P<tid>\d+)(?:\s+[A-Za-z?]+)?$"),
+    re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)$"),
+]
+TIME_OF_DAY = re.compile(r"\s+\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+$")
+FRAME = re.compile(r"^(?:\s*=> +|\s+[0-9a-f]+ )(?P<symbol>(?!0x|\[unknown\])[^\s+(<]+)")
+LOST = re.compile(
+    r"^\s*CPU:\d+ \[(?:LOST (?:\d+ )?EVENTS|(?:\d+ )?EVENTS DROPPED)\]"
+    r"|\sPERF_RECORD_LOST(?:_SAMPLES)? lost [1-9]|^Processed \d+ \w+ and lost "
+)
+"""Of ftrace and trace-cmd; of perf script --show-lost-events, and its warning."""
+ENTRIES = re.compile(r"^# (?:entries-in-buffer/entries-written: |latency: .*?#)(\d+)/(\d+)\b")
+"""ftrace: events that are left in the buffers, and all that there were."""
+STACK = re.compile(r"^(?:kernel_stack:\s|<stack trace>)")
+"""Of trace-cmd and of ftrace; functions follow."""
+
+
+class Head(NamedTuple):
+    """What each event begins with."""
+
+    ns: int
+    comm: str
+    tid: int
+    event: str
+    """The rest of the line: the event's name and its fields."""
+
+
+def head(line: str) -> Head | None:
+    """An event's thread and time; None where the line has none."""
+    if (time := TIME.match(line)) is None:
+        return None
+    thread = TIME_OF_DAY.sub("", time["thread"].rstrip())
+    found = next(filter(None, (pattern.match(thread) for pattern in THREADS)), None)
+    if found is None:
+        return None
+    if time["us"]:
+        ns = int(time["us"]) * 1000
+    else:
+        ns = int(time["seconds"]) * 10**9 + int(time["fraction"].ljust(9, "0"))
+    return Head(ns, found["comm"].strip(), int(found["tid"]), time["event"])
+
+
+def lost(line: str) -> bool:
+    """Whether the line says that events are missing from here on."""
+    if LOST.search(line):
+        return True
+    entries = ENTRIES.match(line)
+    return entries is not None and entries[1] != entries[2]
