@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 
 from lorelab import cli, counters, params
+from lorelab.errors import BadInput
+from lorelab.experiments import experiments
 
 TEST = "swap/allocator-test"
 
@@ -19,11 +21,37 @@ def said(arguments, capsys, monkeypatch):
     return stop.value.code, *capsys.readouterr()
 
 
+class Some(params.Params):
+    a: int = params.param(1, "a")
+    b: str = params.param("", "b")
+
+
 def test_a_name_with_several_values_makes_every_combination():
     pairs = ("a=1", "b=x", "a=2", "b=y=z")
-    found = params.combinations(pairs)
-    assert found == [{"a": a, "b": b} for a in "12" for b in ("x", "y=z")]
-    assert params.combinations(()) == [{}]
+    found = params.combinations(Some, pairs)
+    assert found == [Some(a=a, b=b) for a in (1, 2) for b in ("x", "y=z")]
+    assert params.combinations(Some, ()) == [Some()]
+
+
+@pytest.mark.parametrize("second", ["a=5", "a=05"])
+def test_a_value_that_is_given_twice_is_refused(second):
+    """The second would be measured as well, and kept as a record of the same."""
+    with pytest.raises(BadInput, match="-p a=5: is given twice; give each value once"):
+        params.combinations(Some, ("a=5", "b=x", second)[::2])
+
+
+@pytest.mark.parametrize("name", ["swap", "swap/mixed", "damon", None])
+def test_experiments_are_listed_by_design_and_by_name(name, capsys, monkeypatch):
+    status, out, err = said(["list", *([name] if name else [])], capsys, monkeypatch)
+    assert (status, err) == (0, "")
+    listed = [found for found in experiments() if f"{found} (" in out]
+    assert listed == [found for found in experiments() if found.startswith(name or "")]
+
+
+def test_without_a_command_help_is_all_that_is_said(capsys, monkeypatch):
+    status, out, err = said([], capsys, monkeypatch)
+    assert (status, out) == (2, "")
+    assert err.startswith("Usage: ") and "lorelab: " not in err and "list" in err
 
 
 @pytest.mark.parametrize(
@@ -42,6 +70,8 @@ def test_a_name_with_several_values_makes_every_combination():
         (["model", "swap/usemem", "-p", "folio_order=10"], "takes a value less than or equal to 9"),
         (["model", "swap/usemem", "-p", "folio_order=1"], "folios have order 0, or 2 to 9"),
         (["kernel", "swap/mixed"], "swap/mixed has no kernel half; use `lorelab model swap/mixed`"),
+        (["list", "nothing"], "unknown design nothing: takes one of swap"),
+        (["list", "swap/nothing"], "unknown experiment swap/nothing: takes one of swap/"),
         (["claims", "nothing"], "unknown design nothing: takes one of swap"),
         (["figure", "-o", "x.svg"], "-o x.svg: of which figure? `lorelab figure` alone lists all"),
         (["nothing"], "No such command 'nothing'"),

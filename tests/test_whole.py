@@ -93,3 +93,12 @@ def test_two_that_write_one_file_share_no_other(tmp_path):
         (one / "a").replace(tmp_path / "a")
         (other / "a").replace(tmp_path / "a")
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_file_that_has_to_be_new_is_never_written_over(tmp_path):
+    file = whole.write(tmp_path / "a", "first", new=True)
+    with pytest.raises(FileExistsError) as refused:
+        whole.write(file, "second", new=True)
+    assert refused.value.filename == str(file)
+    assert file.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [file]

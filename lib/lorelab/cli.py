@@ -50,9 +50,11 @@ def cli() -> None:
 
 
 @cli.command("list")
-def list_() -> None:
-    """Experiments and their parameters, with units, ranges and defaults."""
-    for found in experiments().values():
+@click.argument("name", metavar="[DESIGN[/EXPERIMENT]]", required=False)
+def list_(name: str | None) -> None:
+    """Experiments and their parameters, with units, ranges and defaults: all, or those of NAME."""
+    one = name is not None and "/" in name
+    for found in [experiment(name)] if one else experiments(name).values():
         table = Table(
             title=f"{found.name} ({found.halves}): {found.question}", title_justify="left"
         )
@@ -117,7 +119,7 @@ def kernel(
     """
     if record:
         found = experiment(name)
-        each = [params.parse(found.Params, given) for given in params.combinations(pairs)]
+        each = params.combinations(found.Params, pairs)
     else:
         found, given = _asked(name, pairs)
         each = [given]
@@ -402,6 +404,9 @@ def main(command: click.Command = cli) -> None:
         command(standalone_mode=False)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)
+        sys.exit(2)
     except click.ClickException as error:
         print(f"lorelab: {error.format_message()}", file=sys.stderr)
         sys.exit(2)

@@ -142,13 +142,25 @@ def assignments(pairs: tuple[str, ...]) -> dict[str, str]:
     return given
 
 
-def combinations(pairs: tuple[str, ...]) -> list[dict[str, str]]:
-    """Read `name=value` strings in which a name may come again, for each value it is to have."""
+def combinations(model: type[Params], pairs: tuple[str, ...]) -> list[Params]:
+    """Read `name=value` strings in which a name may come again, for each value it is to have.
+
+    Raises
+    ------
+    BadInput
+        A value is none that `model` takes, or two of a name are the same, however written.
+    """
     values: dict[str, list[str]] = {}
     for pair in pairs:
         for name, value in assignments((pair,)).items():
             values.setdefault(name, []).append(value)
-    return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
+    found: list[Params] = []
+    for chosen in product(*values.values()):
+        given = parse(model, dict(zip(values, chosen, strict=True)))
+        if given in found:
+            raise BadInput(f"-p {words(given, ' -p ')}: is given twice; give each value once")
+        found.append(given)
+    return found
 
 
 def shown(value: Any) -> str:

@@ -41,8 +41,15 @@ def folder(beside: Path) -> Iterator[Path]:
         os.close(lock)
 
 
-def write(file: Path, content: str | bytes) -> Path:
+def write(file: Path, content: str | bytes, new: bool = False) -> Path:
     """Write a file in one step: another process sees what was there before, or all of it.
+
+    Parameters
+    ----------
+    file : Path
+    content : str or bytes
+    new : bool
+        Leave a file alone that is there already, and raise FileExistsError.
 
     Returns
     -------
@@ -59,6 +66,9 @@ def write(file: Path, content: str | bytes) -> Path:
         with folder(file.parent) as made:
             part = made / file.name
             part.write_bytes(content.encode() if isinstance(content, str) else content)
+            if new:
+                file.hardlink_to(part)
+                return file
             return part.replace(file)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(file)) from None

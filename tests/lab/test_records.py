@@ -193,3 +193,29 @@ def test_what_only_the_model_takes_tells_no_records_apart(tmp_path):
     assert records.save(record(params, [1]), Modelled(cost=7), tmp_path) is None
     records.save(record(Modelled(cost=7), [2]), Modelled(cost=7), tmp_path)
     assert records.recorded(NAME, Modelled, tmp_path) == [Modelled()]
+
+
+def test_records_of_one_second_stand_beside_each_other(tmp_path, monkeypatch):
+    """All runs of a boot have its date."""
+    now = records.now()
+    monkeypatch.setattr(records, "now", lambda: now)
+    files = [records.save(record(Some(), [value]), Some(), tmp_path) for value in range(12)]
+    assert len(set(files)) == 12
+    values = [pd.read_csv(file)["value"].tolist() for file in files]
+    assert values == [[value] for value in range(12)]
+    assert files[1].stem == f"{files[0].stem}-2"
+    assert records.load(NAME, Some(), tmp_path).counters["value"].tolist() == [11]
+
+
+def test_a_record_whose_parameters_are_taken_no_more_is_named_once(tmp_path, capsys):
+    class Narrower(Some):
+        seed: int = param(1, "seed", le=5)
+
+    odd = records.save(record(Some(seed=9), [1]), Some(seed=9), tmp_path)
+    records.save(record(Some(seed=2), [2]), Some(seed=2), tmp_path)
+    assert records.recorded(NAME, Narrower, tmp_path) == [Narrower(seed=2)]
+    assert records.load(NAME, Narrower(seed=2), tmp_path) is not None
+    assert records.others(NAME, Narrower, tmp_path) == []
+    said = capsys.readouterr().err
+    assert odd.stem in said and "seed: Input should be less than or equal to 5" in said
+    assert said.count("\n") == 1

@@ -1,17 +1,19 @@
 """Recorded kernel runs: a CSV of counters beside a JSON of where they came from.
 
 data/kernel/DESIGN/EXPERIMENT/PARAMS--DATE.csv and .json. A record is written once and never
-again; a later run of the same parameters is another record, and the newest one is read. Runs of
-a reader's own kernel stand beside them as kernel=RELEASE,PARAMS--DATE, and are read only by their
-release.
+again; a later run of the same parameters is another record, and the newest one is read. One of the
+same second is PARAMS--DATE-2. Runs of a reader's own kernel stand beside them as
+kernel=RELEASE,PARAMS--DATE, and are read only by their release.
 """
 
 import io
 import json
 import re
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -100,17 +102,29 @@ def save(record: Record, params: Params, folder: Path | None = None) -> Path | N
             return None
     which = f"kernel={release}," if release else ""
     stem = f"{which}{words(params).replace(' ', '_')}--{record.provenance.date:%Y%m%dT%H%M%SZ}"
-    csv, provenance = home / f"{stem}.csv", home / f"{stem}.json"
+    csv = home / f"{stem}.csv"
     try:
         home.mkdir(parents=True, exist_ok=True)
-        # The JSON comes last: a CSV without one is no record.
-        whole.write(csv, text)
-        whole.write(provenance, sealed(record.provenance, text))
+        csv = _new(home, stem, text)
+    except OSError as error:
+        raise RunFailed(f"cannot write {csv}: {error.strerror}; nothing was recorded") from None
+    # The JSON comes last: a CSV without one is no record.
+    try:
+        whole.write(csv.with_suffix(".json"), sealed(record.provenance, text), new=True)
     except OSError as error:
         with suppress(OSError):  # on a read-only disk not even what is not there goes
             csv.unlink()
         raise RunFailed(f"cannot write {csv}: {error.strerror}; nothing was recorded") from None
     return csv
+
+
+def _new(home: Path, stem: str, text: bytes) -> Path:
+    """Write a CSV under a name that no record has; all runs of a boot have the same date."""
+    for number in count(1):
+        csv = home / (f"{stem}.csv" if number == 1 else f"{stem}-{number}.csv")
+        with suppress(FileExistsError):
+            return whole.write(csv, text, new=True)
+    raise AssertionError
 
 
 def sealed(provenance: Provenance, data: bytes) -> str:
@@ -183,15 +197,15 @@ def load(
 def recorded(experiment: str, model: type[Params], folder: Path | None = None) -> list[Params]:
     """Parameters of every recorded run of an experiment, each once, in the order of the files.
 
-    Only of runs on the laboratory's own kernels, which can be run again anywhere. Parameters that
+    Only of runs on the laboratory's own kernels, which can be run again anywhere, and whose
+    parameters the experiment still takes; the others are named on stderr. Parameters that
     only the model reads make no difference, and have their defaults.
     """
     found: dict[str, Params] = {}
-    for _, sealed in _all(_home(experiment, folder)):
-        if _own(sealed.provenance.kernel):
-            continue
-        params = for_kernel(model.of_record(sealed.provenance.params))
-        found.setdefault(params.model_dump_json(), params)
+    for file, sealed in _all(_home(experiment, folder)):
+        params = _params(file, sealed, model)
+        if params is not None and not _own(sealed.provenance.kernel):
+            found.setdefault(params.model_dump_json(), params)
     return list(found.values())
 
 
@@ -203,9 +217,9 @@ def others(
     Older releases first; `load` takes them.
     """
     found: dict[tuple[str, str], tuple[str, Params]] = {}
-    for _, sealed in _all(_home(experiment, folder)):
-        if release := _own(sealed.provenance.kernel):
-            params = model.of_record(sealed.provenance.params)
+    for file, sealed in _all(_home(experiment, folder)):
+        release, params = _own(sealed.provenance.kernel), _params(file, sealed, model)
+        if release is not None and params is not None:
             found.setdefault((release, params.model_dump_json()), (release, params))
     return sorted(found.values(), key=lambda run: [int(n) for n in re.findall(r"\d+", run[0])])
 
@@ -221,11 +235,16 @@ def _newest(
     matching = [
         (file, sealed)
         for file, sealed in _all(home)
-        if _same(sealed.provenance.params, params)
+        if _params(file, sealed, type(params)) == for_kernel(params)
         and _own(sealed.provenance.kernel) == release
         and (before is None or sealed.provenance.date < before)
     ]
-    return max(matching, key=lambda pair: pair[1].provenance.date, default=None)
+    # Of one second, the last has the highest number behind its date.
+    return max(
+        matching,
+        key=lambda pair: (pair[1].provenance.date, len(pair[0].stem), pair[0].stem),
+        default=None,
+    )
 
 
 def _all(home: Path) -> list[tuple[Path, _Sealed]]:
@@ -253,13 +272,23 @@ def _seal(body: dict[str, Any]) -> str:
     return cache.digest(json.dumps(body, sort_keys=True))
 
 
-def _same(stored: dict[str, Any], params: Params) -> bool:
-    # Through the model, so that a parameter added later, with its default, still matches.
+def _params(file: Path, sealed: _Sealed, model: type[Params]) -> Params | None:
+    """What a record was asked for; None where the experiment takes that no more.
+
+    Through the model, so that a parameter that was added later has its default.
+    """
     try:
-        found = type(params).of_record(stored)
-    except ValidationError:
-        return False
-    return for_kernel(found) == for_kernel(params)
+        return for_kernel(model.of_record(sealed.provenance.params))
+    except ValidationError as error:
+        if file not in _left_out:
+            _left_out.add(file)
+            why = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+            print(f"{file}: left out, its parameters are taken no more: {why}", file=sys.stderr)
+        return None
+
+
+_left_out: set[Path] = set()
+"""Records that were named on stderr, each once."""
 
 
 def _home(experiment: str, folder: Path | None) -> Path:
