@@ -6,6 +6,7 @@ import nbformat
 import pytest
 
 from lorelab.book import build
+from lorelab.book.verdicts import MIME
 from lorelab.errors import BadInput, RunFailed
 
 
@@ -84,3 +85,16 @@ def test_outputs_are_stored_alike_each_time(root):
     shutil.rmtree(root / "build")
     assert build.store(root) == []
     assert (root / "notebooks/page.ipynb").read_bytes() == stored
+
+
+def test_verdicts_that_the_ledger_does_not_show_fail_the_build(root):
+    """It reads those stored in the page, and the book would show those of a fresh run."""
+    show = f"from IPython.display import publish_display_data as show; show({{{MIME!r}: %s}})"
+    write(root, "# Title", show % '{"verdict": "holds"}')
+    with pytest.raises(RunFailed, match=r"page\.ipynb: its verdicts are no longer those stored"):
+        build.build(root)
+    assert build.store(root) == ["notebooks/page.ipynb"]
+    build.build(root)
+    write(root, "# Title", show % '{"verdict": "contradicted"}')
+    with pytest.raises(RunFailed, match="run `make outputs`, then build again"):
+        build.build(root)

@@ -124,3 +124,23 @@ def test_only_the_pages_named_are_stored(clone):
     assert clone.stale() == [NAME]
     with pytest.raises(BadInput, match=r"nothing.ipynb: takes pages of book/_toc.yml"):
         build.store(clone.root, ["nothing.ipynb"])
+
+
+@pytest.mark.parametrize("entry", [[], {}, {"basis": 1, "outputs": ""}, {"basis": {"files": {}}}])
+def test_what_has_another_shape_is_not_believed(clone, entry):
+    clone.write(f"{BESIDE}/page.json", json.dumps(entry))
+    assert clone.stale() == [NAME]
+
+
+def test_a_page_that_shows_another_is_stored_after_it(clone):
+    cells = [
+        "from pathlib import Path",
+        "'scale: int = 2' in Path('../page.ipynb').read_text(), "
+        "Path('../page.ipynb').read_text().count('outputs')",
+    ]
+    page = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
+    clone.write(OTHER, nbformat.writes(page))
+    clone.edit(source(1, "scale: int = 2"))
+    settle()
+    assert set(build.store(clone.root)) == {NAME, OTHER}
+    assert clone.stale() == []

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -132,12 +133,23 @@ def _put(notebook: NotebookNode, outputs: list[list[NotebookNode]]) -> None:
 
 
 def store(root: Path = ROOT, names: Collection[str] = ()) -> list[str]:
-    """Write fresh outputs into the notebooks, all or those of `names`; returns what changed."""
+    """Write fresh outputs into the notebooks, all or those of `names`; returns what changed.
+
+    A page may show what is stored in another, as the ledger does, so that it runs again after it.
+    """
     known = chapters(root)
     for name in set(names) - set(known):
         raise BadInput(f"{name}: takes pages of book/_toc.yml, such as {known[0]}")
+    wanted = [name for name in known if not names or name in names]
+    changed: dict[str, None] = {}
+    while again := _store(wanted, root):
+        changed |= dict.fromkeys(again)
+    return list(changed)
+
+
+def _store(names: list[str], root: Path) -> list[str]:
     changed = []
-    for name, notebook in executed([n for n in known if not names or n in names], root).items():
+    for name, notebook in executed(names, root).items():
         file = root / name
         text = nbformat.writes(notebook) + "\n"
         if text != file.read_text():
@@ -162,6 +174,7 @@ def build(root: Path = ROOT) -> Path:
 
 def _build(root: Path) -> Path:
     notebooks = executed(chapters(root), root)
+    _check_shown_elsewhere(notebooks, root)
     book = root / "build/book"
     made_of = book / "made-of"
     state = _state(notebooks, root)
@@ -175,6 +188,22 @@ def _build(root: Path) -> Path:
         shutil.rmtree(book, ignore_errors=True)
         rendered.rename(book)
     return book / "index.html"
+
+
+def _check_shown_elsewhere(notebooks: dict[str, NotebookNode], root: Path) -> None:
+    """Refuse verdicts other than those stored with their page, for these are what others show."""
+    for name, notebook in notebooks.items():
+        if _verdicts(notebook) != _verdicts(nbformat.read(root / name, as_version=4)):
+            raise RunFailed(
+                f"{name}: its verdicts are no longer those stored in it, which the ledger shows; "
+                "run `make outputs`, then build again"
+            )
+
+
+def _verdicts(notebook: NotebookNode) -> list[str]:
+    outputs = (output for cell in notebook.cells for output in cell.get("outputs", []))
+    data = (output.get("data", {}) for output in outputs)
+    return [json.dumps(each[MIME], sort_keys=True) for each in data if MIME in each]
 
 
 def _state(notebooks: dict[str, NotebookNode], root: Path) -> str:

@@ -34,11 +34,8 @@ EXECUTION_TAGS = {"raises-exception", "skip-execution"}
 
 def fresh(kept: Path, notebook: NotebookNode, root: Path) -> list[list[NotebookNode]] | None:
     """Outputs of `notebook` from the file `kept`, or None when it has to run."""
-    try:
-        entry = json.loads(kept.read_text())
-    except (OSError, ValueError):
-        return None
-    if entry.pop("of", None) != _digest(json.dumps(entry)):
+    entry = _entry(kept, {"basis", "outputs", "of"})
+    if entry is None or entry.pop("of", None) != _digest(json.dumps(entry)):
         return None  # cut short, or edited by hand
     if entry["basis"] != basis(notebook, entry["basis"], root):
         return None
@@ -47,13 +44,24 @@ def fresh(kept: Path, notebook: NotebookNode, root: Path) -> list[list[NotebookN
 
 def stored(beside: Path, notebook: NotebookNode, root: Path) -> list[list[NotebookNode]] | None:
     """The outputs in `notebook` itself, if the file `beside` vouches for them, or None."""
-    try:
-        entry = json.loads(beside.read_text())
-    except (OSError, ValueError):
-        return None
-    if entry != _vouched(notebook, entry["basis"], root):
+    entry = _entry(beside, {"basis", "outputs"})
+    if entry is None or entry != _vouched(notebook, entry["basis"], root):
         return None
     return outputs(notebook)
+
+
+def _entry(file: Path, names: set[str]) -> dict[str, Any] | None:
+    """What is kept in a file; None where it is not there, or has another shape."""
+    try:
+        entry = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return None
+    if not isinstance(entry, dict) or entry.keys() != names:
+        return None
+    rests_on = entry["basis"]
+    lists = ("files", "folders", "packages")
+    known = isinstance(rests_on, dict) and all(isinstance(rests_on.get(n), dict) for n in lists)
+    return entry if known else None
 
 
 def vouch(beside: Path, notebook: NotebookNode, kept: Path, root: Path) -> None:
