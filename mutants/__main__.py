@@ -1,11 +1,16 @@
 """`make mutants`: a sample of one-line mutations, each against the fast tests of its function.
 
     python -m mutants [--sample N] [--seed S] [--limit SECONDS] [--budget SECONDS] [MODULE ...]
+    python -m mutants [--sample N] [--seed S] --list [MODULE ...] >LIST
+    python -m mutants --these LIST --keep TABLE
 
 MODULE is a file or folder below lib/lorelab; without one, all of ROOMS. The sample is of each
-design. A table of scores comes on stdout, with each survivor and its lines; the outcome of every
-mutation goes to mutants/results.csv as soon as it is there, in the place of what that table had of
-these modules. A run that was broken off goes on where it stood: what was killed is not run again
+design; sample.py says how it is drawn. A list of it can be tested at another commit, with its own
+table of outcomes: in a worktree of an older one, after `git checkout main -- mutants`.
+
+A table of scores comes on stdout, with each survivor and its lines; the outcome of every mutation
+goes to mutants/results.csv as soon as it is there, in the place of what that table had of these
+modules. A run that was broken off goes on where it stood: what was killed is not run again
 while its file is the same; survivors are, for tests may have come since. Those that
 mutants/equivalent.csv lists as equivalent, by file and change, are no survivors.
 
@@ -26,9 +31,9 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import ExitStack
-from itertools import chain, groupby, islice
+from itertools import chain, groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,10 +42,9 @@ import pandas as pd
 from lorelab import whole
 from lorelab.book import caught
 from lorelab.experiments import DESIGNS
-from mutants.mutate import Mutation, mutations, valid
+from mutants.mutate import Mutation
+from mutants.sample import PACKAGE, ROOT, Drawn, design_of, found, listed, runs, sample
 
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "lib" / "lorelab"
 ROOMS = (
     *("model", "workload", "experiments", "agree", "thread"),
     *("damo", "trace", "perf", "zoneinfo.py", "report.py"),
@@ -136,9 +140,9 @@ class Forks:
         found = sorted(json.loads(ran.read_text()).items(), key=lambda one: one[1][0])
         examples = Counter()
         ordered = []
-        for id, (seconds, runs) in found:
+        for id, (seconds, functions) in found:
             test = id.split("[")[0]
-            ordered.append((examples[test], id, Fast(seconds, set(runs))))
+            ordered.append((examples[test], id, Fast(seconds, set(functions))))
             examples[test] += 1
         return {id: one for _, id, one in sorted(ordered, key=lambda one: one[0])}
 
@@ -197,7 +201,7 @@ def modules(names: list[str]) -> list[Path]:
 def row(file: Path, mutation: Mutation, outcome: str, count: int, by: str | None) -> dict:
     """One of RESULTS."""
     return {
-        "design": file.relative_to(PACKAGE).parts[0],
+        "design": design_of(file),
         "file": str(file.relative_to(ROOT)),
         "source": caught.digest(file),
         "line": mutation.line,
@@ -210,31 +214,14 @@ def row(file: Path, mutation: Mutation, outcome: str, count: int, by: str | None
     }
 
 
-def sample(files: list[Path], size: int, seed: int) -> list[tuple[Path, Mutation]]:
-    """Draw mutations of the files, those of a file together.
-
-    Each has a random number of its own, which follows from the seed and from its text, so that the
-    sample stays as it is where the files do.
-    """
-    every = {}
-    for file in files:
-        seen = Counter()
-        for one in mutations(file.read_text()):
-            what = (str(file.relative_to(ROOT)), one.function, one.kind, one.before, one.after)
-            number = hashlib.sha256(repr((seed, what, seen[what])).encode()).digest()
-            seen[what] += 1
-            every[number] = file, one
-    ordered = (every[number] for number in sorted(every))
-    drawn = sorted(islice((pair for pair in ordered if valid(pair[1])), size))
-    print(f"{len(drawn)} of {len(every)} mutations, seed {seed}", file=sys.stderr)
-    return drawn
-
-
 def state(design: str, limit: float, plain: bool) -> Path:
     """File that keeps what the tests of a design take and run, one for each state of both."""
     total = hashlib.sha256()
+    others = {PACKAGE / other for other in DESIGNS} - {PACKAGE / design}
     for folder in (PACKAGE, ROOT / "tests" / design):
         for file in sorted(folder.rglob("*.py")):
+            if others & set(file.parents):
+                continue
             total.update(f"{file}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     folder = ROOT / "build" / "mutants"
     folder.mkdir(parents=True, exist_ok=True)
@@ -242,19 +229,17 @@ def state(design: str, limit: float, plain: bool) -> Path:
     return folder / f"{design}-{how}-{limit}-{total.hexdigest()[:16]}.json"
 
 
-def within(fast: dict[str, Fast], function: str, budget: float) -> dict[str, Fast]:
-    """Tests that run a function, as many as the budget has room for; one at least."""
+def within(fast: dict[str, Fast], functions: Set[str], budget: float) -> dict[str, Fast]:
+    """Tests that run one of the functions, as many as the budget has room for; one at least."""
     chosen, spent = {}, 0.0
     for id, one in fast.items():
-        if function in one.runs and (not chosen or spent + one.seconds <= budget):
+        if functions & one.runs and (not chosen or spent + one.seconds <= budget):
             chosen[id] = one
             spent += one.seconds
     return chosen
 
 
-def run(
-    design: str, drawn: list[tuple[Path, Mutation]], limit: float, budget: float
-) -> Iterator[dict]:
+def run(design: str, drawn: Drawn, limit: float, budget: float) -> Iterator[dict]:
     """Test mutations, one after the other; a row of RESULTS each.
 
     A test that fails for a mutation, but also by itself without one, says nothing, and is left out.
@@ -272,7 +257,7 @@ def run(
             forks, fast, passes = sides[mutation.compiled]
             place = str(file.relative_to(ROOT))
             while True:
-                chosen = within(fast, f"{file}:{mutation.function}", budget)
+                chosen = within(fast, runs(file, mutation.function), budget)
                 changed = name(file), file, mutation.source
                 by = forks.killer(chosen, changed) if chosen else None
                 if by is None or by in passes or forks.killer({by: fast[by]}, None) is None:
@@ -311,37 +296,74 @@ def resume(drawn: list[tuple[Path, Mutation]], kept: pd.DataFrame) -> tuple[pd.D
     return stand, new + [pair for key, pair in wanted.items() if key in again]
 
 
-def main() -> None:
-    """See the module's docstring."""
+def arguments(words: list[str] | None = None) -> argparse.Namespace:
+    """Take and check what follows the command."""
     parser = argparse.ArgumentParser(prog="make mutants")
-    parser.add_argument("--sample", type=int, default=150)
+    parser.add_argument("--sample", type=int, default=250)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=float, default=10, help="seconds that a fast test may take")
     parser.add_argument("--budget", type=float, default=60, help="seconds of tests a mutation")
+    parser.add_argument("--list", action="store_true", help="list the sample, and test nothing")
+    parser.add_argument("--these", type=Path, metavar="LIST", help="test those of a list")
+    parser.add_argument("--keep", type=Path, metavar="TABLE", help="where its outcomes go")
     parser.add_argument("modules", nargs="*", metavar="MODULE")
-    given = parser.parse_args()
+    given = parser.parse_args(words)
     if lost := [name for name in given.modules if not Path(name).exists()]:
         parser.error(f"no such module: {lost[0]}")
-    files = modules(given.modules)
-    if not files:
+    if bool(given.these) != bool(given.keep) or (given.these and given.modules):
+        parser.error("a list (--these) is tested whole, and needs a table of its own (--keep)")
+    given.files = modules(given.modules)
+    if not given.files:
         parser.error("nothing to mutate: takes files below lib/lorelab/DESIGN")
-    for design, its in groupby(files, key=lambda file: file.relative_to(PACKAGE).parts[0]):
-        ours = list(its)
-        drawn = sample(ours, given.sample, given.seed)
+    return given
+
+
+def main() -> None:
+    """See the module's docstring."""
+    given = arguments()
+    files = given.files
+    if given.these:
+        drawn, lost = found(pd.read_csv(given.these, dtype=str).astype({"which": int}))
+        print(f"{lost} of the list are in no file of this tree", file=sys.stderr)
+        for design, its in groupby(drawn, key=lambda pair: design_of(pair[0])):
+            measure(design, files, list(its), given.limit, given.budget, given.keep)
+        return
+    samples = [
+        (design, ours := list(its), sample(ours, given.sample, given.seed))
+        for design, its in groupby(files, key=design_of)
+    ]
+    if given.list:
+        tables = (listed(drawn) for *_, drawn in samples)
+        print(pd.concat(tables).to_csv(index=False), end="")
+        return
+    for design, ours, drawn in samples:
         measure(design, ours, drawn, given.limit, given.budget)
 
 
-def measure(design: str, files: list[Path], drawn: list, limit: float, budget: float) -> None:
+def measure(
+    design: str,
+    files: list[Path],
+    drawn: Drawn,
+    limit: float,
+    budget: float,
+    results: Path | None = None,
+) -> None:
     """Test mutations drawn of the files, keep each outcome as it comes, and print the score."""
-    kept = pd.read_csv(RESULTS, dtype=dict.fromkeys(COLUMNS, str) | {"line": int, "tests": int})
+    results = results or RESULTS
+    types = dict.fromkeys(COLUMNS, str) | {"line": int, "tests": int}
+    if results.exists():
+        kept = pd.read_csv(results, dtype=types)
+    else:
+        kept = pd.DataFrame(columns=COLUMNS).astype(types)
     ours = kept["file"].isin([str(file.relative_to(ROOT)) for file in files])
+    ours &= kept["design"] == design
     table, left = resume(drawn, judged(kept[ours]))
     for outcome in chain([None], run(design, left, limit, budget)):
         if outcome:
             table = judged(pd.concat([table, pd.DataFrame([outcome])])[COLUMNS])
             table = table.drop_duplicates(KEY, keep="last")
         every = pd.concat([kept[~ours], table]).sort_values(["design", "file", "line", "after"])
-        whole.write(RESULTS, every.to_csv(index=False))
+        whole.write(results, every.to_csv(index=False))
     report(design, table)
 
 

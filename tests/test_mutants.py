@@ -1,6 +1,5 @@
-"""The one-line mutations of `make mutants`, and what is told of a run."""
+"""A run of `make mutants`, its table of outcomes, and what is told of it."""
 
-import ast
 import json
 import subprocess
 import sys
@@ -13,76 +12,10 @@ from lorelab.book import caught
 from lorelab.experiments import DESIGNS
 from mutants import __main__ as mutants
 from mutants import plain
-from mutants.mutate import mutations, valid
-
-SOURCE = '''LIMIT = 3
-"""A constant of the module, which is left alone."""
-
-
-def room(used, free):
-    """Docstrings stay, too."""
-    count = LIMIT - used
-    if count >= free:
-        return 0
-    note(used, count)
-    return f"{count + 1}"
-'''
-
-
-def changes(source=SOURCE):
-    return {(one.kind, one.before, one.after) for one in mutations(source)}
-
-
-def test_each_kind_of_change_is_made_once_a_place():
-    assert changes() == {
-        ("dropped", "count = LIMIT - used", "pass"),
-        ("operator", "count = LIMIT - used", "count = LIMIT + used"),
-        ("comparison", "if count >= free:", "if count > free:"),
-        ("dropped", "return 0", "pass"),
-        ("off by one", "return 0", "return 1"),
-        ("dropped", "note(used, count)", "pass"),
-        ("exchanged", "note(used, count)", "note(count, used)"),
-        ("dropped", 'return f"{count + 1}"', "pass"),
-    }
-
-
-def test_what_can_change_nothing_is_left_alone():
-    source = """
-def room(free):
-    kept: dict[str, int] = at((1, 2) if free in (ONE, TWO) else max(free, 3))
-
-    def inner(which: tuple[int, str]) -> tuple[str, int]:
-        pass
-"""
-    made = {(kind, after.split(" = ")[-1]) for kind, _, after in changes(source)}
-    assert made == {
-        ("off by one", "at((1, 2) if free in (ZERO, TWO) else max(free, 3))"),
-        ("off by one", "at((2, 2) if free in (ONE, TWO) else max(free, 3))"),
-        ("off by one", "at((1, 3) if free in (ONE, TWO) else max(free, 3))"),
-        ("exchanged", "at((2, 1) if free in (ONE, TWO) else max(free, 3))"),
-        ("off by one", "at((1, 2) if free in (ONE, TWO) else max(free, 4))"),
-    }
-
-
-def test_what_numba_compiles_is_told():
-    """Of methods and of functions, whatever the decorator takes."""
-    sources = ("@njit", "@numba.njit(cache=True)", "@forceinline", "@cache", "@property", "")
-    for decorator in sources:
-        code = f"{decorator}\ndef f(x):\n    return x + 1\n"
-        [compiled] = {one.compiled for one in mutations(code)}
-        assert compiled == (decorator in sources[:3])
-
-
-def test_a_mutation_differs_in_its_own_lines_alone():
-    for one in mutations(SOURCE):
-        assert valid(one)
-        old, new = SOURCE.splitlines(), one.source.splitlines()
-        assert [
-            number
-            for number, pair in enumerate(zip(old, new, strict=True), 1)
-            if pair[0] != pair[1]
-        ] == [one.line]
-        assert ast.get_docstring(ast.parse(one.source).body[-1]) == "Docstrings stay, too."
+from mutants import sample as samples
+from mutants.mutate import mutations
+from tests.test_mutants_sample import forget
+from tests.test_mutate import SOURCE, changes
 
 
 @pytest.fixture(scope="module")
@@ -175,12 +108,12 @@ def test_as_many_tests_as_the_budget_has_room_for(forks):
     runs = {id: ["g" if id == "b.py::other" else "f"] for id in took}
     ran.write_text(json.dumps({id: [seconds, runs[id]] for id, seconds in took.items()}))
     fast = forks.fast([], 0, ran)
-    assert list(mutants.within(fast, "f", 4)) == ["a.py::one[1]", "a.py::two"]
-    assert list(mutants.within(fast, "f", 0.5)) == ["a.py::one[1]"]
-    assert list(mutants.within(fast, "f", 20)) == [
+    assert list(mutants.within(fast, {"f"}, 4)) == ["a.py::one[1]", "a.py::two"]
+    assert list(mutants.within(fast, {"f", "h"}, 0.5)) == ["a.py::one[1]"]
+    assert list(mutants.within(fast, {"f"}, 20)) == [
         *("a.py::one[1]", "a.py::two", "b.py::three", "a.py::one[2]")
     ]
-    assert not mutants.within(fast, "h", 20)
+    assert not mutants.within(fast, {"h"}, 20)
 
 
 def test_a_module_that_is_named_like_a_test_is_mutated_too(forks):
@@ -256,24 +189,6 @@ def test_no_test_is_chosen_that_reads_the_text_of_a_model():
     assert "swap/model/test_mutations.py" not in names
 
 
-def test_a_sample_stays_where_the_files_do(tmp_path, monkeypatch):
-    for name in ("ROOT", "PACKAGE"):
-        monkeypatch.setattr(mutants, name, tmp_path)
-    files = [tmp_path / name for name in ("a.py", "b.py")]
-    for number, file in enumerate(files):
-        file.write_text("".join(f"def f{i}(x):\n    return x + {i + number}\n" for i in range(20)))
-    drawn = mutants.sample(files, 20, 1)
-    assert len(set(drawn)) == 20
-    assert drawn != mutants.sample(files, 20, 2)
-    files[0].write_text("# Moved by a line.\n" + files[0].read_text().replace("x + 0", "x + 99"))
-    again = mutants.sample(files, 20, 1)
-
-    def places(pairs):
-        return {(file, one.function, one.before, one.after) for file, one in pairs}
-
-    assert len(places(drawn) & places(again)) >= 17  # f0 of a.py has three mutations
-
-
 def test_a_run_that_was_broken_off_goes_on_where_it_stood(tmp_path, monkeypatch):
     """What was killed is not run again; what survived is, and all of a file that changed."""
     made = tmp_path / "lib" / "lorelab" / "swap" / "model"
@@ -281,8 +196,10 @@ def test_a_run_that_was_broken_off_goes_on_where_it_stood(tmp_path, monkeypatch)
     file, results = made / "room.py", tmp_path / "results.csv"
     file.write_text(SOURCE)
     results.write_text(",".join(mutants.COLUMNS) + "\n")
-    for name, value in (("ROOT", tmp_path), ("PACKAGE", made.parents[1]), ("RESULTS", results)):
-        monkeypatch.setattr(mutants, name, value)
+    for module in (mutants, samples):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
+        monkeypatch.setattr(module, "PACKAGE", made.parents[1])
+    monkeypatch.setattr(mutants, "RESULTS", results)
     ran = []
 
     def run(design, drawn, limit, ends):
@@ -295,6 +212,7 @@ def test_a_run_that_was_broken_off_goes_on_where_it_stood(tmp_path, monkeypatch)
     monkeypatch.setattr(mutants, "run", run)
 
     def measure(ends):
+        forget()
         mutants.measure("swap", [file], mutants.sample([file], 100, 1), 1, ends)
 
     every = {(before, after) for _, before, after in changes()}
@@ -364,7 +282,7 @@ JUDGED = pd.read_csv(mutants.EQUIVALENT)
 def test_the_table_has_a_sample_of_each_design_and_nine_tenths_are_killed():
     scores = caught.scores()
     assert set(scores.index) == set(DESIGNS)
-    assert (scores["mutations"] == 150).all()
+    assert (scores["mutations"] >= 150).all()
     assert not TABLE.duplicated(mutants.KEY).any()
     assert (scores["killed, % of not equivalent"] >= 90).all()
 

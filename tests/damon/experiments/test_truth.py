@@ -59,16 +59,21 @@ def test_a_window_is_whole_that_begins_and_ends_with_the_program():
     assert [(start, window.end_ns) for start, window in truth.whole(said)] == [(10, 20), (20, 30)]
 
 
-def test_a_window_weighed_by_hand():
-    """Eight pages in two regions. Two are touched in all 20 samples, two in 5 of them."""
+@pytest.mark.parametrize(("end", "missed", "seen"), [(4, 2, 2), (1, 1, 1)])
+def test_a_window_weighed_by_hand(end, missed, seen):
+    """Eight pages in two regions. Two are touched in all 20 samples, two in 5 of them.
+
+    The first region ends between pages that differ, or in the middle of two alike ones.
+    """
     page, base = 4096, 1 << 30
     regions = np.zeros(2, SNAPSHOT)
-    regions["start"], regions["end"] = base + np.array([[0, 4], [4, 8]]) * page
+    regions["start"], regions["end"] = base + np.array([[0, end], [end, 8]]) * page
     regions["nr_accesses"] = [20, 0]
     touched = np.array([0, 20, 20, 0, 0, 5, 5, 0, 0, 0], float)
     truth_ = np.diff(touched)
     found = truth.weigh(regions, 20.0, truth_, 20.0, U(base))
-    # Two of the pages called hot are not, and 5 of 20 is not half.
-    expected = {"wss": 4, "true_wss": 4, "apart": 2 + 2 * 0.25, "misplaced": 2, "hot": 2}
-    assert found._asdict() == {k: n * page for k, n in expected.items()} | {"hot_seen": 2 * page}
+    # Two pages too many are called hot, or one too few; and 5 of 20 is not half.
+    expected = {"wss": end, "true_wss": 4, "apart": missed + 2 * 0.25, "misplaced": missed}
+    expected |= {"hot": 2, "hot_seen": seen}
+    assert found._asdict() == {name: n * page for name, n in expected.items()}
     assert not truth_.any()
