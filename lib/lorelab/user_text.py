@@ -8,7 +8,11 @@ from lorelab.errors import BadInput
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def read(file: Path, instead: str) -> str:
+LARGEST = 2**31
+"""Bytes that are read at most."""
+
+
+def read(file: Path, instead: str, largest: int = LARGEST) -> str:
     r"""Text of a file, its lines ended by \n.
 
     The kernel cuts a thread's name after 15 bytes, in the middle of a character too, so bytes that
@@ -19,17 +23,22 @@ def read(file: Path, instead: str) -> str:
     file : Path
         The reader's file.
     instead : str
-        What to give instead of a binary file.
+        What to give instead, for a file that is not of its kind.
+    largest : int
+        Bytes of a file that is read.
 
     Raises
     ------
     BadInput
-        The file can't be read, or is binary.
+        The file can't be read, is too large, or is binary.
     """
     try:
-        data = file.read_bytes()
+        with file.open("rb") as opened:
+            data = opened.read(largest + 1)
     except OSError as error:
-        raise BadInput(f"cannot read {file}: {error.strerror}") from None
+        raise BadInput(f"cannot read {file}: {error.strerror}; {instead}") from None
+    if len(data) > largest:
+        raise BadInput(f"{file} is larger than {largest >> 20} MiB; {instead}")
     text = data.decode("utf-8-sig", errors="replace")
     if data.startswith(UTF16) and "\n" in (wide := data.decode("utf-16", errors="replace")):
         text = wide

@@ -12,5 +12,4 @@ def command(file: Path) -> None:
     """Tell a copy of /proc/zoneinfo: marks, reserves, batches, and each policy's shares."""
     from lorelab.fairzone import report, zoneinfo  # compiles kernels, which no other door needs
 
-    found = zoneinfo.read(file)
-    report.summary(found).to_csv(sys.stdout, index=False)
+    report.nodes(zoneinfo.read_nodes(file)).to_csv(sys.stdout, index=False)

@@ -12,6 +12,11 @@ from lorelab.params import label
 RATE, DISK_MB_S = 30, 132
 
 
+def nodes(every: list[list[Zone]]) -> pd.DataFrame:
+    """`summary` of each node, one below the other: a policy spreads over the zones of one node."""
+    return pd.concat([summary(found) for found in every], ignore_index=True)
+
+
 def summary(found: list[Zone]) -> pd.DataFrame:
     """Marks, reserves and shares of each zone.
 

@@ -6,8 +6,8 @@
                 managed  ...
                 protection: (0, 0, 3912, 3912)
 
-`protection` is the zone's lowmem_reserve by class. Zones without managed pages are left out, and so
-are all nodes but the first with two zones or more, as the policy spreads over zones of one node.
+`protection` is the zone's lowmem_reserve by class. Zones without managed pages are left out. A copy
+may be indented, or quoted as mail is; a zone that can't be read is refused, never left out.
 """
 
 import re
@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lorelab import user_text
 from lorelab.errors import BadInput
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.zones import Node
@@ -25,7 +26,11 @@ from lorelab.fairzone.params import Variant
 LARGEST = 64 * 2**20
 """Bytes of a file that is read: thousands of nodes."""
 KNOWN = ("DMA", "DMA32", "Normal", "HighMem", "Movable", "Device")
+TAKES = "give a copy of /proc/zoneinfo"
+QUOTED = re.compile(r"^[\s>|]+")
+NAMED = re.compile(r"Node\s+\d+,\s+zone\b")
 HEAD = re.compile(r"Node\s+(\d+),\s+zone\s+(\S+)\s*$")
+FIELD = re.compile(r"(pages free|min|low|high|managed)\s+(\d+)\s*")
 WANTED = ("min", "low", "high", "managed")
 MOST_PAGES = 1 << 40
 """Of any number in the file."""
@@ -49,47 +54,58 @@ class Zone(NamedTuple):
 def read(path: Path) -> list[Zone]:
     """Zones of the first node with pages in two zones or more, else of the first, lowest first.
 
+    The policy spreads over the zones of one node.
+
     Raises
     ------
     BadInput
         The file can't be read, is no zoneinfo, or is cut.
     """
-    try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST + 1)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; takes a copy of /proc/zoneinfo") from None
-    if len(raw) > LARGEST:
-        raise BadInput(f"{path}: larger than {LARGEST >> 20} MiB; takes a copy of /proc/zoneinfo")
-    every = parse(raw.decode("ascii", "replace"), str(path))
+    nodes = read_nodes(path)
+    return next((found for found in nodes if len(found) > 1), nodes[0])
+
+
+def read_nodes(path: Path) -> list[list[Zone]]:
+    """Zones of each node, lowest first.
+
+    Raises
+    ------
+    BadInput
+        The file can't be read, is no zoneinfo, or is cut.
+    """
     nodes: dict[int, list[Zone]] = {}
-    for zone in every:
+    for zone in parse(user_text.read(path, TAKES, LARGEST), str(path)):
         nodes.setdefault(zone.node, []).append(zone)
-    several = [found for found in nodes.values() if len(found) > 1]
-    chosen = (several or list(nodes.values()))[0]
-    if not columns(chosen):
-        raise BadInput(
-            f"{path}: node {chosen[0].node} has zones and protections that no kernel has together"
-        )
-    return chosen
+    for number, found in nodes.items():
+        names = [zone.name for zone in found]
+        if len(set(names)) < len(names):
+            raise BadInput(f"{path}: node {number} has a zone twice; {TAKES} of one moment")
+        if not columns(found):
+            raise BadInput(
+                f"{path}: node {number} has zones and protections that no kernel has together"
+            )
+    return list(nodes.values())
 
 
 def parse(text: str, name: str) -> list[Zone]:
     """All zones with managed pages, in the order of the file."""
-    found = []
-    blocks = re.split(r"(?m)^(?=Node\s+\d+,\s+zone)", text)
-    if not HEAD.match(blocks[0].split("\n")[0] if blocks[0] else ""):
-        blocks = blocks[1:]
-    for block in blocks:
-        if zone := _zone(block, name):
-            found.append(zone)
+    blocks: list[list[str]] = [[]]
+    for number, quoted in enumerate(text.split("\n"), 1):
+        line = QUOTED.sub("", quoted)
+        if NAMED.match(line):
+            blocks.append([])
+        elif NAMED.search(line):
+            raise BadInput(f"{name}, line {number}: more than the kernel writes before a zone")
+        blocks[-1].append(line)
+    if len(blocks) > 1 and any(FIELD.fullmatch(line) for line in blocks[0]):
+        raise BadInput(f"{name}: begins in the middle of a zone; copy the whole file")
+    found = [zone for block in blocks[1:] if (zone := _zone(block, name))]
     if not found:
-        raise BadInput(f"{name}: no zone with managed pages; takes a copy of /proc/zoneinfo")
+        raise BadInput(f"{name}: no zone with managed pages; {TAKES}")
     return found
 
 
-def _zone(block: str, name: str) -> Zone | None:
-    lines = block.split("\n")
+def _zone(lines: list[str], name: str) -> Zone | None:
     head = HEAD.match(lines[0])
     if head is None or head[2] not in KNOWN:
         raise BadInput(f"{name}: {lines[0][:60]!r} names no zone that Linux has")
@@ -98,7 +114,7 @@ def _zone(block: str, name: str) -> Zone | None:
     for line in lines[1:]:
         if line.split()[:1] == ["pagesets"]:
             break
-        if plain := re.fullmatch(r"\s+(pages free|min|low|high|managed)\s+(\d+)\s*", line):
+        if plain := FIELD.fullmatch(line):
             values.setdefault(plain[1], int(plain[2]))
     if values.get("managed") == 0:
         return None
@@ -107,14 +123,14 @@ def _zone(block: str, name: str) -> Zone | None:
             f"{where}: no line for {', '.join(lacking)}; the file is cut, or from a "
             "kernel before 3.12"
         )
-    protection = re.search(r"protection:\s*\(([\d, ]+)\)", block)
+    protection = re.search(r"protection:\s*\(([\d, ]+)\)", "\n".join(lines))
     if protection is None:
         raise BadInput(f"{where}: no line for protection; the file is cut")
     kept = tuple(int(word) for word in protection[1].split(",") if word.strip())
     if max(*values.values(), *kept) > MOST_PAGES:
         raise BadInput(f"{where}: a number beyond {MOST_PAGES} pages")
-    if not values["min"] <= values["low"] <= values["high"] <= values["managed"]:
-        raise BadInput(f"{where}: takes min <= low <= high <= managed")
+    if not values["min"] <= values["low"] <= values["high"]:
+        raise BadInput(f"{where}: takes min <= low <= high")
     marks = (values[field] for field in ("min", "low", "high"))
     return Zone(int(head[1]), head[2], values["managed"], values["pages free"], *marks, kept)
 

@@ -26,7 +26,7 @@ def command(file: Path | None, script: bool) -> None:
     report.summary(found).to_csv(sys.stdout, index=False)
     if found.lost:
         print(
-            f"{file}: the kernel lost {found.lost} events, so that these counts are too low; "
+            f"{file}: the kernel lost {found.lost} events or more, so these counts are too low; "
             "record for a shorter time, or with a larger buffer_size_kb",
             file=sys.stderr,
         )

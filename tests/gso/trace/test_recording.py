@@ -91,11 +91,31 @@ def test_what_is_not_watched_is_not_said_to_be_none(file):
     assert "vhost-net" not in set(report.summary(recording.read(file(text)))["where"])
 
 
-def test_lost_events_are_told(file):
-    text = HEAD + "CPU:1 [LOST 7 EVENTS]\n" + done(1, 1, 1) + "# end\n"
+@pytest.mark.parametrize(("lost", "number"), [("LOST 7 EVENTS", 7), ("LOST EVENTS", 1)])
+def test_lost_events_are_told(file, lost, number):
+    text = HEAD + f"CPU:1 [{lost}]\n" + done(1, 1, 1) + "# end\n"
     said = CliRunner().invoke(cli, ["gso", str(file(text))])
     assert said.exit_code == 0
-    assert "lost 7 events" in said.stderr
+    assert f"lost {number} events or more" in said.stderr
+
+
+CUT = "\u0440\u0430\u0431\u043e\u0447\u0438\u0439\u0439".encode()[:15]
+FORMS = {
+    "record-tgid": TEXT.replace("-123     [000]", "-123     (    120) [000]").encode(),
+    "no tgid": TEXT.replace("-123     [000]", "-123     (-------) [000]").encode(),
+    "blank lines at the end": TEXT.encode() + b"\n \n",
+    "carriage returns": TEXT.replace("\n", "\r\n").encode(),
+    "a byte order mark": b"\xef\xbb\xbf" + TEXT.encode(),
+    "a name cut in a character": TEXT.encode().replace(b"zerosend", CUT),
+    "a name that is hard to read": TEXT.encode().replace(b"zerosend", b"a [0] (1) 2: 3-4"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_option_name_or_editor_changes_the_counts(file, form):
+    usual = report.summary(recording.read(file(TEXT)))
+    found = report.summary(recording.read(file(FORMS[form])))
+    assert found.equals(usual)
 
 
 @pytest.mark.parametrize(

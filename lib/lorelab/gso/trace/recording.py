@@ -12,17 +12,20 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from lorelab import user_text
 from lorelab.errors import BadInput
 
 SCRIPT = Path(__file__).with_name("record.sh")
+THREAD = r"^ *\S.*-\d+ +(?:\([ \d-]+\) +)?\[\d+\] "
+"""With the column of the option record-tgid, or without."""
 EVENT = re.compile(
-    r"^ *\S.*-\d+ +\[\d+\] .*?\d+\.\d{6}: (?P<what>copied|done|vhost): "
+    THREAD + r".*?\d+\.\d{6}: (?P<what>copied|done|vhost): "
     r"\([\w.]+\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?(?: \[\w+\])?\)(?P<fields>(?: \w+=\w+)*)$"
 )
 OURS = re.compile(r": (?:copied|done|vhost): ")
-STACK = re.compile(r"^ *\S.*-\d+ +\[\d+\] .*: <stack trace>$")
+STACK = re.compile(THREAD + r".*: <stack trace>$")
 FRAME = re.compile(r"^ => (?P<function>[\w.]+)")
-LOST = re.compile(r"^CPU:\d+ \[LOST (?P<events>\d+) EVENTS\]")
+LOST = re.compile(r"^CPU:\d+ \[LOST (?:(?P<events>\d+) )?EVENTS\]")
 FIELDS = {
     "copied": ("bytes",),
     "done": ("packet", "sent", "left", "sends", "zerocopy"),
@@ -49,7 +52,7 @@ class Recording(NamedTuple):
     watched: frozenset[str]
     """Events that the kernel could be asked for."""
     lost: int
-    """Events that the kernel had no room for."""
+    """Events that the kernel had no room for, at least."""
 
 
 def read(file: Path) -> Recording:
@@ -60,13 +63,7 @@ def read(file: Path) -> Recording:
     BadInput
         The file can't be read, is no such recording, or was cut off.
     """
-    try:
-        text = file.read_text()
-    except OSError as error:
-        raise BadInput(f"cannot read {file}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{file} is not text; {HOW}") from None
-    lines = text.splitlines()
+    lines = user_text.read(file, HOW).rstrip().split("\n")
     watched = frozenset(line.removeprefix("# watches ") for line in lines if "# watches " in line)
     if "copied" not in watched:
         raise BadInput(f"{file} is no recording of zero-copy packets; {HOW}")
@@ -86,7 +83,7 @@ def read(file: Path) -> Recording:
         elif (frame := FRAME.match(line)) and below:
             events[-1] = events[-1]._replace(stack=(*events[-1].stack, frame["function"]))
         elif more := LOST.match(line):
-            lost += int(more["events"])
+            lost += int(more["events"] or 1)
     return Recording([_callers(event) for event in events], watched, lost)
 
 
