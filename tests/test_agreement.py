@@ -5,22 +5,20 @@ import random
 from itertools import permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lorelab.agreement import (
     Verdict,
-    _ways,
     by_interval,
     by_means,
-    distance,
     equal,
     intervals,
-    quotient,
-    ratio_interval,
 )
 from lorelab.counters import table
+from lorelab.equivalence import _ways, distance, quotient, ratio_interval
 
 
 def test_ways_are_those_of_all_orders():
@@ -97,6 +95,11 @@ def test_a_distance_is_that_of_the_shares_up_to_any_value(a, b):
         for value in range(7)
     ]
     assert distance(*counted) == pytest.approx(max(map(abs, shares)))
+
+
+def test_a_distribution_of_nothing_is_apart_from_all_others():
+    none, some = np.zeros(3), np.array([0, 2, 1])
+    assert (distance(none, none), distance(none, some), distance(some, none)) == (0, 1, 1)
 
 
 def runs(means, number=24, spread=0.02, seed=1):
@@ -184,7 +187,10 @@ def test_what_timing_alone_decides_is_judged_nowhere():
         ([102], [100, 101, 102, 103, 104, 105], 0.0571, Verdict.PASSED),
         ([100], [80, 90, 100, 100, 110, 120], 0.4809, Verdict.UNDECIDED),
         ([0], [0, 0, 0, 0, 0, 1], np.inf, Verdict.UNDECIDED),
-        ([100], [101, 101, 101, 101, 101, 101], 0.01, Verdict.FAILED),
+        ([100], [101, 101, 101, 101, 101, 101], np.inf, Verdict.FAILED),
+        ([100, 100], [101, 101], 0.01, Verdict.FAILED),
+        ([100, 100], [100], 0, Verdict.PASSED),
+        ([100, 100], [109], np.inf, Verdict.UNDECIDED),
         ([100, 102, 98], [148, 150, 152, 150, 149, 151], 0.5806, Verdict.FAILED),
         ([100] * 6, [100, 100, 100, 100, 100, 150], 0.3202, Verdict.UNDECIDED),
     ],
@@ -210,3 +216,49 @@ def test_equal_is_every_step_on_both_sides():
     missing = equal(both, repeated(a=[1, 2], b=[3]))
     assert (missing.verdict, missing.table["agrees"].tolist()) == (Verdict.FAILED, [True, False])
     assert equal(both[:0], both[:0]).verdict == Verdict.FAILED
+
+
+ONE_SIDED = [
+    (repeated(per=[1] * 6, a=[1] * 6), repeated(per=[1] * 6, a=[1] * 6, b=[1] * 6), "kernel"),
+    (repeated(per=[1] * 6, a=[1] * 6, b=[1] * 6), repeated(per=[1] * 6, a=[1] * 6), "model"),
+]
+
+
+@pytest.mark.parametrize(("model", "kernel", "only"), ONE_SIDED)
+@pytest.mark.parametrize(
+    "judge", [by_means, lambda *sides: by_interval(intervals(*sides, "per"))], ids=["means", "in"]
+)
+def test_a_counter_of_one_side_is_shown_and_nothing_passes(judge, model, kernel, only):
+    held = judge(model, kernel)
+    assert held.verdict == Verdict.UNDECIDED
+    table = held.table.set_index("counter")
+    assert [table.loc[name, "agrees"] for name in "ab"] == [True, False]
+    assert math.isnan(table.loc["b", "refuses"]) and table.loc["a", "refuses"] == 0
+    assert f"not compared, for only the {only} has it: b" in held.judged
+
+
+def test_a_counter_of_one_side_hides_none_that_fails():
+    model, kernel = repeated(a=[1] * 6), repeated(a=[2] * 6, b=[1] * 6)
+    assert by_means(model, kernel).verdict == Verdict.FAILED
+    sides = [pd.concat([one, repeated(per=[1] * 6)]) for one in (model, kernel)]
+    assert by_interval(intervals(*sides, "per")).verdict == Verdict.FAILED
+
+
+def test_what_is_set_aside_may_be_on_one_side():
+    model, kernel = repeated(a=[1] * 6), repeated(a=[1] * 6, b=[1] * 6)
+    assert by_means(model, kernel, told=("b",)).verdict == Verdict.PASSED
+
+
+@pytest.mark.parametrize("aside", [{"told": ("aa",)}, {"timing": ("aa",)}, {"per": "aa"}])
+def test_a_name_that_no_counter_has_is_refused(aside):
+    both = repeated(a=[1, 2], b=[3, 3])
+    with pytest.raises(ValueError, match="no counter is called aa"):
+        by_means(both, both, **aside)
+    with pytest.raises(ValueError, match="no counter is called aa"):
+        by_interval(intervals(both, both, aside.get("per", "b")), aside.get("timing", ("aa",)))
+
+
+def test_one_run_of_a_kernel_against_a_model_without_scatter_decides_nothing():
+    """The interval would have no width, and one measurement would pass at 95 %."""
+    held = [by_means(repeated(a=[100, 100]), repeated(a=[value])) for value in (100, 101, 109)]
+    assert [one.verdict for one in held] == ["passed", "undecided", "undecided"]

@@ -73,3 +73,10 @@ def test_of_one_repeat_each_only_the_estimate_is_known():
     found = ratio([2.0], [3.0])
     assert found == (1.5, 0.0, math.inf)
     assert found.refuses == math.inf
+
+
+@pytest.mark.parametrize(("before", "after"), [([2.0] * 3, [3.0]), ([2.0], [3.0] * 3)])
+def test_one_repeat_against_some_that_do_not_scatter(before, after):
+    """How much it would scatter nobody knows: no interval, least of all one without width."""
+    found = ratio(before, after)
+    assert found == (1.5, 0.0, math.inf) and found.refuses == math.inf

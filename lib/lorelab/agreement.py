@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
-from itertools import accumulate
 
 import numpy as np
 import pandas as pd
@@ -13,8 +11,6 @@ from lorelab import equivalence
 
 REFUSED = 0.10
 """Deviation that a judgement has to refuse before what it lets pass has passed."""
-RESAMPLES = 4_000
-"""Of the bootstrap; its bounds are then off by some hundredth of their distance."""
 ANEW = 0.001
 """Chance that a kernel as it was is told from the record in one comparison by means. A `lab verify`
 of all designs makes some 50, so one of twenty of them says so of a right kernel."""
@@ -128,8 +124,9 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
 
     A counter agrees unless its ratio of means is shown to be other than 1 (at 95 % for all counters
     together, as in `by_means`) and is not shown to be within `REFUSED` of it. Where no repeat of
-    either side differs from the others, the two have to be the same. Where one mean is 0, no ratio
-    says anything, and the ranges have to meet. The range of the kernel's repeats is shown beside:
+    either side differs from the others, the two have to be the same, if the kernel was asked more
+    than once: how much one run of it scatters is not known. Where one mean is 0, no ratio says
+    anything, and the ranges have to meet. The range of the kernel's repeats is shown beside:
     each of n falls below the kernel's median with a chance of one half, so the range misses that
     median with a chance of 2**(1 - n), whatever the distribution: 3 % with six repeats.
 
@@ -145,27 +142,33 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
     Returns
     -------
     DataFrame
-        A row for each counter of both sides: `counter`, `unit`, `repeats`, `model` and `mean`
+        A row for each counter of either side: `counter`, `unit`, `repeats`, `model` and `mean`
         (means), `low` and `high` (least and most of the kernel's repeats), `agrees`, and
-        `refuses`, the smallest deviation of the means that would have been refused, at 95 %.
+        `refuses`, the smallest deviation of the means that would have been refused, at 95 %. A
+        counter that one side lacks does not agree, and its `refuses` is missing.
+
+    Raises
+    ------
+    ValueError
+        A side lacks the counter `per`.
     """
     said, measured = _runs(model, per), _runs(kernel, per)
-    units = kernel.drop_duplicates("counter").set_index("counter")["unit"]
+    units = _units(model, kernel)
     rows = []
-    names = [name for name in measured if name in said and name != per]
+    names = _names(said, measured, per)
     for counter in names:
-        sides = said[counter].dropna(), measured[counter].dropna()
-        found = equivalence.ratio(*sides)
+        sides = _values(said, counter), _values(measured, counter)
+        found = ONE_SIDED if _one_sided(sides) else equivalence.ratio(*sides)
         rows.append(
             {
                 "counter": counter,
                 "unit": f"{units[counter]} / {units[per]}",
-                "repeats": len(measured),
-                "model": said[counter].mean(),
-                "mean": measured[counter].mean(),
-                "low": measured[counter].min(),
-                "high": measured[counter].max(),
-                "agrees": _agrees(*sides, found, 1 - 0.05 / len(names)),
+                "repeats": len(sides[1]),
+                "model": sides[0].mean(),
+                "mean": sides[1].mean(),
+                "low": sides[1].min(),
+                "high": sides[1].max(),
+                "agrees": not _one_sided(sides) and _agrees(*sides, found, 1 - 0.05 / len(names)),
                 "refuses": found.refuses,
             }
         )
@@ -188,13 +191,20 @@ def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreeme
     Agreement
         The table with `judged`, False for those of `timing` whose repeats differ, and `refuses`, by
         which share the model would have to deviate to be refused. Passed if that is 10 % at most
-        for all that are judged.
+        for all that are judged; a counter that one side lacks leaves it undecided.
+
+    Raises
+    ------
+    ValueError
+        No counter has a name of `timing`.
     """
+    _known(timing, compared["counter"])
     table = compared.copy()
     table["judged"] = ~(table["counter"].isin(timing) & (table["low"] < table["high"]))
     judged = table[table["judged"]]
     decides = judged["refuses"] <= REFUSED
-    if not judged["agrees"].all():
+    lacking = judged["refuses"].isna()
+    if not (judged["agrees"] | lacking).all():
         verdict = Verdict.FAILED
     else:
         verdict = Verdict.PASSED if decides.all() and len(judged) else Verdict.UNDECIDED
@@ -204,7 +214,7 @@ def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreeme
     )
     if shown := ", ".join(table.loc[~table["judged"], "counter"]):
         said += f"; not judged, for timing alone decides: {shown}"
-    return Agreement(verdict, table, said)
+    return Agreement(verdict, table, said + _lacking(judged[lacking], "mean"))
 
 
 def by_means(
@@ -243,28 +253,36 @@ def by_means(
     Returns
     -------
     Agreement
-        Its table has, for each counter of both sides, `counter`, `unit`, `runs` (of the kernel),
+        Its table has, for each counter of either side, `counter`, `unit`, `runs` (of the kernel),
         `model_runs`, `model` and `kernel` (means), `ratio` (kernel over model), `low` and `high`
         (95 %), `refuses` (the smallest deviation that would have been refused), `verdict`
-        (a `Verdict`, `told` or `timing`) and `agrees` (false where it failed).
+        (a `Verdict`, `told` or `timing`) and `agrees` (false where it failed). A counter that one
+        side lacks is undecided and does not agree; its `refuses` is missing.
+
+    Raises
+    ------
+    ValueError
+        No counter has a name of `told` or `timing`, or a side lacks the counter `per`.
     """
     sides = [_runs(side, per) for side in (model, kernel)]
-    names = [name for name in sides[1] if name in sides[0] and name != per]
-    units = kernel.drop_duplicates("counter").set_index("counter")["unit"]
-    missing = [name for name in sides[1] if name not in sides[0] and name != per]
-    if missing:
-        raise ValueError(f"the model does not have {', '.join(missing)}")
+    names = _names(*sides, per)
+    units = _units(model, kernel)
+    _known((*told, *timing), names)
     aside = dict.fromkeys(told, "told")
-    for name in set(timing).intersection(names):
-        if any((side[name] != side[name].iloc[0]).any() for side in sides):
+    for name in timing:
+        if any(len(set(_values(side, name))) > 1 for side in sides):
             aside[name] = "timing"
     judged = [name for name in names if name not in aside]
     rows = []
     for name in names:
-        said, measured = (side[name].dropna() for side in sides)
-        found = equivalence.ratio(said, measured)
-        apart = equivalence.ratio(said, measured, 1 - chance / max(1, len(judged)))
-        verdict = aside.get(name) or str(_by_ratio(found, apart, within))
+        said, measured = both = [_values(side, name) for side in sides]
+        if lacking := _one_sided(both):
+            found, verdict = ONE_SIDED, Verdict.UNDECIDED
+        else:
+            found = equivalence.ratio(said, measured)
+            apart = equivalence.ratio(said, measured, 1 - chance / max(1, len(judged)))
+            verdict = _by_ratio(found, apart, within)
+        verdict = aside.get(name) or str(verdict)
         rows.append(
             {
                 "counter": name,
@@ -278,7 +296,7 @@ def by_means(
                 "high": found.high,
                 "refuses": found.refuses,
                 "verdict": verdict,
-                "agrees": verdict != Verdict.FAILED,
+                "agrees": verdict != Verdict.FAILED and not lacking,
             }
         )
     table = pd.DataFrame(rows)
@@ -292,7 +310,8 @@ def by_means(
         sentence += f"; the model was told {', '.join(told_here)}"
     if timed := [name for name in names if aside.get(name) == "timing"]:
         sentence += f"; not judged, for timing alone decides: {', '.join(timed)}"
-    return Agreement(verdict, table, sentence)
+    lacking = table["refuses"].isna() & table["counter"].isin(judged)
+    return Agreement(verdict, table, sentence + _lacking(table[lacking], "kernel"))
 
 
 def anew(
@@ -326,96 +345,58 @@ def _by_ratio(found: equivalence.Ratio, apart: equivalence.Ratio, within: float)
     return Verdict.UNDECIDED if apart.low <= 1 <= apart.high else Verdict.FAILED
 
 
-def quotient(before: list[float], after: list[float]) -> tuple[float, float, float]:
-    """How many times the repeats of one side the other's are, and the range that may be.
-
-    Of all quotients of a repeat and one of the other side, the estimate is the median (Hodges and
-    Lehmann), and the interval has those by which one side could be multiplied without Mann and
-    Whitney's test telling the two apart: at least 95 % confidence, whatever the distribution, if
-    the sides differ by a factor alone.
-
-    Parameters
-    ----------
-    before, after : list of float
-        Independent repeats, 4 or more on either side.
-
-    Returns
-    -------
-    low, estimate, high : float
-    """
-    quotients = sorted(b / a for a in before for b in after)
-    ways = _ways(len(before), len(after))
-    below = np.array(list(accumulate(ways)), float) / sum(ways)
-    place = int(np.searchsorted(below, 0.025, side="right"))
-    if place == 0:
-        raise ValueError("too few repeats for an interval of 95 %: take 4 on either side")
-    return quotients[place - 1], float(np.median(quotients)), quotients[-place]
-
-
-def ratio_interval(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
-    """Between which factors the mean of `after` is of that of `before`, with 95 % confidence.
-
-    By the bootstrap: quantiles of the ratio over samples drawn from the repeats with replacement.
-
-    Parameters
-    ----------
-    before, after : sequence of float
-        Independent repeats; the mean of `before` is not 0.
-
-    Returns
-    -------
-    low, high : float
-    """
-    random = np.random.default_rng(0)
-    means = [
-        random.choice(np.asarray(repeats, float), (RESAMPLES, len(repeats))).mean(axis=1)
-        for repeats in (before, after)
-    ]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = np.nanquantile(means[1] / means[0], [0.025, 0.975])
-    return float(low), float(high)
-
-
-def distance(a: np.ndarray, b: np.ndarray) -> float:
-    """Largest distance of two cumulative distributions (Kolmogorov and Smirnov's statistic).
-
-    Parameters
-    ----------
-    a, b : (n,) arrays
-        How many of either side have each of n values, lowest first.
-    """
-    shares = np.cumsum(a) / np.sum(a), np.cumsum(b) / np.sum(b)
-    return float(np.abs(shares[0] - shares[1]).max())
-
-
-@cache
-def _ways(n: int, m: int) -> list[int]:
-    """By u, orders of n and m values in which u pairs have the one of the n after that of the m.
-
-    The coefficients of Gauss' binomial, the product of (1 - q**(m + i)) / (1 - q**i) for i to n.
-    """
-    ways = [1] + [0] * (n * m)
-    for i in range(1, n + 1):
-        for u in range(n * m, m + i - 1, -1):
-            ways[u] -= ways[u - m - i]
-        for u in range(i, n * m + 1):
-            ways[u] += ways[u - i]
-    return ways
-
-
 def _agrees(
     said: pd.Series, measured: pd.Series, found: equivalence.Ratio, confidence: float
 ) -> bool:
     if np.isnan(found.estimate):
         return bool(said.min() <= measured.max() and measured.min() <= said.max())
-    if said.nunique() == measured.nunique() == 1:
+    if said.nunique() == measured.nunique() == 1 and len(measured) > 1:
         return found == equivalence.EQUAL
     apart = equivalence.ratio(said, measured, confidence)
     return _by_ratio(found, apart, REFUSED) != Verdict.FAILED
 
 
+ONE_SIDED = equivalence.Ratio(np.nan, np.nan, np.nan)
+"""Of a counter that one side lacks."""
+
+
+def _one_sided(sides: Sequence[pd.Series]) -> bool:
+    return not all(map(len, sides))
+
+
+def _values(side: pd.DataFrame, counter: str) -> pd.Series:
+    """A counter's runs; none where the side lacks it."""
+    return side[counter].dropna() if counter in side else pd.Series(dtype=float)
+
+
+def _units(model: pd.DataFrame, kernel: pd.DataFrame) -> pd.Series:
+    return pd.concat([kernel, model]).drop_duplicates("counter").set_index("counter")["unit"]
+
+
+def _names(model: pd.DataFrame, kernel: pd.DataFrame, per: str | None) -> list[str]:
+    """Counters of either side, those of the kernel first, without what others are divided by."""
+    return [name for name in dict.fromkeys([*kernel, *model]) if name != per]
+
+
+def _known(given: Sequence[str], names: Sequence[str]) -> None:
+    """Raise for a name that no counter has: what it was to set aside is judged under another."""
+    if wrong := [name for name in given if name not in set(names)]:
+        raise ValueError(f"no counter is called {', '.join(wrong)}")
+
+
+def _lacking(rows: pd.DataFrame, kernel: str) -> str:
+    """Say which counters one side lacks, where it does; `kernel` is the column with its means."""
+    said = ""
+    for side, column in (("kernel", "model"), ("model", kernel)):
+        if names := ", ".join(rows.loc[rows[column].isna(), "counter"]):
+            said += f"; not compared, for only the {side} has it: {names}"
+    return said
+
+
 def _runs(counters: pd.DataFrame, per: str | None) -> pd.DataFrame:
     runs = counters.pivot_table(index="step", columns="counter", values="value", sort=False)
+    if per is not None:
+        _known((per,), runs.columns)
     return runs.div(runs[per], axis="index") if per else runs
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab import agreement
+from lorelab import equivalence
 from lorelab.counters import table
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
@@ -31,7 +31,7 @@ def test_switches_that_nobody_turned_can_not_be_measured():
             plain, with_series = (
                 r.counters.loc[r.counters["counter"] == counter, "value"].tolist() for r in records_
             )
-            low, _, high = agreement.quotient(plain, with_series)
+            low, _, high = equivalence.quotient(plain, with_series)
             assert 0.9985 < low <= 1 <= high < 1.0015
 
 

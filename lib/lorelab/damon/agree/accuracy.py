@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lorelab import agreement
+from lorelab import equivalence
 from lorelab.agreement import Agreement
 from lorelab.damon.agree.runs import (
     RUNS,
@@ -95,7 +95,7 @@ def compared(params: Accuracy, measured: Record) -> pd.DataFrame:
     -------
     DataFrame
         Figures as `lorelab.agreement.intervals()`, with the `ratio` of the means, and `least` and
-        `most`, between which it is with 95 % confidence (`agreement.ratio_interval`; none with
+        `most`, between which it is with 95 % confidence (`equivalence.ratio_interval`; none with
         fewer than 12 runs, of which the bootstrap would promise too much, or where a mean is 0).
         They agree where that function says so, and nothing shows them more than 5 % apart;
         `within` says where it is shown that they are not.
@@ -145,13 +145,13 @@ def cumulative(both: Sides) -> pd.DataFrame:
 def _distance(kernel: pd.Series, model: list[pd.Series], repeats: int) -> dict[str, float | bool]:
     runs = pd.DataFrame([kernel, *model]).fillna(0).sort_index(axis=1).to_numpy()
     theirs, mine = runs[0], runs[1:]
-    distance = agreement.distance(theirs, mine.sum(axis=0))
+    distance = equivalence.distance(theirs, mine.sum(axis=0))
     random = np.random.default_rng(0)
     by_chance = []
     for _ in range(DRAWS):
         drawn = np.zeros(len(mine), bool)
         drawn[random.permutation(len(mine))[:repeats]] = True
-        by_chance.append(agreement.distance(mine[drawn].sum(axis=0), mine[~drawn].sum(axis=0)))
+        by_chance.append(equivalence.distance(mine[drawn].sum(axis=0), mine[~drawn].sum(axis=0)))
     chance = float(np.quantile(by_chance, 0.95))
     within = bool(distance <= WITHIN)
     agrees = bool(distance <= max(WITHIN, chance))
@@ -163,4 +163,4 @@ def _factor(before: pd.DataFrame, after: pd.DataFrame, counter: str) -> tuple[fl
     runs = [side.loc[side["counter"] == counter, "value"] for side in (before, after)]
     if min(map(len, runs)) < RUNS or min(one.mean() for one in runs) <= 0:
         return np.nan, np.nan
-    return agreement.ratio_interval(*runs)
+    return equivalence.ratio_interval(*runs)

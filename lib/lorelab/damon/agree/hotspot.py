@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from lorelab import agreement
+from lorelab import agreement, equivalence
 from lorelab.agreement import Agreement, Verdict
 from lorelab.damon.agree.runs import TICK_US, alike, anew, judged
 from lorelab.damon.experiments import hotspot
@@ -38,7 +38,7 @@ def compared(params: Hotspot, measured: Record) -> pd.DataFrame:
     -------
     DataFrame
         `kernel` and `model` are medians, `low` and `high` the quotients, kernel over model, that
-        the runs leave open (`agreement.quotient`): they agree unless that leaves 1 out. Windows
+        the runs leave open (`equivalence.quotient`): they agree unless that leaves 1 out. Windows
         must all be cut as the last count of all kdamonds says, and pages out of reach of 32 bits
         drawn with `rand64` only.
     """
@@ -49,7 +49,7 @@ def compared(params: Hotspot, measured: Record) -> pd.DataFrame:
     rows = []
     for counter, unit in DRAWN.items():
         runs, simulated = (list(side.get_group(counter)) for side in (kernel, model))
-        low, _, high = agreement.quotient(simulated, runs)
+        low, _, high = equivalence.quotient(simulated, runs)
         medians = float(np.median(runs)), float(np.median(simulated))
         rows.append((counter, unit, *medians, low, high, low <= 1 <= high))
     names = ["counter", "unit", "kernel", "model", "low", "high", "agrees"]

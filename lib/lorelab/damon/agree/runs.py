@@ -92,7 +92,7 @@ def judged(table: pd.DataFrame, how: str, told: tuple[str, ...] = ()) -> Agreeme
     ----------
     table : DataFrame
         `counter`, `agrees`, and `refuses`: the smallest deviation that would have been refused, at
-        95 %; 0 where both sides have to be the same.
+        95 %; 0 where both sides have to be the same, missing where one side lacks the counter.
     how : str
         When counters agree.
     told : tuple of str
@@ -102,8 +102,16 @@ def judged(table: pd.DataFrame, how: str, told: tuple[str, ...] = ()) -> Agreeme
     -------
     Agreement
         The table with a `verdict`: failed where a counter does not agree, passed where
-        `agreement.REFUSED` would have been refused, undecided where it would not.
+        `agreement.REFUSED` would have been refused, undecided where it would not, or where nothing
+        was compared.
+
+    Raises
+    ------
+    ValueError
+        No counter has a name of `told`.
     """
+    if wrong := set(told) - set(table["counter"]):
+        raise ValueError(f"no counter is called {', '.join(sorted(wrong))}")
     table = table.copy()
     table["verdict"] = [_verdict(row) for row in table.itertuples()]
     table.loc[table["counter"].isin(told), "verdict"] = "told"
@@ -119,6 +127,8 @@ def judged(table: pd.DataFrame, how: str, told: tuple[str, ...] = ()) -> Agreeme
 
 
 def _verdict(row: NamedTuple) -> str:
+    if np.isnan(row.refuses):
+        return str(Verdict.UNDECIDED)
     if not row.agrees:
         return str(Verdict.FAILED)
     return str(Verdict.PASSED if row.refuses <= agreement.REFUSED else Verdict.UNDECIDED)

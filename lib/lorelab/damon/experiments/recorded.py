@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from lorelab import agreement
+from lorelab import equivalence
 from lorelab.damon.agree import follow as agree_follow
 from lorelab.damon.agree import hotspot as agree_hotspot
 from lorelab.damon.agree import runs as agree_runs
@@ -134,7 +134,7 @@ def sides(params: Hotspot) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def slower(off: pd.DataFrame, on: pd.DataFrame) -> tuple[float, float, float]:
     """How many times the waits of `on` those of `off` are: low, estimate, high (`quotient`)."""
-    return agreement.quotient(asked.waited(on), asked.waited(off))
+    return equivalence.quotient(asked.waited(on), asked.waited(off))
 
 
 def compared(found: dict[tuple[str, str], tuple], names: list[str]) -> pd.DataFrame:

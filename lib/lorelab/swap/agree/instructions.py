@@ -5,7 +5,8 @@ There is no model of it.
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, anew, quotient
+from lorelab.agreement import Agreement, anew
+from lorelab.equivalence import quotient
 from lorelab.lab.records import Record
 from lorelab.swap.params import Instructions
 
@@ -26,7 +27,7 @@ def more(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By counter, `low`, `estimate` and `high` as `lorelab.agreement.quotient` has them.
+        By counter, `low`, `estimate` and `high` as `lorelab.equivalence.quotient` has them.
     """
 
     def repeats(side: pd.DataFrame, name: str) -> list[float]:
