@@ -16,9 +16,11 @@ from lorelab.agreement import (
     by_means,
     equal,
     intervals,
+    without,
 )
 from lorelab.counters import table
 from lorelab.equivalence import _ways, distance, quotient, ratio_interval
+from lorelab.errors import NoModel
 
 
 def test_ways_are_those_of_all_orders():
@@ -262,3 +264,23 @@ def test_one_run_of_a_kernel_against_a_model_without_scatter_decides_nothing():
     """The interval would have no width, and one measurement would pass at 95 %."""
     held = [by_means(repeated(a=[100, 100]), repeated(a=[value])) for value in (100, 101, 109)]
     assert [one.verdict for one in held] == ["passed", "undecided", "undecided"]
+
+
+@pytest.mark.parametrize(
+    "judge", [equal, by_means, lambda *sides: intervals(*sides, "a")], ids=["eq", "means", "in"]
+)
+def test_a_kernel_of_another_release_is_compared_with_nothing(judge):
+    model = repeated(a=[1, 2])
+    kernel = model.assign(variant="v7.4")
+    with pytest.raises(NoModel, match=r"the kernel is v7\.4, and the model is of v: nothing is"):
+        judge(model, kernel)
+
+
+def test_what_one_side_cannot_have_is_named():
+    model, kernel = repeated(a=[1], b=[2]), repeated(a=[1], c=[3])
+    found = without(("b", "c"), model, kernel)
+    assert [side["counter"].tolist() for side in found] == [["a"], ["a"]]
+    with pytest.raises(ValueError, match="both sides have a"):
+        without(("a",), model, kernel)
+    with pytest.raises(ValueError, match="no counter is called d"):
+        without(("b", "d"), model, kernel)

@@ -1,6 +1,6 @@
 """How far apart a model run and a kernel run of the same experiment are, and what that means."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lorelab import equivalence
+from lorelab.errors import NoModel
 
 REFUSED = 0.10
 """Deviation that a judgement has to refuse before what it lets pass has passed."""
@@ -82,7 +83,13 @@ def compare(model: pd.DataFrame, kernel: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         `KEY`, `model`, `kernel` and `difference` (model minus kernel); a step or counter that
         only one side has shows as a missing value.
+
+    Raises
+    ------
+    NoModel
+        The model is of another variant.
     """
+    _check_variants(model, kernel)
     joined = (
         model[[*KEY, "value"]]
         .rename(columns={"value": "model"})
@@ -149,9 +156,12 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
 
     Raises
     ------
+    NoModel
+        The model is of another variant.
     ValueError
         A side lacks the counter `per`.
     """
+    _check_variants(model, kernel)
     said, measured = _runs(model, per), _runs(kernel, per)
     units = _units(model, kernel)
     rows = []
@@ -261,9 +271,12 @@ def by_means(
 
     Raises
     ------
+    NoModel
+        The model is of another variant.
     ValueError
         No counter has a name of `told` or `timing`, or a side lacks the counter `per`.
     """
+    _check_variants(model, kernel)
     sides = [_runs(side, per) for side in (model, kernel)]
     names = _names(*sides, per)
     units = _units(model, kernel)
@@ -314,6 +327,23 @@ def by_means(
     return Agreement(verdict, table, sentence + _lacking(table[lacking], "kernel"))
 
 
+def without(
+    names: Sequence[str], model: pd.DataFrame, kernel: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Both sides without counters that one of them cannot have.
+
+    Raises
+    ------
+    ValueError
+        No counter has one of `names`, or both sides have it.
+    """
+    has = [set(side["counter"]) for side in (model, kernel)]
+    _known(names, has[0] | has[1])
+    if both := [name for name in names if name in has[0] & has[1]]:
+        raise ValueError(f"both sides have {', '.join(both)}")
+    return tuple(side[~side["counter"].isin(names)] for side in (model, kernel))
+
+
 def anew(
     recorded: pd.DataFrame,
     measured: pd.DataFrame,
@@ -356,6 +386,16 @@ def _agrees(
     return _by_ratio(found, apart, REFUSED) != Verdict.FAILED
 
 
+def _check_variants(model: pd.DataFrame, kernel: pd.DataFrame) -> None:
+    """Raise NoModel for a kernel, such as one of a reader, that is none of what was modelled."""
+    said, measured = (sorted(set(side["variant"])) for side in (model, kernel))
+    if said and measured and set(said).isdisjoint(measured):
+        names = ", ".join(measured), ", ".join(said)
+        raise NoModel(
+            "the kernel is {}, and the model is of {}: nothing is compared".format(*names)
+        )
+
+
 ONE_SIDED = equivalence.Ratio(np.nan, np.nan, np.nan)
 """Of a counter that one side lacks."""
 
@@ -378,7 +418,7 @@ def _names(model: pd.DataFrame, kernel: pd.DataFrame, per: str | None) -> list[s
     return [name for name in dict.fromkeys([*kernel, *model]) if name != per]
 
 
-def _known(given: Sequence[str], names: Sequence[str]) -> None:
+def _known(given: Sequence[str], names: Collection[str]) -> None:
     """Raise for a name that no counter has: what it was to set aside is judged under another."""
     if wrong := [name for name in given if name not in set(names)]:
         raise ValueError(f"no counter is called {', '.join(wrong)}")

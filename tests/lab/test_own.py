@@ -3,8 +3,10 @@
 import importlib
 import lzma
 
+import pandas as pd
 import pytest
 
+from lorelab.counters import table
 from lorelab.errors import BadInput
 from lorelab.lab import boot, cache, needs, own
 from tests import MAY_SKIP
@@ -171,3 +173,21 @@ def test_a_kernel_with_modules_boots_off_disks(laboratory, tmp_path):
 )
 def test_a_debian_kernel_names_its_package(banner, package):
     assert own.debian_package(banner) == package
+
+
+@pytest.mark.parametrize(
+    ("variant", "release", "is_"),
+    [
+        ("v6.12", "7.4.1+deb14-amd64", "v7.4"),
+        ("v6.12", "6.12.9", "v6.12"),
+        ("v7.3", "7.30.0-rc1", "v7.30"),
+        ("chris-v3", "6.9.0", "chris-v3"),
+        ("damon", "7.4.1", "damon"),
+    ],
+)
+def test_rows_of_a_readers_kernel_carry_its_release(variant, release, is_):
+    """An experiment calls its rows v6.12, whatever it ran on."""
+    counters = table("a/b", variant, "kernel", {"it": ("1", [1, 2])})
+    found = own.of_release(counters, release)
+    assert found["variant"].tolist() == [is_] * 2
+    pd.testing.assert_frame_equal(found.drop(columns="variant"), counters.drop(columns="variant"))

@@ -9,6 +9,7 @@ import lzma
 import re
 from pathlib import Path
 
+import pandas as pd
 from virtme import mkinitramfs, modfinder
 
 from lorelab.errors import BadInput
@@ -82,6 +83,17 @@ def debian_package(banner: str) -> tuple[str, str] | tuple[None, None]:
     """Name and version of the Debian package that an image came from, if its banner says so."""
     found = re.match(r"(\S+) .* Debian (\S+) \(", banner)
     return (f"linux-image-{found[1]}", found[2]) if found else (None, None)
+
+
+def of_release(counters: pd.DataFrame, release: str) -> pd.DataFrame:
+    """Counters of a reader's kernel, whose variant is its release where an experiment has one.
+
+    An experiment names its rows after the release that it was written for, such as `v6.12`, and
+    cannot know what it was run on. A variant of another name is what the reader says it is.
+    """
+    label = "v{}.{}".format(*re.match(r"(\d+)\.(\d+)", release).groups())
+    released = counters["variant"].str.fullmatch(r"v\d+\.\d+")
+    return counters.assign(variant=counters["variant"].mask(released, label))
 
 
 def command(

@@ -49,8 +49,11 @@ class Measured(NamedTuple):
             Experiment as `design/experiment`.
         params : Params
         counters : DataFrame
-            See `lorelab.counters`.
+            See `lorelab.counters`; those of a reader's kernel get the variant of its release.
         """
+        kernel = self.source["kernel"]
+        if kernel.digest is None:
+            counters = own.of_release(counters, kernel.release)
         given = params.model_dump(mode="json")
         provenance = Provenance(experiment=name, params=given, run_in_boot=run, **self.source)
         return Record(counters, provenance, self.asked)

@@ -17,7 +17,9 @@ from lorelab.damon.kernel.follow import NAME, Given
 from lorelab.damon.model import kdamond, state
 from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
 from lorelab.damon.params import Masim
+from lorelab.errors import NoModel
 from lorelab.lab.records import Record, load
+from lorelab.params import label
 
 
 def agree(params: Masim, record: Record) -> Agreement:
@@ -30,7 +32,18 @@ def compared(params: Masim, measured: Record) -> pd.DataFrame:
     """Windows in which every region of model and kernel is the same in start, end, count, age.
 
     Of 7.3, too, those in which every address that was sampled is the same.
+
+    Raises
+    ------
+    NoModel
+        The kernel is of another release than the variant.
     """
+    variants = set(measured.counters["variant"])
+    if variants != {label(params.variant)}:
+        raise NoModel(
+            f"the kernel is {', '.join(sorted(variants))}, and the model is of "
+            f"{label(params.variant)}: nothing is compared"
+        )
     found = followed(params, follow.unpack(measured.counters, params)).windows
     names = {"windows": "equal"}
     if params.variant.traits.v7_3:
