@@ -114,7 +114,11 @@ class Monitoring(Params):
         0, "pages that the TLB holds; 0: as if flushed with each clear", "pages", ge=0, le=2**20
     )
     switch_us: int = param(
-        0, "time between flushes of the TLB by a context switch; 0: never", "us", ge=0
+        0,
+        "time between flushes of the TLB by a context switch; 0: never",
+        "us",
+        ge=0,
+        le=3_600_000_000,
     )
     seed: int = param(1, "seed of kdamond's random numbers and of the program's", ge=0, lt=2**64)
 
@@ -183,7 +187,7 @@ class Hotspot(Monitoring):
     """`damon/hotspot`: a small hot range in the middle of a large cold one."""
 
     mib: int = param(1024, "address space of the program", "MiB", ge=1, le=2**20)
-    hot_kib: int = param(4096, "size of the hot range", "KiB", ge=4, multiple_of=4)
+    hot_kib: int = param(4096, "size of the hot range", "KiB", ge=4, le=2**30, multiple_of=4)
     runs: int = param(100, "runs, with seeds from `seed` on", "runs", ge=1, le=100_000)
     windows: int = param(300, "windows of a run", "windows", ge=1, le=100_000)
     own: bool = param(False, "the process touches its own code, stack and data, as any does")
@@ -192,17 +196,20 @@ class Hotspot(Monitoring):
     )
 
 
-class Schemes(Masim):
-    """`damon/schemes`: a program monitored, and schemes applied to what is found."""
+class WithSchemes(Masim):
+    """A program monitored, and schemes applied to what is found."""
 
     schemes: str = param(
         "prcl", "ethp, prcl, or schemes in the thread's notation, separated by semicolons"
     )
     quota_mib: int = param(
-        0, "memory a scheme may be applied to in a charge window; 0: no quota", "MiB", ge=0
+        0,
+        "memory a scheme may be applied to in a charge window; 0: no quota",
+        "MiB",
+        ge=0,
+        le=2**20,
     )
-    quota_ms: int = param(1000, "charge window of the quota", "ms", ge=1)
-    runs: int = param(6, "runs, with seeds from `seed` on", "runs", ge=1, le=100)
+    quota_ms: int = param(1000, "charge window of the quota", "ms", ge=1, le=3_600_000)
 
     @model_validator(mode="after")
     def _listed(self) -> Self:
@@ -211,8 +218,16 @@ class Schemes(Masim):
         return self
 
 
-class FollowedSchemes(Schemes):
-    """`damon/schemes-followed`: the same, and what only a kernel's own figures can drive."""
+class Schemes(WithSchemes):
+    """`damon/schemes`: several runs of it."""
+
+    runs: int = param(6, "runs, with seeds from `seed` on", "runs", ge=1, le=100)
+
+
+class FollowedSchemes(WithSchemes):
+    """`damon/schemes-followed`: one run, and what only a kernel's own figures can drive."""
+
+    retired: ClassVar[frozenset[str]] = WithSchemes.retired | {"runs"}
 
     goal_percent: int = param(
         0, "of its goal, what a quota is told that it reaches; 0: no goal", "%", ge=0, le=1000

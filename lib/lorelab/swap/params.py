@@ -206,7 +206,11 @@ class AllocatorTest(Params):
     rotational: bool = param(False, "a rotational device: no clusters, so no order above 0")
     cpus: int = param(1, "CPUs of the machine; the test starts on the first", "CPUs", ge=1, le=64)
     move_every: int = param(
-        0, "calls of rand() after which the test moves to the next CPU; 0: never", "calls", ge=0
+        0,
+        "calls of rand() after which the test moves to the next CPU; 0: never",
+        "calls",
+        ge=0,
+        le=2**31 - 1,
     )
     tails_reversed: bool = param(
         False,
@@ -254,7 +258,11 @@ class Switches(ShortTest):
     large_swapin: bool = param(False, "in all settings: swap in a whole mTHP, as booted")
     cpus: int = param(1, "CPUs of the machine; the test starts on the first", "CPUs", ge=1, le=64)
     move_every: int = param(
-        0, "calls of rand() after which the test moves to the next CPU; 0: never", "calls", ge=0
+        0,
+        "calls of rand() after which the test moves to the next CPU; 0: never",
+        "calls",
+        ge=0,
+        le=2**31 - 1,
     )
 
 

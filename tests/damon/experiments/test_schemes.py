@@ -109,3 +109,9 @@ def test_monitoring_may_lead_the_program(small):
     assert abs(len(alone) - len(led)) <= 1
     assert led["scheme0_nr_tried"].iloc[0] > alone["scheme0_nr_tried"].iloc[0] == 0
     assert led["resident"].iloc[0] > 0
+
+
+@pytest.mark.parametrize("aggr_us", [2_000_000_000, 3_600_000_000])
+def test_a_window_longer_than_the_program_is_refused(aggr_us):
+    with pytest.raises(BadInput, match=f"aggr_us={aggr_us}: no window ends in the .* s that"):
+        schemes.simulate(Schemes(aggr_us=aggr_us))

@@ -5,7 +5,7 @@ import pytest
 from lorelab.damon.experiments import truth
 from lorelab.damon.kernel import boot
 from lorelab.damon.kernel import masim as kernel_masim
-from lorelab.damon.params import Accuracy, Masim, Schemes, Speeds, Variant
+from lorelab.damon.params import Accuracy, FollowedSchemes, Masim, Schemes, Speeds, Variant
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import configuration
 from lorelab.errors import BadInput
@@ -13,7 +13,8 @@ from tests.damon.logged import LOG_STARTS, MAX_REGIONS, Logged, played
 
 
 @pytest.mark.parametrize(
-    ("params", "there"), [(Masim(), 1), (Masim(fresh=True), 2), (Schemes(), 0)]
+    ("params", "there"),
+    [(Masim(), 1), (Masim(fresh=True), 2), (Schemes(), 0), (FollowedSchemes(), 0)],
 )
 def test_the_guest_is_told_when_memory_comes(params, there):
     text = boot.program(configuration(params.model_copy(update={"fresh": False})), params)

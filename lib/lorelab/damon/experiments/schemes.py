@@ -19,7 +19,8 @@ from lorelab.damon.model.damos import Action
 from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.model.memory import HUGE, RESIDENT, SWAPPED, Pages
 from lorelab.damon.model.state import SCHEME, Damon
-from lorelab.damon.params import ALONE, Schemes, Speeds, runs
+from lorelab.damon.params import ALONE, Schemes, Speeds, WithSchemes, runs
+from lorelab.damon.workload import masim
 from lorelab.damon.workload.masim import VVAR
 from lorelab.damon.workload.setup import configuration, context, memory
 from lorelab.errors import BadInput
@@ -63,14 +64,14 @@ def _bounds(pair: list[str], units: dict[str, int], most: int, where: str, what:
     return low, high
 
 
-def parse(text: str, params: Schemes) -> np.ndarray:
+def parse(text: str, params: WithSchemes) -> np.ndarray:
     """Read schemes in the notation of the thread.
 
     Parameters
     ----------
     text : str
         A scheme a line, or several separated by semicolons; # begins a comment.
-    params : Schemes
+    params : WithSchemes
         For the intervals that turn percent and seconds into counts, and for the quota.
 
     Returns
@@ -123,7 +124,15 @@ def simulate(params: Schemes, speeds: Speeds = ALONE) -> pd.DataFrame:
         A step a run: bytes of the program's regions, and of those resident (mean over windows),
         swapped and mapped huge (at the end); pages out, refaults, huge faults, collapses, split
         PMDs; of each scheme its statistics; windows, and regions (mean over windows).
+
+    Raises
+    ------
+    BadInput
+        No window ends while the program runs.
     """
+    length = masim.seconds(configuration(params))
+    if params.aggr_us >= length * 1e6:
+        raise BadInput(f"aggr_us={params.aggr_us}: {_too_long(length)}")
     found: dict[str, tuple[str, list[float]]] = {}
     for each in runs(params):
         memory = float(sum(configuration(each).regions.values()))
@@ -133,6 +142,10 @@ def simulate(params: Schemes, speeds: Speeds = ALONE) -> pd.DataFrame:
         for ctx, pages, nr in _windows(each, speeds):
             said.append(_state(ctx, pages))
             regions.append(nr)
+        if not said:
+            raise BadInput(
+                f"aggr_us={params.aggr_us} sample_us={params.sample_us}: {_too_long(length)}"
+            )
         found.setdefault("windows", ("windows", []))[1].append(len(regions))
         found.setdefault("nr_regions_mean", ("regions", []))[1].append(float(np.mean(regions)))
         resident = float(np.mean([one["resident"][1] for one in said]))
@@ -141,6 +154,10 @@ def simulate(params: Schemes, speeds: Speeds = ALONE) -> pd.DataFrame:
             if name != "resident":
                 found.setdefault(name, (unit, []))[1].append(value)
     return counters.table("damon/schemes", label(params.variant), "model", found)
+
+
+def _too_long(length: float) -> str:
+    return f"no window ends in the {length:g} s that the program runs; take a shorter one"
 
 
 def history(params: Schemes, speeds: Speeds = ALONE) -> pd.DataFrame:

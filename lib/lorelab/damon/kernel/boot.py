@@ -23,7 +23,7 @@ import numpy as np
 from lorelab.damon.experiments.truth import Told, Window, spans
 from lorelab.damon.model.memory import BATCH
 from lorelab.damon.model.state import SNAPSHOT
-from lorelab.damon.params import Accuracy, Masim, Monitoring, Schemes, Speeds, Variant
+from lorelab.damon.params import Accuracy, Masim, Monitoring, Schemes, Speeds, Variant, WithSchemes
 from lorelab.damon.workload import masim, setup
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
@@ -200,7 +200,7 @@ def program(config: masim.Config, params: Monitoring) -> str:
     """Standard input of lib/kernel/damon/guest/masim.c."""
     names = list(config.regions)
     # Schemes are about pages that are not there yet, too.
-    there = 0 if isinstance(params, Schemes) else 2 if setup.fresh(params) else 1
+    there = 0 if isinstance(params, WithSchemes) else 2 if setup.fresh(params) else 1
     lines = [f"{params.switch_us} {params.seed} {there}", str(len(names))]
     lines += [str(size) for size in config.regions.values()]
     lines.append(str(len(config.phases)))

@@ -22,7 +22,7 @@ from lorelab.swap.model.state import (
     Swap,
 )
 from lorelab.swap.params import Mixed, Variant, order_weights
-from lorelab.swap.workload.load import TOTALS, Load, mean_pages, run, start
+from lorelab.swap.workload.load import COUNTED, Load, mean_pages, run, start
 
 NAME = "swap/mixed"
 
@@ -188,7 +188,7 @@ def late(
 
 
 def _readings(si: Swap, load: Load) -> dict[str, np.ndarray]:
-    read = {name: load.totals[name][0].astype(np.int64) for name in TOTALS.names[5:]}
+    read = {name: load.totals[name][0].astype(np.int64) for name in COUNTED}
     for name in ("swpout", "fallback"):
         read[name] = getattr(load, name).astype(np.int64)
     for name in ("scanned", "visited"):

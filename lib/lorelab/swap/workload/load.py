@@ -44,26 +44,24 @@ BUCKETS = 1 << 22
 ORDER, TASK, MIGRATE, CPU, PAGED, PAGE = (U(i) for i in range(6))
 NUMBERS = U(1024)
 
-TOTALS = np.dtype(
-    [
-        (name, "u8")
-        for name in (
-            "seed",
-            "migration",  # of 2^32
-            "paged",  # of 2^32
-            "width",  # ticks a bucket
-            "now",  # ticks since the device was filled
-            "folios",  # drawn so far
-            "held",  # slots that folios hold
-            "written",  # slots given to folios so far
-            "freed",
-            "failed",  # pages that got no slot
-            "runs",  # rows of slots that one task wrote in one go
-            "copied",  # slots that the device had to move before writing
-            "free_at_enospc",  # slots no folio held when order 0 first failed
-        )
-    ]
+SETTINGS = (
+    "seed",
+    "migration",  # of 2^32
+    "paged",  # of 2^32
+    "width",  # ticks a bucket
+    "now",  # ticks since the device was filled
 )
+COUNTED = (
+    "folios",  # drawn so far
+    "held",  # slots that folios hold
+    "written",  # slots given to folios so far
+    "freed",
+    "failed",  # pages that got no slot
+    "runs",  # rows of slots that one task wrote in one go
+    "copied",  # slots that the device had to move before writing
+    "free_at_enospc",  # slots no folio held when order 0 first failed
+)
+TOTALS = np.dtype([(name, "u8") for name in (*SETTINGS, *COUNTED)])
 BLOCK = np.dtype([("held", "u2"), ("pointer", "u2")])
 
 
