@@ -5,12 +5,23 @@ import pandas as pd
 
 from lorelab.agreement import Agreement, Verdict
 from lorelab.lab.records import Record
-from lorelab.vmalock.model.follow import NAMES, OPEN, OTHER, SAME, follow
+from lorelab.vmalock.model.follow import GIVEN, NAMES, OPEN, OTHER, SAME, UNORDERED, follow
 from lorelab.vmalock.params import Followed
+
+WORDS = {
+    int(SAME): "same",
+    int(OPEN): "open",
+    int(UNORDERED): "unordered",
+    int(GIVEN): "given",
+    int(OTHER): "other",
+}
+"""What came of a step (see `lorelab.vmalock.model.follow`)."""
+SPLIT = 0.05
+"""Part of the compared steps that may have two right answers before a run is undecided."""
 
 
 def followed(log: pd.DataFrame, received: int = 0) -> tuple[pd.DataFrame, int]:
-    """The log with what the model says, as columns `model` and `judged` (same, open, other).
+    """The log with what the model says, as columns `model` and `judged` (`WORDS`).
 
     Parameters
     ----------
@@ -31,42 +42,35 @@ def followed(log: pd.DataFrame, received: int = 0) -> tuple[pd.DataFrame, int]:
     vmas = np.zeros((int(log["vma"].max()) + 1, 4), np.uint64)
     tasks = np.zeros((int(log["task"].max()) + 1, 3), np.uint64)
     between = follow(event, *columns, np.uint64(received), said, judged, vmas, tasks)
-    words = {int(SAME): "same", int(OPEN): "open", int(OTHER): "other"}
-    told = log.assign(model=np.array(NAMES)[said], judged=pd.Series(judged).map(words).to_numpy())
+    told = log.assign(model=np.array(NAMES)[said], judged=pd.Series(judged).map(WORDS).to_numpy())
     return told, int(between)
 
 
 def agree(params: Followed, record: Record) -> Agreement:
-    """Every step has to be the model's; open ones may be few."""
+    """Every step that is compared has to be the model's; few may have two right answers."""
     return judge(*followed(record.counters))
 
 
 def judge(told: pd.DataFrame, between: int) -> Agreement:
     """The same of a log that the model has gone through."""
-    rows = []
-    for event, steps in told.groupby("event", sort=False):
-        judged = steps["judged"].value_counts()
-        rows.append(
-            {
-                "counter": event,
-                "unit": "steps",
-                "steps": len(steps),
-                "same": int(judged.get("same", 0)),
-                "open": int(judged.get("open", 0)),
-                "agrees": bool((steps["judged"] != "other").all()),
-            }
-        )
-    table = pd.DataFrame(rows)
-    other, left_open = int((told["judged"] == "other").sum()), int(table["open"].sum())
-    same = int(table["same"].sum())
+    counted = pd.crosstab(told["event"], told["judged"])
+    counted = counted.reindex(told["event"].unique()).reindex(columns=WORDS.values(), fill_value=0)
+    steps = counted.sum(axis=1).rename("steps")
+    table = pd.concat([steps, counted], axis=1).rename_axis("counter").reset_index()
+    table.insert(1, "unit", "steps")
+    table["agrees"] = table.pop("other") == 0
+    total = counted.sum()
+    compared = len(told) - total["given"]
     verdict = Verdict.PASSED
-    if other:
+    if total["other"]:
         verdict = Verdict.FAILED
-    elif left_open > 0.05 * len(told):
+    elif total["open"] + total["unordered"] > SPLIT * compared:
         verdict = Verdict.UNDECIDED
     judged = (
-        f"step by step, in the order of the kernel's log: {same} of {len(told)} are the model's, "
-        f"{other} are not, {left_open} have two right answers; {between} read the mm's sequence "
-        "in the moment that the log leaves open"
+        f"step by step, in the order of the kernel's log: of {len(told)} steps {compared} are "
+        f"compared and {total['given']} given; of those compared {total['same']} are the model's, "
+        f"{total['other']} are not, {total['open']} have two right answers, and "
+        f"{total['unordered']} have two because the log does not order their read of the mm's "
+        f"sequence; {between} read it in the moment that the log leaves open"
     )
     return Agreement(verdict, table, judged)

@@ -35,13 +35,14 @@ def followed() -> pd.DataFrame:
     -------
     DataFrame
         A row a run: what ran, and its steps: all, those that are the model's (`same`), those with
-        two right answers (`open`), and the verdict.
+        two right answers (`open`, and `unordered` where the log does not say what a check read),
+        those that are not compared (`given`), and the verdict.
     """
     rows = []
     for name, model in LOGGED.items():
         for params in records.recorded(name, model):
             found = experiment(name).agree(params, _record(name, params))
-            sums = found.table[["steps", "same", "open"]].sum().to_dict()
+            sums = found.table[["steps", "same", "open", "unordered", "given"]].sum().to_dict()
             rows.append({"runs": _runs(params), **sums, "verdict": str(found.verdict)})
     return pd.DataFrame(rows)
 

@@ -7,13 +7,23 @@ marked it before, or waits; which way each fault and each receive then goes, and
 readers of mmap_lock and its writer keep each other out, and that who marks is its writer. The
 kernel's own answer is held against it, step by step.
 
-Three things it does not say. A fault that has to wait for a page of a file drops its VMA's lock
-where nothing is logged, and says only that it starts again. A writer that waits for readers joins
-the queue of the VMA's rwsem a moment after it said so; until then a reader may still come in, and
-the first one that does not tells that the writer has. And
-mmap_lock counts its sequence up just before or after the step that says so, so that a reader in
-between reads the other number. Where either answer is right, the kernel's is taken, and the step is
-counted as open.
+What it does not say:
+
+- In which order steps come, whose they are and which VMA they are about; whether a fault finds a
+  VMA (`no_vma`), finds it detached or elsewhere (`detached`, `range`), and whether a trylock of
+  mmap_lock fails (`mmap_try`). Such steps are given, and nothing of them is compared but the mm's
+  sequence.
+- A fault that has to wait for a page of a file drops its VMA's lock where nothing is logged, and
+  says only that it starts again. A writer that waits for readers joins the queue of the VMA's rwsem
+  a moment after it said so; until then a reader may still come in, and the first one that does not
+  tells that the writer has. Where either answer is right, the kernel's is taken, and the step is
+  counted as open.
+- mmap_lock counts its sequence up just before or after the step that says so, outside of the log's
+  lock. And a reader's step reads it twice: `vma_start_read()` for its check, and then the log for
+  its entry. Where it is counted up between these two, the check has found the VMA marked and the
+  entry has the next number. So the first step that shows a writer's end to another thread may have
+  found the VMAs of that writer marked, or not. Nothing orders the two: such a step is counted as
+  unordered, at most one for each end of a writer.
 """
 
 from lorelab.numerics import ONE, TWO, ZERO, U, njit
@@ -49,12 +59,14 @@ NAMES = (
 ) = (U(n) for n in range(len(NAMES)))
 
 SEQUENCE = U(0xFFFFFFFF)
-SAME, OPEN, OTHER = U(0), U(1), U(2)
-"""What came of a step: as the model says, one of two answers that are right, or another one."""
+SAME, OPEN, UNORDERED, GIVEN, OTHER = (U(n) for n in range(5))
+"""What came of a step: as the model says; one of two answers that are right, because of a queue or
+because the log does not order it; taken from the kernel; or another one than the model's."""
 
 # where a thread is in its fault or receive
 OUTSIDE, REFUSED, INSIDE, LEFT, FAILED_TRY, WANTS = (U(n) for n in range(6))
-RECEIVES, TURNED_AWAY, ELSEWHERE = (U(n) for n in range(6, 9))
+RECEIVES, TURNED_AWAY, ELSEWHERE, GONE = (U(n) for n in range(6, 10))
+NOBODY = U(0xFFFFFFFFFFFFFFFF)
 # what it has of mmap_lock
 NOTHING, SHARED, ALONE = (U(n) for n in range(3))
 
@@ -82,7 +94,8 @@ def follow(event, task, vma, vm_lock_seq, mm_lock_seq, received, said, judged, v
     received : uint64
         The VMA that TCP is received in, where no page faults; 0 for none.
     said, judged : ndarray of uint64
-        Filled in: the event that the model has there, and `SAME`, `OPEN` or `OTHER`.
+        Filled in: the event that the model has there, and `SAME`, `OPEN`, `UNORDERED`, `GIVEN` or
+        `OTHER`.
     vmas, tasks : ndarray of shape (number, 4) and (number, 3), uint64, zeroed
         State: of a VMA whether it was seen, its sequence, its readers, and whether a writer waits
         for them (1, or 2 once it is in the queue); of a task where it is in its fault, the VMA that
@@ -95,6 +108,7 @@ def follow(event, task, vma, vm_lock_seq, mm_lock_seq, received, said, judged, v
     """
     seq = mm_lock_seq[0]
     ended = False
+    ender = NOBODY
     between = 0
     readers = writers = ZERO
     for n in range(len(event)):
@@ -102,6 +116,7 @@ def follow(event, task, vma, vm_lock_seq, mm_lock_seq, received, said, judged, v
         here, at = vmas[which], tasks[who, 0]
         ends = what in (MMAP_WRITE_END, DOWNGRADE)
         legal = True
+        before = seq
         # the mm's sequence, as the writers' steps have it
         if ended:
             if read == seq:
@@ -114,8 +129,10 @@ def follow(event, task, vma, vm_lock_seq, mm_lock_seq, received, said, judged, v
             if what != MMAP_WRITE:
                 between += 1
             seq = read
+        # the check of a reader's step may have read what the mm's sequence was before
+        unordered = seq != before and here[1] == before and who != ender
         if ends:
-            ended = True
+            ended, ender = True, who
         if which != ZERO and here[0] == ZERO:
             # its first step: what happened to it before the log began is taken from there
             here[0], here[1] = ONE, vm_lock_seq[n]
@@ -123,8 +140,11 @@ def follow(event, task, vma, vm_lock_seq, mm_lock_seq, received, said, judged, v
                 here[1] = seq + ONE  # it was anything but what it is marked with
         answer, is_open = what, False
         owed = due(at)
+        given = owed == NO_VMA and what in (NO_VMA, RANGE, DETACHED, MMAP_TRY, MMAP_READ_END)
+        either = False
         if what in (EARLY, TRYLOCK, LATE, LOCKED):
-            if here[1] == seq:
+            either = unordered
+            if here[1] == seq or (unordered and what == EARLY):
                 answer = EARLY
             elif here[3] != ZERO:
                 answer, is_open = TRYLOCK, here[3] == ONE
@@ -145,12 +165,15 @@ def follow(event, task, vma, vm_lock_seq, mm_lock_seq, received, said, judged, v
         elif what == RANGE:
             tasks[who, 0] = ELSEWHERE  # unlocks it and is refused
         elif what == DETACHED:
-            tasks[who, 0] = OUTSIDE  # unlocks it and begins anew
+            tasks[who, 0] = GONE  # unlocks it and begins anew
         elif what == UNLOCKED:
-            here[2] -= ONE
+            inside = at in (INSIDE, FAILED_TRY, RECEIVES, ELSEWHERE, GONE)
+            legal &= inside and tasks[who, 1] == which
+            if here[2] != ZERO:
+                here[2] -= ONE
             if at == INSIDE:
                 tasks[who, 0] = LEFT
-            elif at == RECEIVES:
+            elif at in (RECEIVES, GONE):
                 tasks[who, 0] = OUTSIDE
             elif at == ELSEWHERE:
                 tasks[who, 0] = TURNED_AWAY if which == received else REFUSED
@@ -176,6 +199,8 @@ def follow(event, task, vma, vm_lock_seq, mm_lock_seq, received, said, judged, v
         elif what in (DONE, RETRY, MMAP):
             if at in (LEFT, INSIDE):
                 answer = DONE
+            # with path=mmap a fault goes there at once, which the log does not say
+            given = what == MMAP and at == OUTSIDE
             tasks[who, 0] = WANTS if what == MMAP else OUTSIDE
             if what == RETRY:
                 answer = RETRY if at in (FAILED_TRY, INSIDE) else DONE
@@ -208,5 +233,12 @@ def follow(event, task, vma, vm_lock_seq, mm_lock_seq, received, said, judged, v
         if owed != NO_VMA and what != owed and not (at == WANTS and what in (MMAP_TRY, MMAP_WRITE)):
             answer = owed
         said[n] = answer
-        judged[n] = OTHER if answer != what or not legal else (OPEN if is_open else SAME)
+        if answer != what or not legal:
+            judged[n] = OTHER
+        elif either:
+            judged[n] = UNORDERED
+        elif is_open:
+            judged[n] = OPEN
+        else:
+            judged[n] = GIVEN if given else SAME
     return between
