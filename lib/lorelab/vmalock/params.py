@@ -1,9 +1,10 @@
 """Variants of the lock that a page fault takes, and the parameters of the vmalock experiments."""
 
+import re
 from enum import IntEnum
 from typing import Literal, NamedTuple
 
-from lorelab.params import Params, by_label, param
+from lorelab.params import Params, by_label, label, param
 
 
 class Variant(IntEnum):
@@ -33,29 +34,67 @@ class Variant(IntEnum):
 class Traits(NamedTuple):
     """What a variant can do; the one place that tells variants apart."""
 
-    vma_read_lock: bool
-    """A fault locks its VMA."""
-    sequences: bool
+    speculative: bool = False
+    """A fault takes no lock, and looks at the mm's sequence again before it ends."""
+    range_lock: bool = False
+    """Faults and writers lock ranges of addresses, in a tree under a spinlock."""
+    vma_read_lock: bool = False
+    """A fault locks its VMA, and a writer each VMA that it changes."""
+    sequences: bool = False
     """A writer marks VMAs by a sequence, and unmarks all by counting the mm's up."""
-    seqcount: bool
-    """The mm's sequence is counted up where mmap_lock is taken for writing, too."""
-    refcount: bool
+    seqcount: bool = False
+    """The mm's sequence is odd while a writer holds mmap_lock: it is counted up where that is taken
+    for writing, and where it is let go."""
+    refcount: bool = False
     """Readers of a VMA are counted in `vm_refcnt`, which is 0 when the VMA is detached."""
-    typesafe: bool
+    typesafe: bool = False
     """A freed VMA may be used anew at once (SLAB_TYPESAFE_BY_RCU), without a grace period."""
-    anon_vma_prepare: bool
+    anon_vma_prepare: bool = False
     """A fault under the VMA's lock may prepare `anon_vma`, if mmap_lock is free for reading."""
 
 
 TRAITS = {
-    Variant.MMAP_LOCK: Traits(False, False, False, False, False, False),
-    Variant.SPF: Traits(False, False, False, False, False, False),
-    Variant.VMA_RWSEM: Traits(True, False, False, False, False, False),
-    Variant.V2: Traits(True, True, False, False, False, False),
-    Variant.V6_12: Traits(True, True, True, False, False, True),
-    Variant.V7_3: Traits(True, True, True, True, True, True),
-    Variant.RANGE: Traits(False, False, False, False, False, False),
+    Variant.MMAP_LOCK: Traits(),
+    Variant.SPF: Traits(speculative=True, seqcount=True),
+    Variant.VMA_RWSEM: Traits(vma_read_lock=True),
+    Variant.V2: Traits(vma_read_lock=True, sequences=True),
+    Variant.V6_12: Traits(vma_read_lock=True, sequences=True, seqcount=True, anon_vma_prepare=True),
+    Variant.V7_3: Traits(
+        vma_read_lock=True,
+        sequences=True,
+        seqcount=True,
+        refcount=True,
+        typesafe=True,
+        anon_vma_prepare=True,
+    ),
+    Variant.RANGE: Traits(range_lock=True),
 }
+
+
+RELEASED = {(6, 12): Variant.V6_12, (7, 3): Variant.V7_3}
+"""Releases of Linux whose lock is one of the variants: those that were read for it."""
+
+
+def variant_of(release: str) -> Variant | None:
+    """What a kernel's page faults take, by its release as `uname -r` has it.
+
+    Returns
+    -------
+    Variant or None
+        None of a release that nobody here has read: the rules of no other one hold for it.
+    """
+    return RELEASED.get(_version(release))
+
+
+def label_of(release: str) -> str:
+    """Variant of a kernel's rows: the variant's label, `v7.4` of a release that is none of them."""
+    variant = variant_of(release)
+    return "v{}.{}".format(*_version(release)) if variant is None else label(variant)
+
+
+def _version(release: str) -> tuple[int, int]:
+    major, minor = re.match(r"(\d+)\.(\d+)", release).groups()
+    return int(major), int(minor)
 
 
 class Timed(Params):

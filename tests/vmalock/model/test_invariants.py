@@ -73,7 +73,7 @@ def ends_well(m):
     assert found["faults"] + found["writes"] == found["started"]
     assert found["vma"] + found["mmap"] == found["faults"]
     refused = sum(found[name] for name in ("abort_early", "abort_trylock", "abort_late", "retry"))
-    if m.one["policy"][0] not in (Variant.MMAP_LOCK, Variant.RANGE):
+    if m.one["vma_read_lock"][0] or m.one["speculative"][0]:
         assert refused == found["mmap"]
     assert m.fault_latency.sum() == found["faults"]
     assert m.write_latency.sum() == found["writes"]

@@ -25,16 +25,11 @@ from lorelab.vmalock.model.operation import (
     GOT,
     LATE,
     OVER,
-    RANGE,
     READER_WAIT,
     READER_WAITS,
-    REFCOUNT,
     RETRY,
-    SPF,
     TRY,
     UP,
-    V2,
-    VMA_RWSEM,
     WOKEN,
     goes_on,
     is_vma_locked,
@@ -62,7 +57,7 @@ def _drop_vma(m, thread, vma, time):
     """vma_end_read(); returns when the thread goes on [ns]."""
     sem = vma + ONE
     time += write(m, lock_line(vma), m.task[thread].cpu) - m.one[0].now
-    if m.one[0].policy != REFCOUNT:
+    if m.one[0].refcount == ZERO:
         return rwsem.up_read(m, sem, time)
     # vma_refcount_put()
     m.sem[sem].readers -= ONE
@@ -77,7 +72,7 @@ def early(m, thread):
     """The check before locking; of a speculative fault, the sequence that it begins with."""
     one, vma, cpu = m.one[0], m.task[thread].vma, m.task[thread].cpu
     time = read(m, MM_SEQ, cpu, read(m, vma_line(vma), cpu, one.now))
-    if one.policy == SPF:
+    if one.speculative != ZERO:
         m.task[thread].seq = one.mm_seq
         if one.mm_seq & ONE:
             return _abort(m, thread, ABORT_EARLY, time)
@@ -96,7 +91,7 @@ def trylock(m, thread):
     time = write(m, lock_line(vma), m.task[thread].cpu)
     if not rwsem.down_read_trylock(m, vma + ONE):
         return _abort(m, thread, ABORT_TRYLOCK, time)
-    if one.policy == VMA_RWSEM and m.vma[vma].anon_vma != ZERO:
+    if one.sequences == ZERO and m.vma[vma].anon_vma != ZERO:
         return goes_on(m, thread, END, time + _body(m, thread))
     return goes_on(m, thread, LATE, time)
 
@@ -106,13 +101,13 @@ def late(m, thread):
     """The check once it is locked, and what the fault needs beside the lock."""
     one, vma, cpu = m.one[0], m.task[thread].vma, m.task[thread].cpu
     time = one.now
-    if one.policy != VMA_RWSEM:
+    if one.sequences != ZERO:
         time = read(m, MM_SEQ, cpu, time)
         if is_vma_locked(m, vma):
             return _abort(m, thread, ABORT_LATE, _drop_vma(m, thread, vma, time))
     if m.vma[vma].anon_vma != ZERO:
         return goes_on(m, thread, END, time + _body(m, thread))
-    if one.policy == V2 or one.policy == VMA_RWSEM:
+    if one.anon_vma_prepare == ZERO:
         return _abort(m, thread, RETRY, _drop_vma(m, thread, vma, time))
     return goes_on(m, thread, ANON, time)
 
@@ -153,7 +148,7 @@ def check(m, thread):
 @forceinline
 def _classic(m, thread):
     """Semaphore and cache line that a fault takes without per-VMA locks."""
-    if m.one[0].policy == RANGE:
+    if m.one[0].range_lock != ZERO:
         return m.task[thread].vma + ONE, RANGES
     return MMAP_LOCK, MMAP_LOCK
 

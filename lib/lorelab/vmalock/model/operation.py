@@ -21,7 +21,6 @@ from lorelab.vmalock.model.state import (
     VMA_LINES,
     WRITE,
 )
-from lorelab.vmalock.params import Variant
 
 START, EARLY, TRY, LATE, ANON, ANON_END, END, CHECK, DOWN, GOT, UP = (U(i) for i in range(11))
 W_DOWN, W_WAIT, W_GOT, W_MARK, W_MARK_WAIT, W_END, W_TAIL = (U(i) for i in range(11, 18))
@@ -51,9 +50,6 @@ PCS = [
     "woken",
 ]
 
-SPF, VMA_RWSEM, V2 = U(Variant.SPF), U(Variant.VMA_RWSEM), U(Variant.V2)
-RANGE, V6_12, REFCOUNT = U(Variant.RANGE), U(Variant.V6_12), U(Variant.V7_3)
-MMAP = U(Variant.MMAP_LOCK)
 MINUS_ONE = U(0xFFFFFFFFFFFFFFFF)
 STREAM = U(0xD1342543DE82EF95)
 """Between the random numbers of two threads."""
@@ -170,9 +166,10 @@ def start(m, thread):
     if kind == WRITE:
         m.task[thread].marked = ZERO
         return goes_on(m, thread, W_DOWN, now)
-    if one.policy == MMAP or one.policy == RANGE:
+    checks = one.sequences != ZERO or one.speculative != ZERO
+    if one.vma_read_lock == ZERO and not checks:
         return goes_on(m, thread, DOWN, now)
-    pc = TRY if one.policy == VMA_RWSEM else EARLY
+    pc = EARLY if checks else TRY
     return goes_on(m, thread, pc, read(m, TREE, m.task[thread].cpu, now + one.walk))
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lorelab.numerics import U
+from lorelab.vmalock.params import TRAITS, Traits, Variant
 
 NONE = U(0xFFFFFFFF)
 """No thread, no CPU."""
@@ -42,7 +43,7 @@ PERFORMANCE = np.dtype(
             "slice",  # time a task runs before one that waits for the CPU gets on
             "handoff",  # wait after which a writer gets mmap_lock for certain
             # what the run is
-            "policy",
+            *Traits._fields,  # 1 for what the policy can do
             "cpus",
             "threads",
             "vmas",
@@ -222,7 +223,7 @@ class Machine(NamedTuple):
 
 def machine(
     costs: dict[str, int],
-    policy: int,
+    policy: Variant,
     cpus: int,
     vmas: int,
     program: np.ndarray,
@@ -238,8 +239,7 @@ def machine(
     ----------
     costs : dict
         The costs of `PERFORMANCE` by name [ns].
-    policy : int
-        `lorelab.vmalock.params.Variant`.
+    policy : Variant
     cpus, vmas : int
     program : ndarray of `PROGRAM`
     spans : ndarray of shape (threads, 4)
@@ -260,7 +260,7 @@ def machine(
     for name, value in costs.items():
         one[name] = value
     given = {
-        "policy": policy,
+        **TRAITS[policy]._asdict(),
         "cpus": cpus,
         "threads": threads,
         "vmas": vmas,

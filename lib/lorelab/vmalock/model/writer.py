@@ -14,13 +14,7 @@ from lorelab.vmalock.model.lines import read, write
 from lorelab.vmalock.model.operation import (
     HELD,
     MARKS,
-    MMAP,
     OVER,
-    RANGE,
-    REFCOUNT,
-    SPF,
-    V6_12,
-    VMA_RWSEM,
     VMA_SLEEP,
     VMA_WAIT,
     W_END,
@@ -55,7 +49,7 @@ def nth(m, thread, n):
 def w_down(m, thread):
     """mmap_write_lock()."""
     m.task[thread].waited = m.one[0].now
-    if m.one[0].policy == RANGE:
+    if m.one[0].range_lock != ZERO:
         return goes_on(m, thread, W_GOT, write(m, RANGES, m.task[thread].cpu))
     time = write(m, MMAP_LOCK, m.task[thread].cpu)
     m.task[thread].pc = W_WAIT
@@ -87,14 +81,14 @@ def w_got(m, thread):
     one = m.one[0]
     m.task[thread].waited = one.now
     time = one.now
-    if one.policy == V6_12 or one.policy == REFCOUNT or one.policy == SPF:
+    if one.seqcount != ZERO:
         time = _write_sequence(m, thread, time)
     return _mark_next(m, thread, time)
 
 
 @forceinline
 def _marks(m):
-    return m.one[0].policy != MMAP and m.one[0].policy != SPF
+    return m.one[0].vma_read_lock != ZERO or m.one[0].range_lock != ZERO
 
 
 @forceinline
@@ -115,14 +109,13 @@ def w_mark(m, thread):
     one, cpu = m.one[0], m.task[thread].cpu
     vma = nth(m, thread, m.task[thread].marked)
     time = read(m, vma_line(vma), cpu, one.now)
-    sequences = one.policy != RANGE and one.policy != VMA_RWSEM
-    if sequences and is_vma_locked(m, vma):
+    if one.sequences != ZERO and is_vma_locked(m, vma):
         m.task[thread].marked += ONE
         return _mark_next(m, thread, time)
     time += write(m, lock_line(vma), cpu) - one.now
     m.task[thread].pc = W_MARK_WAIT
     m.task[thread].seq = one.now
-    if one.policy == REFCOUNT:
+    if one.refcount != ZERO:
         # __vma_enter_locked()
         m.sem[vma + ONE].writer = thread
         if m.sem[vma + ONE].readers != ZERO:
@@ -140,7 +133,7 @@ def w_mark(m, thread):
 @forceinline
 def w_mark_wait(m, thread):
     vma = nth(m, thread, m.task[thread].marked)
-    if m.one[0].policy != REFCOUNT and not rwsem.goes_on_to_write(m, vma + ONE, thread):
+    if m.one[0].refcount == ZERO and not rwsem.goes_on_to_write(m, vma + ONE, thread):
         return NEVER
     m.count[VMA_WAIT] += m.one[0].now - m.task[thread].seq
     return _marked(m, thread, vma, write(m, lock_line(vma), m.task[thread].cpu))
@@ -152,12 +145,12 @@ def _marked(m, thread, vma, time):
     one = m.one[0]
     m.count[MARKS] += ONE
     m.task[thread].marked += ONE
-    if one.policy == REFCOUNT:
+    if one.refcount != ZERO:
         m.sem[vma + ONE].writer = NONE
-    if one.policy != RANGE and one.policy != VMA_RWSEM:
+    if one.sequences != ZERO:
         m.vma[vma].vm_lock_seq = one.mm_seq
         write(m, vma_line(vma), m.task[thread].cpu)
-        if one.policy != REFCOUNT:
+        if one.refcount == ZERO:
             time = rwsem.up_write(m, vma + ONE, time)
     return _mark_next(m, thread, time + one.mark)
 
@@ -171,15 +164,15 @@ def w_end(m, thread):
     if op.fresh != ZERO:
         for n in range(op.marks):
             m.vma[nth(m, thread, n)].anon_vma = ZERO
-    if one.policy == RANGE or one.policy == VMA_RWSEM:
+    if _marks(m) and one.sequences == ZERO:
         for n in range(op.marks):
             vma = nth(m, thread, n)
             time += write(m, lock_line(vma), cpu) - one.now
             time = rwsem.up_write(m, vma + ONE, time)
-    elif one.policy != MMAP:
+    elif one.sequences != ZERO or one.seqcount != ZERO:
         time = _write_sequence(m, thread, time)
     m.count[HELD] += one.now - m.task[thread].waited
-    if one.policy == RANGE:
+    if one.range_lock != ZERO:
         time += write(m, RANGES, cpu) - one.now
         return goes_on(m, thread, OVER, time + op.tail)
     time += write(m, MMAP_LOCK, cpu) - one.now
