@@ -1,12 +1,14 @@
-"""The performance model written again, as processes of SimPy: for 6.12 and for mmap_lock alone.
+"""The performance model written again, as processes of SimPy, for every policy.
 
 Nothing is shared with the library but the costs and the random numbers. A thread is a coroutine,
-a lock an object with queues of its own; there are as many CPUs as threads.
+a lock an object with queues of its own, and who has no CPU waits in a queue for one.
 """
 
-from collections import deque
+from collections import Counter, deque
 
 import simpy
+
+from tests.vmalock.model.oracle_locks import Line, Rwsem
 
 MASK = 2**64 - 1
 GOLDEN, STREAM = 0x9E3779B97F4A7C15, 0xD1342543DE82EF95
@@ -18,198 +20,13 @@ def splitmix64(state):
     return z ^ (z >> 31)
 
 
-class Line:
-    """A cache line: who wrote it, who has a copy, until when it travels."""
-
-    def __init__(self, world):
-        self.world, self.owner, self.copies, self.free, self.lent = world, None, set(), 0, False
-
-    def write(self, cpu):
-        now, costs = self.world.env.now, self.world.costs
-        mine = self.owner == cpu and not self.lent
-        done = max(now, self.free) + (costs["local"] if mine else costs["remote"])
-        if not mine:
-            self.free = done
-        self.owner, self.lent, self.copies = cpu, False, {cpu}
-        return done
-
-    def read(self, cpu, after):
-        if cpu in self.copies:
-            return after
-        self.copies.add(cpu)
-        if self.owner is None:
-            return after
-        self.free = max(after, self.free) + self.world.costs["remote"]
-        self.lent = True
-        return self.free
-
-
-class Rwsem:
-    """Readers or a writer inside, a queue of those that sleep, a queue of those that spin."""
-
-    def __init__(self, world):
-        self.world = world
-        self.inside, self.writer = 0, None
-        self.readers_last, self.hopeless, self.handoff = False, False, False
-        self.queue, self.spinners = deque(), deque()
-
-    def free(self):
-        return self.inside == 0 and self.writer is None
-
-    def own(self, thread):
-        self.writer, self.readers_last, self.hopeless = thread, False, False
-
-    def try_read(self):
-        if self.writer is not None or self.queue or self.handoff:
-            return False
-        self.inside += 1
-        self.readers_last = True
-        return True
-
-    def look(self):
-        """The first spinner looks up, one transfer of the line from now."""
-        if self.spinners:
-            self.spinners[0].look_at(self.world.env.now + self.world.costs["remote"])
-
-    def grant(self, when, kind):
-        costs = self.world.costs
-        head = self.queue[0]
-        if head.writes:
-            if kind == "any":
-                when += costs["wake"]
-                head.wake(when)
-            return when
-        if kind != "own" and self.writer is not None:
-            if self.world.env.now > head.deadline:
-                self.handoff = head.asked = True
-            return when
-        self.readers_last = True
-        for waiter in [each for each in self.queue if not each.writes][:256]:
-            self.queue.remove(waiter)
-            self.inside += 1
-            when += costs["wake"]
-            waiter.wake(when)
-        self.handoff = False
-        return when
-
-    def join(self, thread, writes):
-        thread.writes, thread.asked = writes, False
-        thread.deadline = self.world.env.now + self.world.costs["handoff"]
-        self.queue.append(thread)
-
-    def nudge(self):
-        if self.writer is None:
-            if self.inside:
-                self.grant(self.world.env.now, "readers")
-            else:
-                self.hopeless = False
-                self.grant(self.world.env.now, "any")
-
-    def leave_read(self, when):
-        self.inside -= 1
-        if self.inside == 0:
-            self.hopeless = False
-            if self.queue:
-                when = self.grant(when, "any")
-            self.look()
-        return when
-
-    def leave_write(self, when):
-        self.writer = None
-        if self.queue:
-            when = self.grant(when, "any")
-        self.look()
-        return when
-
-    def read_slowly(self, thread):
-        """Whether a reader that found it taken gets it all the same; otherwise it is queued."""
-        others = self.inside
-        crowded = self.readers_last and others >= 1 and self.writer is None
-        if not crowded and self.writer is None and not self.handoff:
-            self.inside += 1
-            self.readers_last = True
-            if others == 0 and self.queue:
-                self.grant(self.world.env.now, "own")
-            self.look()
-            return True
-        if not self.queue and self.writer is None:
-            self.inside += 1
-            self.readers_last = True
-            return True
-        self.join(thread, False)
-        self.nudge()
-        return thread not in self.queue
-
-    def try_queued_write(self, thread):
-        first = self.queue[0]
-        if self.handoff and first.asked and thread is not first:
-            return False
-        if not self.free():
-            if not self.handoff and self.world.env.now > thread.deadline:
-                self.handoff = first.asked = True
-            return False
-        self.handoff = False
-        self.queue.remove(thread)
-        self.own(thread)
-        return True
-
-    def write(self, thread):
-        """Coroutine: the thread has it when this ends; returns whether it had to wait."""
-        waited = False
-        if self.free() and not self.queue and not self.handoff:
-            self.own(thread)
-            return False
-        if not self.hopeless and (self.writer is None or self.writer.cpu is not None):
-            self.spinners.append(thread)
-            thread.until = None
-            first = self.spinners[0] is thread
-            while True:
-                answer = self.spin(thread) if first else "on"
-                if answer != "on":
-                    break
-                yield from thread.spin()
-                first = waited = True
-            self.spinners.popleft()
-            if self.spinners:
-                self.spinners[0].until = None
-                self.look()
-            if answer == "taken":
-                return waited
-        empty = not self.queue
-        self.join(thread, True)
-        if not empty:
-            self.nudge()
-        while not self.try_queued_write(thread):
-            yield from thread.sleep("w_wait")
-            waited = True
-        return waited
-
-    def spin(self, thread):
-        now = self.world.env.now
-        if not self.readers_last and self.writer is not None:
-            thread.until = None
-            return "on" if self.writer.cpu is not None else "off"
-        if self.free() and not self.handoff:
-            self.own(thread)
-            return "taken"
-        if not self.readers_last:
-            return "on"
-        if thread.until is None:
-            if self.hopeless:
-                return "off"
-            thread.until = now + (20 + min(self.inside, 30)) * 1000 // 2
-        elif now >= thread.until:
-            self.hopeless = True
-            return "off"
-        thread.look_at(thread.until)
-        return "on"
-
-
 class Thread:
-    def __init__(self, world, number):
+    def __init__(self, world, number, program, rounds, start):
         self.world, self.number, self.cpu, self.drawn = world, number, None, 0
-        self.writes = self.asked = False
-        self.deadline = self.until = self.looks = self.process = self.signal = None
+        self.program, self.rounds, self.begins = program, rounds, start
+        self.writes = self.asked = self.asleep = False
+        self.deadline = self.until = self.looks = self.process = None
+        self.signal, self.since, self.ran = world.env.event(), 0, 0
 
     def draw(self):
         self.drawn += 1
@@ -222,19 +39,50 @@ class Thread:
         yield self.world.env.timeout(when - self.world.env.now)
         self.log(what)
 
-    def wake(self, when):
-        if self.signal is not None and not self.signal.triggered:
-            self.cpu = self.world.idle.pop()
-            self.signal.succeed(when + self.world.costs["start"])
+    # CPUs
 
-    def sleep(self, what):
-        self.world.idle.append(self.cpu)
-        self.cpu = None
+    def ready(self, when):
+        self.since = when
+        if self.world.idle:
+            self.gets(self.world.idle.pop(), when)
+        else:
+            self.world.runnable.append(self)
+
+    def gets(self, cpu, when):
+        self.cpu, self.ran = cpu, when
+        self.world.count["run_wait"] += when - self.since
+        self.signal.succeed(when)
+
+    def leave(self):
+        cpu, self.cpu = self.cpu, None
         self.signal = self.world.env.event()
+        if not self.world.runnable:
+            self.world.idle.append(cpu)
+            return
+        other = self.world.runnable.popleft()
+        other.gets(cpu, max(self.world.env.now, other.since) + self.world.costs["switch"])
+
+    def wake(self, when):
+        if self.asleep:
+            self.asleep = False
+            self.ready(when + self.world.costs["start"])
+
+    def sleep(self, what, counter):
+        self.world.count[counter] += 1
+        self.asleep = True
+        self.leave()
         if self.world.mmap_lock.writer is self:
             self.world.mmap_lock.look()
         when = yield self.signal
         yield from self.to(when, what)
+
+    def stays(self):
+        """Spin on, unless the slice is over and another thread waits for the CPU."""
+        now, over = self.world.env.now, self.ran + self.world.costs["slice"]
+        if now >= over and self.world.runnable:
+            return "off"
+        self.look_at(over if now < over else now + self.world.costs["slice"])
+        return "on"
 
     def look_at(self, when):
         self.looks = when
@@ -255,120 +103,247 @@ class Thread:
             except simpy.Interrupt:
                 continue
 
-    def run(self, first, share, think):
-        world, env = self.world, self.world.env
-        self.log("arrive")
-        self.cpu = world.idle.pop()
-        yield env.timeout(0)
-        self.log("start")
-        while env.now < world.stop:
-            writes = self.draw() >> 32 < share
-            yield from self.write(first) if writes else self.fault(first)
-            thinks = think // 2 + self.draw() % (think + 1)
-            yield from self.to(world.done + thinks, "start")
-        world.idle.append(self.cpu)
+    # operations
 
-    def fault(self, vma):
-        world, env, costs = self.world, self.world.env, self.world.costs
-        body = world.body
-        if not world.vma_locks:
+    def run(self):
+        world, env = self.world, self.world.env
+        if self.begins is not None:
+            yield from self.to(self.begins, "arrive")
+            self.ready(env.now)
+        yield from self.to((yield self.signal), "start")
+        for _ in range(self.rounds):
+            for operation in self.program:
+                if env.now >= world.stop:
+                    break
+                if world.runnable and env.now - self.ran >= world.costs["slice"]:
+                    self.leave()
+                    self.ready(env.now)
+                    yield from self.to((yield self.signal), "start")
+                    if env.now >= world.stop:
+                        break
+                yield from self.does(operation)
+            if env.now >= world.stop:
+                break
+        self.leave()
+
+    def does(self, op):
+        world, now = self.world, self.world.env.now
+        if op["kind"] == "spawn":
+            world.threads[op["vma"]].ready(now + op["body"] + world.costs["start"])
+            yield from self.to(now + op["body"], "start")
+            return
+        writes = op["kind"] == "write"
+        if op["kind"] == "either":
+            writes = self.draw() >> 32 < op["share"]
+        vma = op["vma"] + (self.draw() % op["spread"] if op["spread"] > 1 else 0)
+        thinks = op["think"] // 2 + self.draw() % (op["think"] + 1)
+        yield from self.write(vma, op) if writes else self.fault(vma, op["body"])
+        kind = "write" if writes else "fault"
+        world.count[f"{kind}s"] += 1
+        world.count[f"{kind}_time"] += world.done - now
+        world.count["think_time"] += thinks
+        world.count["last"] = max(world.count["last"], world.done)
+        yield from self.to(world.done + thinks, "start")
+
+    # a fault
+
+    def fault(self, vma, body):
+        world, env, costs, policy = self.world, self.world.env, self.world.costs, self.world.policy
+        count = world.count
+        if policy in ("mmap-lock", "range"):
             yield from self.to(env.now, "down")
-            yield from self.mmap_fault(vma)
+            yield from self.mmap_fault(vma, body)
             return
-        yield from self.to(world.tree.read(self.cpu, env.now + costs["walk"]), "early")
-        when = world.struct[vma].read(self.cpu, env.now)
-        when = world.sequence.read(self.cpu, when)
-        if world.marked[vma] == world.number:
+        first = "try" if policy == "vma-rwsem" else "early"
+        yield from self.to(world.tree.read(self.cpu, env.now + costs["walk"]), first)
+        if policy == "spf":
+            why = yield from self.speculate(vma, body)
+        else:
+            why = yield from self.lock_vma(vma, body)
+        if why is None:
+            count["vma"] += 1
+        else:
+            count[why] += 1
+            yield from self.mmap_fault(vma, body)
+
+    def speculate(self, vma, body):
+        world, env, costs = self.world, self.world.env, self.world.costs
+        when = world.sequence.read(self.cpu, world.struct[vma].read(self.cpu, env.now))
+        began = world.number
+        if began % 2 or not world.anon[vma]:
+            yield from self.to(when + (0 if began % 2 else costs["copy"]), "down")
+            return "abort_early" if began % 2 else "retry"
+        yield from self.to(when + costs["copy"] + body, "check")
+        when = world.sequence.read(self.cpu, env.now)
+        if world.number != began:
             yield from self.to(when, "down")
-            yield from self.mmap_fault(vma)
-            return
-        yield from self.to(when + costs["checks"], "try")
+            return "abort_late"
+        world.done = when
+        return None
+
+    def lock_vma(self, vma, body):
+        world, env, costs, policy = self.world, self.world.env, self.world.costs, self.world.policy
+        if policy != "vma-rwsem":
+            when = world.struct[vma].read(self.cpu, env.now)
+            when = world.sequence.read(self.cpu, when)
+            if world.marked[vma] == world.number:
+                yield from self.to(when, "down")
+                return "abort_early"
+            yield from self.to(when + costs["checks"], "try")
         when = world.word[vma].write(self.cpu)
         if not world.locks[vma].try_read():
             yield from self.to(when, "down")
-            yield from self.mmap_fault(vma)
-            return
-        yield from self.to(when, "late")
-        when = world.sequence.read(self.cpu, env.now)
-        if world.marked[vma] == world.number:
-            when += world.word[vma].write(self.cpu) - env.now
-            yield from self.to(world.locks[vma].leave_read(when), "down")
-            yield from self.mmap_fault(vma)
-            return
+            return "abort_trylock"
+        if policy != "vma-rwsem" or not world.anon[vma]:
+            yield from self.to(when, "late")
+            when = env.now
+            if policy != "vma-rwsem":
+                when = world.sequence.read(self.cpu, when)
+                if world.marked[vma] == world.number:
+                    yield from self.to(self.drop(vma, when), "down")
+                    return "abort_late"
+        if not world.anon[vma]:
+            if policy in ("v2", "vma-rwsem"):
+                yield from self.to(self.drop(vma, when), "down")
+                return "retry"
+            yield from self.to(when, "anon")
+            when = world.word["mmap"].write(self.cpu)
+            if not world.mmap_lock.try_read():
+                yield from self.to(self.drop(vma, when), "down")
+                return "retry"
+            yield from self.to(when + costs["anon_vma"], "anon_end")
+            world.anon[vma] = True
+            when = world.mmap_lock.leave_read(world.word["mmap"].write(self.cpu))
         yield from self.to(when + body, "end")
-        world.done = world.locks[vma].leave_read(world.word[vma].write(self.cpu))
+        world.done = self.drop(vma, env.now)
+        return None
 
-    def mmap_fault(self, vma):
-        world, env, lock = self.world, self.world.env, self.world.mmap_lock
-        when = world.word["mmap"].write(self.cpu)
+    def drop(self, vma, when):
+        world, lock = self.world, self.world.locks[vma]
+        when += world.word[vma].write(self.cpu) - world.env.now
+        if world.policy != "v7.3":
+            return lock.leave_read(when)
+        lock.inside -= 1
+        if not lock.inside and lock.writer:
+            when += world.costs["wake"]
+            lock.writer.wake(when)
+        return when
+
+    def mmap_fault(self, vma, body):
+        world, env = self.world, self.world.env
+        ranges = world.policy == "range"
+        lock = world.locks[vma] if ranges else world.mmap_lock
+        line = world.word["ranges" if ranges else "mmap"]
+        when, since = line.write(self.cpu), env.now
         if lock.try_read() or lock.read_slowly(self):
             yield from self.to(when, "got")
         else:
-            yield from self.sleep("woken")
+            yield from self.sleep("woken", "vma_sleep" if ranges else "sleep_reader")
+            world.count["reader_waits"] += 1
+            world.count["reader_wait"] += env.now - since
         when = world.tree.read(self.cpu, env.now + world.costs["walk"])
-        yield from self.to(when + world.body, "up")
-        world.done = lock.leave_read(world.word["mmap"].write(self.cpu))
+        if not world.anon[vma]:
+            when += world.costs["anon_vma"]
+        yield from self.to(when + body, "up")
+        world.anon[vma] = True
+        world.count["mmap"] += 1
+        world.done = lock.leave_read(line.write(self.cpu))
 
-    def write(self, vma):
-        world, env, lock = self.world, self.world.env, self.world.mmap_lock
+    # a writer
+
+    def write(self, vma, op):
+        world, env, lock, count = self.world, self.world.env, self.world.mmap_lock, self.world.count
+        policy = world.policy
+        ranges = policy == "range"
         yield from self.to(env.now, "w_down")
-        when = world.word["mmap"].write(self.cpu)
-        self.waits_as = "w_wait"
-        waited = yield from lock.write(self)
-        if waited:
-            when = world.word["mmap"].write(self.cpu)
+        when, since = world.word["ranges" if ranges else "mmap"].write(self.cpu), env.now
+        if not ranges:
+            self.waits_as = "w_wait"
+            if (yield from lock.write(self)):
+                count["writer_waits"] += 1
+                count["writer_wait"] += env.now - since
+                when = world.word["mmap"].write(self.cpu)
         yield from self.to(when, "w_got")
+        when = held = env.now
+        if policy in ("v6.12", "v7.3", "spf"):
+            when = self.counts_up(when)
+        mine = sorted((vma + n) % len(world.locks) for n in range(op["marks"]))
+        if policy not in ("mmap-lock", "spf"):
+            for each in mine:
+                yield from self.to(when, "w_mark")
+                when = yield from self.marks(each)
+        if mine:
+            when += world.tree.write(self.cpu) - env.now
+        yield from self.to(when + op["hold"], "w_end")
         when = env.now
-        if world.vma_locks:
-            world.number += 1
-            when = world.sequence.write(self.cpu)
-            yield from self.to(when, "w_mark")
-            when = world.struct[vma].read(self.cpu, env.now)
-            when += world.word[vma].write(self.cpu) - env.now
-            self.waits_as = "w_mark_wait"
-            waited = yield from self.marks(world.locks[vma])
+        for each in mine:
+            world.anon[each] = world.anon[each] and not op["fresh"]
+        if policy in ("range", "vma-rwsem"):
+            for each in mine:
+                when += world.word[each].write(self.cpu) - env.now
+                when = world.locks[each].leave_write(when)
+        elif policy != "mmap-lock":
+            when = self.counts_up(when)
+        count["held"] += env.now - held
+        when += world.word["ranges" if ranges else "mmap"].write(self.cpu) - env.now
+        if ranges:
+            world.done = when + op["tail"]
+        elif op["tail"]:
+            yield from self.to(lock.downgrade(when) + op["tail"], "w_tail")
+            world.done = lock.leave_read(world.word["mmap"].write(self.cpu))
+        else:
+            world.done = lock.leave_write(when)
+
+    def counts_up(self, when):
+        self.world.number += 1
+        return when + self.world.sequence.write(self.cpu) - self.world.env.now
+
+    def marks(self, vma):
+        world, env, lock, policy = self.world, self.world.env, self.world.locks, self.world.policy
+        sequences = policy in ("v2", "v6.12", "v7.3")
+        when, since = world.struct[vma].read(self.cpu, env.now), env.now
+        if sequences and world.marked[vma] == world.number:
+            return when
+        when += world.word[vma].write(self.cpu) - env.now
+        self.waits_as = "w_mark_wait"
+        if policy == "v7.3":
+            lock[vma].writer = self
+            waited = lock[vma].inside > 0
             if waited:
-                when = world.word[vma].write(self.cpu)
+                yield from self.sleep("w_mark_wait", "vma_sleep")
+            lock[vma].writer = None
+        else:
+            waited = yield from lock[vma].write(self)
+        if waited:
+            world.count["vma_wait"] += env.now - since
+            when = world.word[vma].write(self.cpu)
+        world.count["marks"] += 1
+        if sequences:
             world.marked[vma] = world.number
             world.struct[vma].write(self.cpu)
-            when = world.locks[vma].leave_write(when) + world.costs["mark"]
-        when += world.tree.write(self.cpu) - env.now
-        yield from self.to(when + world.hold, "w_end")
-        when = env.now
-        if world.vma_locks:
-            world.number += 1
-            when = world.sequence.write(self.cpu)
-        when += world.word["mmap"].write(self.cpu) - env.now
-        world.done = lock.leave_write(when)
-
-    def marks(self, lock):
-        sleep = self.sleep
-        self.sleep = lambda what: sleep("w_mark_wait")
-        waited = yield from lock.write(self)
-        del self.sleep
-        return waited
+            if policy != "v7.3":
+                when = lock[vma].leave_write(when)
+        return when + world.costs["mark"]
 
 
 class World:
-    """A process whose threads each do one operation over and over."""
+    """A process: programs of its threads, each with how often it is gone through and from when."""
 
-    def __init__(self, costs, threads, vmas, seed, stop, body, hold, vma_locks):
+    def __init__(self, costs, policy, cpus, vmas, programs, seed, stop):
         self.env = simpy.Environment()
-        self.costs, self.seed, self.stop, self.body, self.hold = costs, seed, stop, body, hold
-        self.vma_locks = vma_locks
-        self.log, self.number, self.done = [], 0, 0
-        self.idle = list(range(threads))[::-1]
+        self.costs, self.policy, self.seed, self.stop = costs, policy, seed, stop
+        self.log, self.number, self.done, self.count = [], 0, 0, Counter()
+        self.idle, self.runnable = list(range(cpus))[::-1], deque()
         self.mmap_lock = Rwsem(self)
         self.locks = [Rwsem(self) for _ in range(vmas)]
         self.tree, self.sequence = Line(self), Line(self)
         self.struct = [Line(self) for _ in range(vmas)]
-        self.word = {vma: Line(self) for vma in range(vmas)} | {"mmap": Line(self)}
-        self.marked = [0xFFFFFFFF] * vmas
-        self.threads = [Thread(self, number) for number in range(threads)]
+        self.word = {name: Line(self) for name in (*range(vmas), "mmap", "ranges")}
+        self.marked, self.anon = [0xFFFFFFFF] * vmas, [True] * vmas
+        self.threads = [Thread(self, n, *program) for n, program in enumerate(programs)]
 
-    def run(self, share, think):
+    def run(self):
         for thread in self.threads:
-            vma = thread.number % len(self.locks)
-            thread.process = self.env.process(thread.run(vma, share, think))
+            thread.process = self.env.process(thread.run())
         self.env.run()
         return self.log
