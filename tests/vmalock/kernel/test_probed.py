@@ -16,10 +16,11 @@ COUNTS = {
     "vma_lock_abort": 5,
     "step_locked": 64_060,
 }
+WATCHED = {"faultpath.lost": 0}
 
 
 def record(probes):
-    rows = [(name, 0, value) for name, value in (COUNTS | probes).items()]
+    rows = [(name, 0, value) for name, value in (COUNTS | WATCHED | probes).items()]
     return Record(pd.DataFrame(rows, columns=["counter", "step", "value"]), None)
 
 
@@ -38,6 +39,16 @@ def test_a_probe_that_misses_or_invents_one_does_not(probe, more):
 
 def test_a_probe_that_is_silent_does_not():
     assert agree(Probed(), record({})).verdict is Verdict.FAILED
+
+
+def test_what_no_probe_watched_is_not_0():
+    """Were it counted as 0, so would a counter of the kernel that is 0 agree with it."""
+    kept = record({})
+    rest = kept.counters[kept.counters["counter"] != "faultpath.lost"]
+    found = agree(Probed(), kept._replace(counters=rest.assign(value=0)))
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.table["probe"].isna().all() and not found.table["agrees"].any()
+    assert found.judged.endswith("; no probe watched the other 4")
 
 
 RECORDED = records.recorded("vmalock/probed", Probed)

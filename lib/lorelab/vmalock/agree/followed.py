@@ -5,8 +5,9 @@ import pandas as pd
 
 from lorelab.agreement import Agreement, Verdict
 from lorelab.lab.records import Record
+from lorelab.vmalock.agree.follows import ruled, undecided
 from lorelab.vmalock.model.follow import GIVEN, NAMES, OPEN, OTHER, SAME, UNORDERED, follow
-from lorelab.vmalock.params import Followed
+from lorelab.vmalock.params import Followed, Variant
 
 WORDS = {
     int(SAME): "same",
@@ -48,6 +49,8 @@ def followed(log: pd.DataFrame, received: int = 0) -> tuple[pd.DataFrame, int]:
 
 def agree(params: Followed, record: Record) -> Agreement:
     """Every step that is compared has to be the model's; few may have two right answers."""
+    if ruled(record, Variant.V6_12) is None:
+        return undecided(record, Variant.V6_12)
     return judge(*followed(record.counters))
 
 

@@ -14,7 +14,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from lorelab.agreement import Agreement, Verdict
-from lorelab.vmalock.params import Faulters
+from lorelab.lab.records import Record
+from lorelab.params import label
+from lorelab.vmalock.params import Faulters, Variant, variant_of
 
 REASONS = ("step_no_vma", "step_early", "step_trylock", "step_late", "step_range")
 SUMS = {
@@ -53,6 +55,23 @@ CALLS = {
     # split (2), and the one that goes once more.
     "merging": Calls(writes=2, downgrades=1, marks=3, again=1),
 }
+
+
+def ruled(record: Record, *variants: Variant) -> Variant | None:
+    """The variant that a kernel has, if it is one of those whose rules are known."""
+    variant = variant_of(record.provenance.kernel.release)
+    return variant if variant in variants else None
+
+
+def undecided(record: Record, *variants: Variant) -> Agreement:
+    """What a run on another kernel comes to: nothing is compared."""
+    rules = " or ".join(label(variant) for variant in variants)
+    release = record.provenance.kernel.release
+    table = pd.DataFrame(columns=["counter", "unit", "model", "kernel", "agrees"])
+    judged = f"nothing is compared: the rules are those of {rules}, and Linux {release} is neither"
+    if len(variants) == 1:
+        judged = judged.replace("is neither", "is another")
+    return Agreement(Verdict.UNDECIDED, table, judged)
 
 
 def judge(

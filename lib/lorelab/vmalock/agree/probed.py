@@ -15,6 +15,21 @@ PAIRS = {
 """Probes, and the counters of the kernel that are counted in another place of its code."""
 
 
+def counted(found: pd.Series, counter: str) -> int | None:
+    """What a probe counted: 0 where it watched and saw none, None where it did not watch.
+
+    Parameters
+    ----------
+    found : Series
+        Values by counter. Counts of 0 are left out (`lorelab.lab.probes.counters`), but
+        `PROBE.lost` is there of every probe that watched.
+    counter : str
+        As `PROBE.MAP`.
+    """
+    watched = f"{counter.partition('.')[0]}.lost" in found.index
+    return int(found.get(counter, 0)) if watched else None
+
+
 def agree(params: Probed, record: Record) -> Agreement:
     """A probe has to count exactly what the kernel does between the same two moments."""
     found = record.counters.query("step == 0").set_index("counter")["value"]
@@ -23,11 +38,15 @@ def agree(params: Probed, record: Record) -> Agreement:
             "counter": kernel,
             "unit": "faults",
             "kernel": int(found[kernel]),
-            "probe": int(found.get(probe, 0)),
+            "probe": counted(found, probe),
         }
         for probe, kernel in PAIRS.items()
     ]
-    table = pd.DataFrame(rows).assign(agrees=lambda t: t["kernel"] == t["probe"])
-    same = int(table["agrees"].sum())
-    judged = f"{same} of {len(table)} counters of the kernel are what the probes count, exactly"
-    return Agreement(Verdict.PASSED if same == len(table) else Verdict.FAILED, table, judged)
+    table = pd.DataFrame(rows).astype({"probe": "Int64"})
+    table["agrees"] = (table["kernel"] == table["probe"]).fillna(False).astype(bool)
+    both, same = int(table["probe"].notna().sum()), int(table["agrees"].sum())
+    judged = f"{same} of {both} counters of the kernel are what the probes count, exactly"
+    if both < len(table):
+        judged += f"; no probe watched the other {len(table) - both}"
+    verdict = Verdict.PASSED if same == len(table) else Verdict.FAILED
+    return Agreement(Verdict.UNDECIDED if same == both < len(table) else verdict, table, judged)

@@ -14,19 +14,20 @@ import pandas as pd
 
 from lorelab.agreement import Agreement
 from lorelab.lab.records import Record
-from lorelab.params import label
 from lorelab.vmalock.agree import follows
 from lorelab.vmalock.params import Taken, Variant
 
+RULED = (Variant.V6_12, Variant.V7_3)
 LEFT = ("faults", "refused", "marks", "failed")
 
 
 def agree(params: Taken, record: Record) -> Agreement:
     """Compare what follows from the program with what was counted."""
+    variant = follows.ruled(record, *RULED)
+    if variant is None:
+        return follows.undecided(record, *RULED)
     kernel = record.counters.set_index("counter")["value"].astype(int)
-    [variant] = record.counters["variant"].unique()
-    later = variant == label(Variant.V7_3)
-    expected = _follows(params, kernel, later)
+    expected = _follows(params, kernel, variant == Variant.V7_3)
     return follows.judge(expected, record.counters, LEFT, _told(params))
 
 

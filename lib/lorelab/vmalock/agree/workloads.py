@@ -19,20 +19,22 @@ import pandas as pd
 
 from lorelab.agreement import Agreement
 from lorelab.lab.records import Record
-from lorelab.params import label
-from lorelab.vmalock.agree.follows import REASONS, judge
+from lorelab.vmalock.agree.follows import REASONS, judge, ruled, undecided
 from lorelab.vmalock.experiments import launch
 from lorelab.vmalock.kernel.workloads import AREAS
 from lorelab.vmalock.params import Launch, Variant, Workloads
 
+RULED = (Variant.V6_12, Variant.V7_3)
 LEFT = ("vma_lock_retry", *REASONS, "rwsem_sleep_reader", "rwsem_sleep_writer")
 """Counters of the kernel that the order of events decides."""
 
 
 def agree(params: Workloads, record: Record) -> Agreement:
     """Compare what follows from the program with what the kernel counted."""
+    variant = ruled(record, *RULED)
+    if variant is None:
+        return undecided(record, *RULED)
     kernel = record.counters.set_index("counter")["value"].astype(int)
-    [variant] = record.counters["variant"].unique()
     expected = {"locked + refused": _asked(params, kernel)}
     expected |= _follows(params, kernel, variant)
     if "vma_lock_abort" in kernel:
@@ -51,24 +53,24 @@ def _told(params: Workloads) -> list[str]:
 
 def _asked(params: Workloads, kernel: pd.Series) -> int:
     """How often a VMA's lock is asked for."""
-    return 0 if params.path == "mmap" else kernel["faults"] + kernel.get("receives", 0)
+    if params.path == "mmap":
+        return 0
+    return kernel["faults"] + (kernel["receives"] if params.workload == "receive" else 0)
 
 
-def _follows(params: Workloads, kernel: pd.Series, variant: str) -> dict[str, int]:
+def _follows(params: Workloads, kernel: pd.Series, variant: Variant) -> dict[str, int]:
     """What one workload comes to, by counter."""
     if params.workload == "launch":
         return _launch(params, variant)
     if params.workload == "fork":
-        forks, marked = kernel["forks"], 2 if variant == label(Variant.V7_3) else 1
+        forks, marked = kernel["forks"], 2 if variant == Variant.V7_3 else 1
         return {"writes": 2 * forks, "marks": forks * kernel["vmas"] * marked}
     reads = kernel["receives"] if params.path == "mmap" else kernel["refused"]
     return {"faults": 0, "writes": params.size, "marks": params.size, "reads": reads}
 
 
-def _launch(params: Workloads, variant: str) -> dict[str, int]:
-    policy = Variant.MMAP_LOCK
-    if params.path == "vma":
-        policy = Variant.V7_3 if variant == label(Variant.V7_3) else Variant.V6_12
+def _launch(params: Workloads, variant: Variant) -> dict[str, int]:
+    policy = variant if params.path == "vma" else Variant.MMAP_LOCK
     told = Launch(
         threads=params.threads, areas=AREAS, pages=params.size, cpus=params.cpus, policy=policy
     )

@@ -3,15 +3,18 @@
 from lorelab.agreement import Agreement
 from lorelab.lab.records import Record
 from lorelab.vmalock.agree.followed import followed, judge
-from lorelab.vmalock.params import WorkloadsFollowed
+from lorelab.vmalock.agree.follows import ruled, undecided
+from lorelab.vmalock.params import Variant, WorkloadsFollowed
 
 
 def agree(params: WorkloadsFollowed, record: Record) -> Agreement:
-    """Every step has to be the model's; open ones may be few.
+    """Every step that is compared has to be the model's; few may have two right answers.
 
-    Of a receive the kernel logs no end, as it does of a fault, so the model is told which VMA is
-    received in: the first one that is marked (lib/kernel/vmalock/guest/receive.c).
+    Of a receive the kernel logs no end, as it does of a fault, so the VMA that is received in is
+    given to the model: the first one that is marked (lib/kernel/vmalock/guest/receive.c).
     """
+    if ruled(record, Variant.V6_12) is None:
+        return undecided(record, Variant.V6_12)
     log, received = record.counters, 0
     if params.workload == "receive":
         received = int(log.loc[log["event"].isin(("marked", "wait")), "vma"].iloc[0])

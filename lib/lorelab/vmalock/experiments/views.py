@@ -8,6 +8,7 @@ from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.params import Params, words
+from lorelab.vmalock.agree.probed import counted
 from lorelab.vmalock.params import (
     Broken,
     Collision,
@@ -151,9 +152,9 @@ def sizes() -> pd.DataFrame:
                 taken += (PAGE << int(found[f"{name}.order"])) / found[f"{name}.objects"]
         shown[lock] = {
             "struct": found["vm_area_struct.size"],
-            "its lock": found.get("vma_lock.size", 0),
+            "its lock": found["vma_lock.size"] if lock == "on" else 0,
             "in a slab": found["vm_area_struct.objects"],
-            "locks in a slab": found.get("vma_lock.objects", 0),
+            "locks in a slab": found["vma_lock.objects"] if lock == "on" else 0,
             "a VMA": round(taken, 1),
         }
     return pd.DataFrame(shown)
@@ -205,9 +206,10 @@ def probed() -> pd.DataFrame:
     for params in records.recorded("vmalock/probed", Probed):
         sums = _record("vmalock/probed", params).counters.groupby("counter")["value"].sum()
         for what, (number, kind) in product(("wait", "hold"), enumerate(("read", "write"))):
-            times = int(sums.get(f"mmaplock.{what}_{number}", 0))
-            ms = sums.get(f"mmaplock.{what}_ns_{number}", 0) / 1e6
-            rows.append((params.mode, params.path, kind, what, times, ms))
+            times, ns = (
+                counted(sums, f"mmaplock.{name}_{number}") for name in (what, f"{what}_ns")
+            )
+            rows.append((params.mode, params.path, kind, what, times, ns / 1e6))
     found = pd.DataFrame(rows, columns=["mode", "path", "kind", "what", "times", "ms"])
     return found.sort_values(["mode", "path"], ascending=[True, False], kind="stable")
 

@@ -4,13 +4,17 @@ Races need CPUs that run at once, a thread of the host for each; counts of instr
 turn, `-icount`. Times of neither mean anything.
 """
 
+from typing import Any
+
 from lorelab.lab import build
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Lab, Measured, measure
-from lorelab.vmalock.params import Threads
+from lorelab.vmalock.params import Faulters, Threads, label_of
 
 DESIGN = "vmalock"
 SECONDS_A_RUN = 240.0
+OF_THE_GUEST = {"cpus", "path"}
+"""Fields of `Faulters` that the machine and its switches take, and faulters.c does not."""
 BUILDS = ("inside", "unbuilt")
 """States of the lock that take a kernel of their own: lib/kernel/vmalock/configs."""
 
@@ -31,13 +35,22 @@ def of_lock(lock: str, lab: Lab) -> Lab:
 def threads(wanted: list[Threads], lab: Lab, log: bool) -> Measured:
     """Run faulters.c once for each of `wanted`, all of as many CPUs, in one boot."""
     runs = [
-        params.model_dump(include={"mode", "faulters", "mappers", "rounds", "pages", "delay_us"})
-        | {"log": log, "switches": {"vmalock/fault_path": params.path}}
+        program(params) | {"log": log, "switches": {"vmalock/fault_path": params.path}}
         for params in wanted
     ]
     machine = Machine(cpus=wanted[0].cpus, memory_mib=1024)
     job = Job(DESIGN, "threads", {"runs": runs}, SECONDS_A_RUN * len(runs))
     return measure(machine, job, lab, patched=True)
+
+
+def program(params: Faulters) -> dict[str, Any]:
+    """What faulters.c is run with, by name: every field but those `OF_THE_GUEST`."""
+    return params.model_dump(exclude=OF_THE_GUEST)
+
+
+def variant(measured: Measured) -> str:
+    """Variant of the rows of a run: that of the kernel which ran, whatever was asked for."""
+    return label_of(measured.source["kernel"].release)
 
 
 def counts_of(measured: Measured, run: int) -> dict[str, int]:

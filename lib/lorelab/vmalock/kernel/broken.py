@@ -9,7 +9,7 @@ from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab
 from lorelab.lab.run import measure as run
-from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN
+from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN, variant
 from lorelab.vmalock.params import Broken
 
 NAME = "vmalock/broken"
@@ -57,7 +57,9 @@ def _measure(params: Broken, lab: Lab) -> Record:
     measured = run(machine, job, lab, patched=True)
     [row] = measured.rows
     counters = told(params.workload, row)
-    return measured.record(NAME, params, table(NAME, "v6.12", "kernel", counters, first=0))
+    return measured.record(
+        NAME, params, table(NAME, variant(measured), "kernel", counters, first=0)
+    )
 
 
 def told(workload: str, row: dict[str, Any]) -> dict[str, tuple[str, list[int]]]:

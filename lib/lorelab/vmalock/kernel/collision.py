@@ -5,7 +5,7 @@ from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab
 from lorelab.lab.run import measure as run
-from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN
+from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN, variant
 from lorelab.vmalock.params import Collision
 
 NAME = "vmalock/collision"
@@ -22,7 +22,7 @@ def measure(wanted: list[Collision], lab: Lab) -> list[Record]:
         writer was in its section; `marked` and `taken`, the VMAs that it marked, and those that it
         took for marked, where it was that VMA's own first writer.
     """
-    runs = [params.model_dump(include={"n", "delay_us"}) for params in wanted]
+    runs = [params.model_dump() for params in wanted]
     job = Job(DESIGN, "collision", {"runs": runs}, SECONDS_A_RUN * len(runs), len(runs))
     measured = run(Machine(cpus=2, memory_mib=1024), job, lab, patched=True)
     found = []
@@ -36,6 +36,6 @@ def measure(wanted: list[Collision], lab: Lab) -> list[Record]:
             "marked": ("VMAs", [marked for marked, _ in writers]),
             "taken": ("VMAs", [again for _, again in writers]),
         }
-        laid = table(NAME, "v6.12", "kernel", counters)
+        laid = table(NAME, variant(measured), "kernel", counters)
         found.append(measured.record(NAME, params, laid, number + 1))
     return found

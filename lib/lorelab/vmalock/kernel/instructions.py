@@ -8,7 +8,7 @@ from lorelab.lab.records import Record
 from lorelab.lab.run import Lab, by_boot
 from lorelab.lab.run import measure as run
 from lorelab.params import words
-from lorelab.vmalock.kernel.boot import BUILDS, DESIGN, of_lock
+from lorelab.vmalock.kernel.boot import BUILDS, DESIGN, of_lock, variant
 from lorelab.vmalock.params import Instructions
 
 NAME = "vmalock/instructions"
@@ -33,7 +33,7 @@ def measure(wanted: list[Instructions], lab: Lab) -> list[Record]:
 
 def _measure(wanted: list[Instructions], lab: Lab) -> list[Record]:
     runs = [
-        params.model_dump(include={"what", "rounds", "size"})
+        params.model_dump(exclude={"lock"})
         | {"switches": {"vmalock/fault_path": "mmap"} if params.lock == "off" else {}}
         for params in wanted
     ]
@@ -44,7 +44,9 @@ def _measure(wanted: list[Instructions], lab: Lab) -> list[Record]:
         [counted] = (row["ns"] for row in measured.rows if row["run"] == number)
         counters = {"instructions": ("instructions", counted)}
         found.append(
-            measured.record(NAME, params, table(NAME, "v6.12", "kernel", counters), number + 1)
+            measured.record(
+                NAME, params, table(NAME, variant(measured), "kernel", counters), number + 1
+            )
         )
     return found
 

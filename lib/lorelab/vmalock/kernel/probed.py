@@ -9,7 +9,7 @@ from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab, by_boot
 from lorelab.lab.run import measure as run
-from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN, counts_of
+from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN, counts_of, program, variant
 from lorelab.vmalock.params import Probed
 
 NAME = "vmalock/probed"
@@ -39,9 +39,7 @@ def measure(wanted: list[Probed], lab: Lab) -> list[Record]:
 
 def _measure(wanted: list[Probed], lab: Lab) -> list[Record]:
     runs = [
-        params.model_dump(include={"mode", "faulters", "mappers", "rounds", "pages"})
-        | {"switches": {"vmalock/fault_path": params.path}}
-        for params in wanted
+        program(params) | {"switches": {"vmalock/fault_path": params.path}} for params in wanted
     ]
     told = {"runs": runs, "probes": PROBES, "still": PROBES[0]}
     machine = Machine(cpus=wanted[0].cpus, memory_mib=1024, icount=True)
@@ -54,8 +52,8 @@ def _measure(wanted: list[Probed], lab: Lab) -> list[Record]:
             raise RunFailed(f"{NAME}: probes missed events, so that nothing is whole: {missed}")
         counts = counts_of(measured, number)
         own = {name: ("faults", [counts[name]]) for name in COUNTED}
-        laid = table(NAME, "v6.12", "kernel", own, first=0)
-        said = probes.counters(NAME, "v6.12", row["probes"])
+        laid = table(NAME, variant(measured), "kernel", own, first=0)
+        said = probes.counters(NAME, variant(measured), row["probes"])
         both = pd.concat([laid, said], ignore_index=True)
         found.append(measured.record(NAME, params, both, number + 1))
     return found

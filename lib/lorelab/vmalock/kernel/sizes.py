@@ -5,7 +5,7 @@ from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab, by_boot
 from lorelab.lab.run import measure as run
-from lorelab.vmalock.kernel.boot import DESIGN, of_lock
+from lorelab.vmalock.kernel.boot import DESIGN, of_lock, variant
 from lorelab.vmalock.params import Sizes
 
 NAME = "vmalock/sizes"
@@ -37,5 +37,5 @@ def _measure(wanted: list[Sizes], lab: Lab) -> list[Record]:
         for cache, found in row.items()
         for what, value in found.items()
     }
-    laid = table(NAME, "v6.12", "kernel", counters, first=0)
+    laid = table(NAME, variant(measured), "kernel", counters, first=0)
     return [measured.record(NAME, params, laid) for params in wanted]

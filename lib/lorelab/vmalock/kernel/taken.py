@@ -5,7 +5,7 @@ from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab, by_boot
 from lorelab.lab.run import measure as run
-from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN
+from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN, program, variant
 from lorelab.vmalock.kernel.workloads import TRACED
 from lorelab.vmalock.params import Taken
 
@@ -29,18 +29,17 @@ def measure(wanted: list[Taken], lab: Lab) -> list[Record]:
 
 def _measure(wanted: list[Taken], lab: Lab) -> list[Record]:
     runs = [
-        params.model_dump(include={"mode", "faulters", "mappers", "rounds", "pages"})
+        program(params)
         | {"switches": {} if params.path == "vma" else {"vmalock/fault_path": params.path}}
         for params in wanted
     ]
     machine = Machine(cpus=wanted[0].cpus, memory_mib=1024)
     job = Job(DESIGN, "taken", {"runs": runs}, SECONDS_A_RUN * len(runs), len(runs))
     measured = run(machine, job, lab, patched=True)
-    variant = ".".join(measured.source["kernel"].release.split(".")[:2])
     found = []
     for number, params in enumerate(wanted):
         [row] = (row for row in measured.rows if row["run"] == number)
         counters = {name: (unit, [row[name]]) for name, unit in COUNTED.items()}
-        laid = table(NAME, f"v{variant}", "kernel", counters, first=0)
+        laid = table(NAME, variant(measured), "kernel", counters, first=0)
         found.append(measured.record(NAME, params, laid, number + 1))
     return found

@@ -50,6 +50,6 @@ def _measure(wanted: list[Threads], lab: Lab) -> list[Record]:
     for run, params in enumerate(wanted):
         counts = boot.counts_of(measured, run)
         counters = {name: (unit, [counts[name]]) for name, unit in COUNTED.items()}
-        laid = table(NAME, "v6.12", "kernel", counters, first=0)
+        laid = table(NAME, boot.variant(measured), "kernel", counters, first=0)
         found.append(measured.record(NAME, params, laid, run + 1))
     return found

@@ -6,7 +6,7 @@ from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
 from lorelab.lab.run import Lab, Measured, by_boot
 from lorelab.lab.run import measure as run
-from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN
+from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN, variant
 from lorelab.vmalock.kernel.threads import COUNTED
 from lorelab.vmalock.params import Workloads
 
@@ -80,7 +80,6 @@ def _switches(params: Workloads) -> dict[str, str]:
 
 def _measure(wanted: list[Workloads], lab: Lab) -> list[Record]:
     measured = ran(wanted, lab, log=False)
-    release = measured.source["kernel"].release
     found = []
     for number, params in enumerate(wanted):
         [row] = (row for row in measured.rows if row["run"] == number)
@@ -94,7 +93,6 @@ def _measure(wanted: list[Workloads], lab: Lab) -> list[Record]:
         for name, unit in TRACED.items():
             whose = "first" if params.workload == "fork" and name in WRITERS else "all"
             counters[name] = (unit, [row["traced"][name][whose]])
-        variant = ".".join(release.split(".")[:2])
-        laid = table(NAME, f"v{variant}", "kernel", counters, first=0)
+        laid = table(NAME, variant(measured), "kernel", counters, first=0)
         found.append(measured.record(NAME, params, laid, number + 1))
     return found
