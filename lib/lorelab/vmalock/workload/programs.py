@@ -29,7 +29,15 @@ class Thread(NamedTuple):
 
 
 def operation(kind: int, **fields: float) -> tuple[int, ...]:
-    """One operation; fields that are not given are 0, but for `spread`, which is 1."""
+    """One operation; fields that are not given are 0, but for `spread`, which is 1.
+
+    Raises
+    ------
+    TypeError
+        An operation has no such field.
+    """
+    if unknown := sorted(fields.keys() - set(OPERATION)):
+        raise TypeError(f"an operation has no {unknown[0]}: it has {', '.join(OPERATION)}")
     given = {"kind": int(kind), "spread": 1, **fields}
     return tuple(int(given.get(name, 0)) for name in OPERATION)
 
