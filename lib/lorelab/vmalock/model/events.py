@@ -7,7 +7,7 @@ a new one, and nothing has to be searched or thrown away.
 
 The key of an event is `ns << 23 | number`, and the number that of events set so far, modulo 2^23:
 of two at the same ns the one that was set first comes first, unless the numbers have come around
-between them, which they do every 8 million events. Times are below 2^40 ns, 18 minutes.
+between them, which they do every 8 million events. Times are below `LONGEST`, 18 minutes.
 """
 
 from lorelab.numerics import ONE, ZERO, U, forceinline
@@ -16,6 +16,8 @@ from lorelab.vmalock.model.state import NEVER, WAITS
 TIE = U(23)
 TIES = U((1 << 23) - 1)
 SIGN = U(63)
+LONGEST = 1 << 40
+"""Times are below that [ns]: a key has no more bits for them."""
 
 
 @forceinline

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lorelab.errors import BadInput
+from lorelab.vmalock.model.events import LONGEST
 from lorelab.vmalock.model.state import EITHER, FAULT, PROGRAM, SPAWN, WRITE, Machine, machine
 from lorelab.vmalock.params import Contention, Fork, Launch, Merge, Timed, Zerocopy
 from lorelab.vmalock.workload.costs import body, costs, ns
@@ -45,7 +47,15 @@ def operation(kind: int, **fields: float) -> tuple[int, ...]:
 def laid_out(
     params: Timed, vmas: int, threads: list[Thread], stop: int = FOREVER, traced: int = 0
 ) -> Machine:
-    """The machine that runs these threads (see `lorelab.vmalock.model.state.machine`)."""
+    """The machine that runs these threads (see `lorelab.vmalock.model.state.machine`).
+
+    Raises
+    ------
+    BadInput
+        A thread would go on for longer than the model can tell times apart.
+    """
+    for thread in threads:
+        _check_length(thread, stop)
     rows = [row for thread in threads for row in thread.operations]
     ends = np.cumsum([len(thread.operations) for thread in threads])
     spans = np.array(
@@ -67,6 +77,18 @@ def laid_out(
         params.seed,
         traced=traced,
     )
+
+
+def _check_length(thread: Thread, stop: int) -> None:
+    """Refuse a thread whose own work and pauses alone reach `LONGEST`."""
+    places = [OPERATION.index(name) for name in ("body", "hold", "tail", "think")]
+    a_round = sum(row[place] for row in thread.operations for place in places)
+    length = min(a_round * thread.rounds, stop)
+    if thread.rounds != FOREVER and length >= LONGEST:
+        raise BadInput(
+            f"a thread goes on for {length / 1e9:.0f} s of the model's time, and a run has to end "
+            f"within {LONGEST / 1e9:.0f}: ask for less of forks, vmas or pages, or of think_ns"
+        )
 
 
 def contention(params: Contention, traced: int = 0) -> Machine:
