@@ -64,7 +64,9 @@ RULED = [
 @pytest.mark.parametrize("asked", RULED, ids=lambda each: each.name)
 @pytest.mark.parametrize("release", ["7.4.0", "6.16.3"])
 def test_no_rule_holds_of_a_kernel_that_nobody_read(asked, release):
-    params = records.recorded(asked.name, asked.Params)[0]
+    # A launch is held against a run of the model, which takes long to compile.
+    recorded = records.recorded(asked.name, asked.Params)
+    params = next(each for each in recorded if getattr(each, "workload", "") != "launch")
     kept = asked.recorded(params)
     assert asked.agree(params, on("6.12.117", kept)).verdict is Verdict.PASSED
     found = asked.agree(params, on(release, kept))
