@@ -1,4 +1,7 @@
-"""A guest that ends badly gives a clear failure, its console's last lines and no QEMU behind it."""
+"""A guest that ends badly gives a clear failure, its console's last lines and no QEMU behind it.
+
+What agent and protocol decide without a kernel is in `test_piped`.
+"""
 
 import os
 import signal
@@ -10,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lorelab.errors import BadInput, RunFailed
+from lorelab.errors import RunFailed
 from lorelab.lab import boot
 
 WORKLOADS = {
@@ -18,15 +21,9 @@ WORKLOADS = {
     "hang": "yield {'n': 1}; import time; time.sleep(1000)",
     "oom": "yield {'n': 1}; [b'x' * (n << 20) for n in range(1, 1000)]",
     "off": "yield {'n': 1}; import os; os._exit(3)",
-    "raises": "yield {'n': 1}; {}['missing']",
-    "torn": "yield {'n': 1}; import gc, io; [f.write(b'\\n@lorelab 2 00000000 {}\\n')"
-    " for f in gc.get_objects() if isinstance(f, io.BufferedWriter) and 'vport' in str(f.name)]",
     "splat": "yield {'n': 1}; open('/dev/kmsg', 'w').write('<4>BUG: KASAN: wild access in f\\n')",
     "dies": "open('/dev/kmsg', 'w').write('<4>BUG: KASAN: wild access in f\\n');"
     " yield {'n': 1}; open('/proc/sysrq-trigger', 'w').write('c')",
-    "chatter": "yield {'n': 1}; import sys; sys.stderr.write('WARNING: a program\\n')",
-    "wants": "raise NotImplementedError('swpout of /sys/x, which came with 6.10'); yield {}",
-    "flood": "yield {'n': 1}; open('/dev/console', 'w').write('a line to no end\\n' * 40_000)",
     "counts": "yield from ({'n': n, 'of': params['n']} for n in range(params['n']))",
 }
 
@@ -37,9 +34,9 @@ def run(laboratory, tmp_path):
     for name, body in WORKLOADS.items():
         (tmp_path / f"{name}.py").write_text(f"def run(params):\n    {body}\n")
 
-    def run(name, params=None, seconds=60.0, memory_mib=512, rows=None, fatal=False):
-        job = boot.Job(None, name, params or {}, seconds, rows, fatal=fatal)
-        machine = boot.Machine(memory_mib=memory_mib)
+    def run(name, params=None, seconds=60.0, fatal=False):
+        job = boot.Job(None, name, params or {}, seconds, fatal=fatal)
+        machine = boot.Machine(memory_mib=512)
         kernel, root = laboratory.kernel.image, laboratory.guest.root
         return boot.run(kernel, root, tmp_path, machine, job, quiet=True)
 
@@ -64,11 +61,9 @@ def qemus(parent: int) -> set[int]:
     ("name", "seconds", "said"),
     [
         ("panic", 60, "the guest's kernel panicked"),
-        ("hang", 2, "hang hung: not done after 2 s, 1 results before that"),
+        ("hang", 10, "hang hung: not done after 10 s, 1 results before that"),
         ("oom", 60, "the guest ran out of memory"),
         ("off", 60, "before the job did"),
-        ("raises", 60, "raises failed in the guest: KeyError: 'missing'"),
-        ("torn", 60, "frame 2 from the guest is damaged"),
         ("splat", 60, "the guest's kernel complained: BUG: KASAN: wild access in f"),
     ],
 )
@@ -107,32 +102,12 @@ def test_what_a_complaint_of_the_kernel_is(line, splat):
     assert bool(boot.SPLAT.search(b"[    0.0] Linux\r\n" + line + b"\r\n")) == splat
 
 
-def test_a_programs_chatter_is_no_complaint(run):
-    assert run("chatter").rows == [{"n": 1}]
-
-
-def test_a_console_that_floods_is_not_held(run, monkeypatch):
-    monkeypatch.setattr(boot, "MOST_CONSOLE", 1 << 16)
-    held = []
-    bound = boot._bound
-    monkeypatch.setattr(boot, "_bound", lambda console: (bound(console), held.append(len(console))))
-    assert run("flood").rows == [{"n": 1}]
-    assert max(held) <= boot.MOST_CONSOLE
-
-
 def test_of_a_flood_the_first_complaint_and_the_end_are_kept():
     splat = b"[    1.234567] WARNING: CPU: 0 PID: 1 at mm/swapfile.c:1 f+0x1/0x2\n"
     console = bytearray(b"early\n" * 10**6 + splat + b"late\n" * 10**6 + b"the end\n")
     boot._bound(console)
     assert len(console) <= boot.MOST_CONSOLE and console.startswith(splat)
     assert console.endswith(b"the end\n")
-
-
-def test_what_a_kernel_lacks_is_one_line(run, laboratory):
-    with pytest.raises(BadInput) as refused:
-        run("wants")
-    release = laboratory.kernel.info.release
-    assert str(refused.value) == f"kernel {release} lacks swpout of /sys/x, which came with 6.10"
 
 
 def test_a_killed_guest(run):
@@ -147,11 +122,6 @@ def test_a_killed_guest(run):
     with pytest.raises(RunFailed, match="killed by signal 9"):
         run("hang")
     killer.join()
-
-
-def test_too_few_results_are_no_whole_run(run):
-    with pytest.raises(boot.GuestFailed, match="gave 2 results where 3 were due"):
-        run("counts", {"n": 2}, rows=3)
 
 
 def test_two_at_once_do_not_disturb_each_other(run):
@@ -184,8 +154,8 @@ def test_no_qemu_outlives_lorelab(laboratory, tmp_path, end):
         time.sleep(0.2)
         ours = qemus(child.pid)
     child.send_signal(end)
-    child.wait(timeout=30)
-    for _ in range(100):
+    child.wait(timeout=300)
+    for _ in range(600):
         alive = [pid for pid in ours if Path(f"/proc/{pid}/exe").exists()]
         if not alive:
             break

@@ -27,9 +27,14 @@ def check(provenance):
     assert provenance.parent.relative_to(records.FOLDER).as_posix() == kept.provenance.experiment
 
 
-@pytest.mark.parametrize("provenance", PROVENANCES, ids=lambda file: file.stem)
-def test_a_record_is_as_it_was_written(provenance):
-    check(provenance)
+def test_each_record_is_as_it_was_written():
+    touched = []
+    for provenance in PROVENANCES:
+        try:
+            check(provenance)
+        except (AssertionError, BadInput, OSError, ValueError) as error:
+            touched.append(f"{provenance.relative_to(records.FOLDER)}: {error!r}")
+    assert touched == []
 
 
 def test_no_counters_are_kept_without_their_provenance():
@@ -46,9 +51,10 @@ def test_a_digest_names_one_image():
 def test_a_kernel_built_here_is_that_of_the_records_bit_for_bit(patched, design):
     """In whatever folder: nothing is in an image but what its digest names."""
     kernels = patched(design), build.built(build.recipe(design, patched=False))
+    recorded = images()
     for ours in (kernel.info for kernel in kernels):
         # No record is of another compiler's kernel.
-        assert images()[ours.digest] <= {ours.image_sha256}
+        assert recorded[ours.digest] <= {ours.image_sha256}
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".json"])

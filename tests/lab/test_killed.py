@@ -11,7 +11,7 @@ import pytest
 
 from lorelab.lab import cache, guest
 
-SECONDS = 60
+SECONDS = 300
 FOLLOWS = """
 import sys
 from pathlib import Path
