@@ -9,9 +9,9 @@ from lorelab.fairzone.params import Followed, Reread
 from lorelab.lab.run import Lab
 
 RUNS = [
-    Followed(mode="v1", log_mib=2),
-    Followed(mode="baseline", log_mib=2),
-    Followed(mode="v1", log_mib=2, layout="movable"),
+    Followed(mode="v1"),
+    Followed(mode="baseline"),
+    Followed(mode="v1", layout="movable"),
 ]
 
 
@@ -29,11 +29,15 @@ def test_a_live_kernel_is_followed_walk_for_walk(live, run):
 
 
 def test_v1_resets_less_often(live):
-    """By how much hangs on the guest; a switch that did nothing would leave the two equal."""
-    resets = [
+    """By how much is the guest's affair; a switch that did nothing would leave the two equal.
+
+    In the recorded runs of this length the baseline has 16 to 20 times as many. A log of 2 MiB is
+    too short: it can end before the second turn of the batches, with 8 against 8.
+    """
+    v1, baseline = (
         record.counters.loc[record.counters["flags"] & 2 > 0, "count"].sum() for record in live[:2]
-    ]
-    assert resets[0] < resets[1]
+    )
+    assert 0 < 4 * v1 < baseline
 
 
 def test_data_that_fits_is_found_whole_unless_caches_are_dropped(patched):
