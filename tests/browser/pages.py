@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
@@ -24,8 +25,11 @@ FLAGS = [
     # No name but the server's own address leads anywhere.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
-PATIENCE = 20_000
-"""Milliseconds for a page to draw all its charts and formulas."""
+PATIENCE = 120_000
+"""Milliseconds for a page to load, or to draw all its charts and formulas: some 3,000 on an idle
+machine."""
+OPENS = PATIENCE
+"""Milliseconds until it is loaded; tests of a page that never settles shorten the other alone."""
 LOOK = """() => {
   const drawn = svg => {
     const box = svg.getBoundingClientRect();
@@ -53,6 +57,58 @@ LOOK = """() => {
     said.push(`page wider than the window: ${document.documentElement.scrollWidth} px`);
   return said;
 }"""
+NARROW = """() => {
+  const said = [];
+  const wide = document.documentElement.scrollWidth;
+  if (wide > document.documentElement.clientWidth + 1) said.push(`page is ${wide} px wide`);
+  for (const text of document.querySelectorAll(".lorelab-chart svg text")) {
+    if (!text.textContent.trim() || !text.getBoundingClientRect().width) continue;
+    const drawn = text.getScreenCTM();
+    const size = parseFloat(getComputedStyle(text).fontSize) * Math.hypot(drawn.a, drawn.b);
+    if (size < 9.9) said.push(`${size.toFixed(1)} px: ${text.textContent}`);
+  }
+  for (const code of document.querySelectorAll("article pre"))
+    if (code.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+      said.push(`code outside: ${code.textContent.slice(0, 40)}`);
+  return said;
+}"""
+DARK = """() => {
+  const light = colour => {
+    const [r, g, b, a = 1] = (colour.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
+    return a > 0.5 && Math.min(r, g, b) > 200;
+  };
+  const said = [];
+  for (const part of document.querySelectorAll("article .cell_output *:not(svg *)")) {
+    const box = part.getBoundingClientRect();
+    if (box.width * box.height > 4000 && light(getComputedStyle(part).backgroundColor))
+      said.push(`white slab: ${part.tagName} ${part.className}`);
+  }
+  for (const slab of document.querySelectorAll(".lorelab-chart svg > rect:first-child"))
+    if (light(getComputedStyle(slab).fill)) said.push("white slab: behind a chart");
+  return said;
+}"""
+LONG = """() => {
+  const screens = document.documentElement.scrollHeight / window.innerHeight;
+  return screens > 12 ? [`${screens.toFixed(1)} screens`] : [];
+}"""
+"""An appendix may be longer."""
+
+
+class Look(NamedTuple):
+    """What is wrong with a page on a screen of `width` times `height` pixels, in a theme."""
+
+    width: int
+    height: int
+    asks: str
+    """JavaScript: a function that gives what is wrong, a line each."""
+    theme: str | None = None
+    """None leaves the page the one that it has."""
+
+
+DESK = Look(1280, 900, LOOK)
+LENGTH = Look(1400, 900, LONG)
+TELEPHONE = Look(420, 800, NARROW)
+NIGHT = Look(420, 800, DARK, "dark")
 SETTLED = """() => document.readyState === "complete"
   && [...document.querySelectorAll(".lorelab-chart")].every(
        c => !window.vegaEmbed || c.classList.contains("vega-embed"))
@@ -87,11 +143,16 @@ def served(folder: Path) -> Iterator[str]:
         server.shutdown()
 
 
-def problems(browser: Browser, url: str, picture: Path | None = None) -> list[str]:
-    """All that is wrong with the page at `url`, one line each; empty if nothing is."""
+def problems(
+    browser: Browser, url: str, looks: tuple[Look, ...] = (DESK,), picture: Path | None = None
+) -> list[str]:
+    """All that is wrong with the page at `url`, one line each; empty if nothing is.
+
+    It is opened once, on the first of the screens, and then moved to the others.
+    """
     said: list[str] = []
     origin = url[: url.index("/", len("http://"))]
-    page: Page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page: Page = browser.new_page(viewport={"width": looks[0].width, "height": looks[0].height})
 
     def asked(request) -> None:
         if not request.url.startswith((origin, "data:", "blob:")):
@@ -109,13 +170,19 @@ def problems(browser: Browser, url: str, picture: Path | None = None) -> list[st
         "console",
         lambda line: said.append(f"console error: {line.text}") if line.type == "error" else None,
     )
-    page.goto(url, wait_until="load")
+    page.goto(url, wait_until="load", timeout=OPENS)
     try:
         page.wait_for_function(SETTLED, timeout=PATIENCE)
     except TimeoutError:
         said.append(f"page did not settle in {PATIENCE} ms")
-    said += page.evaluate(LOOK)
     if picture is not None:
         page.screenshot(path=picture, full_page=True)
+    for look in looks:
+        if look is not looks[0]:
+            page.set_viewport_size({"width": look.width, "height": look.height})
+            if look.theme:
+                page.evaluate("to => document.documentElement.dataset.theme = to", look.theme)
+            page.wait_for_timeout(300)
+        said += page.evaluate(look.asks)
     page.close()
     return said

@@ -1,4 +1,7 @@
-"""Every page of the book as a reader's browser sees it, without any network."""
+"""Every page of the book as a reader's browser sees it, without any network.
+
+On a desk, in how many screens it is read, on a telephone, and there in the dark.
+"""
 
 import re
 import shutil
@@ -9,8 +12,10 @@ import nbformat
 import pytest
 
 from lorelab.book import build
-from tests.browser.pages import chromium, problems, served
+from tests.browser.pages import DESK, LENGTH, NIGHT, TELEPHONE, chromium, problems, served
 
+APPENDIX = {"measured", "faults", "glossary", "bibliography"}
+"""Pages of any length, beside those of agreement."""
 SAMPLE = [
     (
         "markdown",
@@ -66,14 +71,21 @@ def pages() -> list[str]:
     return [name.replace(".ipynb", ".html") for name in chapters]
 
 
-@pytest.mark.parametrize("page", ["index.html", "search.html?q=swap", *pages()])
+@pytest.mark.parametrize("page", pages())
 def test_every_page_of_the_book(browser, book, page):
+    long = page.removesuffix(".html") in APPENDIX or page.endswith("agreement.html")
+    looks = (DESK, *(() if long else (LENGTH,)), TELEPHONE, NIGHT)
+    assert problems(browser, f"{book}/{page}", looks) == []
+
+
+@pytest.mark.parametrize("page", ["index.html", "search.html?q=swap"])
+def test_the_first_page_and_a_search(browser, book, page):
     assert problems(browser, f"{book}/{page}") == []
 
 
 def test_a_page_with_charts_formulas_and_code(browser, sample, tmp_path):
     with served(sample) as address:
-        assert problems(browser, f"{address}/sample.html", tmp_path / "sample.png") == []
+        assert problems(browser, f"{address}/sample.html", picture=tmp_path / "sample.png") == []
         page = browser.new_page()
         page.goto(f"{address}/sample.html")
         page.wait_for_selector(".vega-embed svg")
@@ -92,24 +104,56 @@ def test_charts_stand_without_scripts(browser, sample):
 
 
 @pytest.mark.parametrize(
-    ("body", "says"),
+    ("look", "body", "says"),
     [
-        ('<script src="https://cdn.example.org/x.js"></script>', "outside request"),
-        ('<script src="missing.js"></script>', "failed request: 404"),
-        ("<script>nothing.here()</script>", "script error"),
-        ('<div class="lorelab-chart" id="c"></div>', "chart not drawn: c"),
-        ('<div class="lorelab-chart" id="c"><svg class="marks"></svg></div>', "chart not drawn"),
-        ('<span class="math">\\(x\\)</span>', "formula not drawn"),
-        ('<img src="data:image/png;base64,AAAA">', "image not drawn"),
-        ('<article><div style="width: 3000px">x</div></article>', "page wider"),
+        (DESK, '<script src="https://cdn.example.org/x.js"></script>', "outside request"),
+        (DESK, '<script src="missing.js"></script>', "failed request: 404"),
+        (DESK, "<script>nothing.here()</script>", "script error"),
+        (DESK, '<div class="lorelab-chart" id="c"></div>', "chart not drawn: c"),
+        (DESK, '<div class="lorelab-chart"><svg class="marks"></svg></div>', "chart not drawn"),
+        (DESK, '<span class="math">\\(x\\)</span>', "formula not drawn"),
+        (DESK, '<img src="data:image/png;base64,AAAA">', "image not drawn"),
+        (DESK, '<article><div style="width: 3000px">x</div></article>', "page wider"),
+        (LENGTH, '<p style="height: 10900px">x</p>', "12."),
+        (TELEPHONE, '<div style="width: 900px">x</div>', "page is"),
+        (
+            TELEPHONE,
+            '<div class="lorelab-chart"><svg style="width: 100%" viewBox="0 0 900 90">'
+            '<text font-size="12" y="20">small</text></svg></div>',
+            "5.",
+        ),
+        (TELEPHONE, '<article><pre style="width: 900px">x</pre></article>', "code outside"),
+        (
+            NIGHT,
+            '<article><div class="cell_output"><p style="background: white; height: 90px">x</p>'
+            "</div></article>",
+            "white slab: P",
+        ),
+        (
+            NIGHT,
+            '<div class="lorelab-chart"><svg><rect fill="white" width="9" height="9"/></svg></div>',
+            "white slab: behind",
+        ),
+        (
+            NIGHT,
+            "<article><style>html[data-theme=dark] p { background: white }</style>"
+            '<div class="cell_output"><p style="height: 90px">x</p></div></article>',
+            "white slab: P",
+        ),
     ],
 )
-def test_what_is_wrong_is_seen(browser, tmp_path, body, says, monkeypatch):
+def test_what_is_wrong_is_seen(browser, tmp_path, look, body, says, monkeypatch):
+    """Also on a page that was first open on a desk."""
     monkeypatch.setattr("tests.browser.pages.PATIENCE", 300)
-    (tmp_path / "page.html").write_text(f"<!doctype html><link rel=icon href=data:,>{body}")
+    (tmp_path / "page.html").write_text(
+        f"<!doctype html><meta name=viewport content=width=device-width>"
+        f"<link rel=icon href=data:,>{body}"
+    )
     with served(tmp_path) as address:
-        said = problems(browser, f"{address}/page.html")
+        said = problems(browser, f"{address}/page.html", (DESK, look))
+        seen = problems(browser, f"{address}/page.html")
     assert any(line.startswith(says) for line in said), said
+    assert look is DESK or not any(line.startswith(says) for line in seen)
 
 
 def test_the_first_page_leads_on_and_asks_for_no_icon():

@@ -112,7 +112,7 @@ def jupyterlab(folder: Path, home: Path):
     with (home / "log").open("w") as log:
         server = subprocess.Popen(command, env=env, stdout=log, stderr=log)
     try:
-        for _ in range(120):
+        for _ in range(600):
             try:
                 urllib.request.urlopen(f"{address}/api").close()
                 break
@@ -130,12 +130,12 @@ def test_in_jupyterlab(browser, root, tmp_path):
     with jupyterlab(root / "notebooks", tmp_path) as address:
         page = browser.new_page()
         page.on("request", lambda request: asked.append(request.url))
-        page.goto(f"{address}/lab/tree/page.ipynb")
-        page.get_by_text(re.compile(r"\| Idle$")).wait_for(timeout=6 * PATIENCE)
+        page.goto(f"{address}/lab/tree/page.ipynb", timeout=PATIENCE)
+        page.get_by_text(re.compile(r"\| Idle$")).wait_for(timeout=PATIENCE)
         page.locator(".jp-CodeCell").first.click()
         for _ in CELLS:
             page.keyboard.press("Shift+Enter")
-        page.wait_for_function(LIVE, timeout=6 * PATIENCE)
+        page.wait_for_function(LIVE, timeout=PATIENCE)
         moves(page)
         page.screenshot(path=tmp_path / "lab.png")
         page.close()

@@ -62,8 +62,8 @@ def test_every_slide_can_be_read_from_the_back_row(browser, made, name):
     said = []
     page.on("pageerror", lambda error: said.append(f"script error: {error}"))
     page.on("request", lambda asked: said.append(asked.url) if "file:" not in asked.url else None)
-    page.goto(made[name].as_uri())
-    page.wait_for_function(READY, timeout=3 * PATIENCE)
+    page.goto(made[name].as_uri(), timeout=PATIENCE)
+    page.wait_for_function(READY, timeout=PATIENCE)
     number = page.evaluate("Reveal.getTotalSlides()")
     assert number >= 15
     for i in range(number):
@@ -76,8 +76,8 @@ def test_every_slide_can_be_read_from_the_back_row(browser, made, name):
 
 def test_a_slider_on_a_slide_moves_its_picture(browser, made):
     page = browser.new_page(viewport={"width": 1280, "height": 720})
-    page.goto(made["gso"].as_uri())
-    page.wait_for_function(READY, timeout=3 * PATIENCE)
+    page.goto(made["gso"].as_uri(), timeout=PATIENCE)
+    page.wait_for_function(READY, timeout=PATIENCE)
     slider = page.locator("section input[type=range]").first
     chart = slider.locator("xpath=ancestor::div[contains(@class, 'vega-embed')]")
     at = "e => Reveal.slide(Reveal.getIndices(e.closest('section')).h)"
