@@ -1,5 +1,5 @@
-# env book talk test lab lab-ui record bench lint, and for maintainers lock, outputs and mutants; see
-# README.md.
+# env book talk test test-all lab lab-ui record bench lint, and for maintainers lock, outputs and
+# mutants; see README.md.
 
 PYTHON ?= python3
 # Who makes .venv: the first of these that is there, unless told (make env INSTALLER=pip).
@@ -8,7 +8,7 @@ INSTALLER ?= $(firstword $(foreach tool,micromamba mamba conda uv,\
 run := .venv/bin/python -m
 comma := ,
 
-.PHONY: env book talk test lab lab-ui record bench lint lock outputs mutants clean
+.PHONY: env book talk test test-all lab lab-ui record bench lint lock outputs mutants clean
 
 env: .venv/project
 
@@ -53,11 +53,20 @@ book: env
 talk: env
 	$(run) lorelab.book talk
 
-# The notebooks' stored outputs are compared with a fresh run, all of them, by nbval. A process that
-# dies is not replaced, else a test that hangs would hang anew in each.
+# Files come in a random order, those that boot first, one after the other, beside the rest
+# (tests/conftest.py). A process that dies is not replaced, else a test that hangs would hang anew
+# in each. nbval compares a page's stored outputs with a fresh run.
+SEED := $(shell date +%s)
+tests := $(run) pytest --numprocesses auto --max-worker-restart 0 --dist loadfile \
+	--no-loadscope-reorder --order $(SEED) --nbval --nbval-current-env tests
+
+# Pages whose outputs rest on something that changed, and a fifth of the others, which takes turns.
 test: lint book
-	$(run) pytest --numprocesses auto --max-worker-restart 0 --dist loadfile tests
-	$(run) pytest --numprocesses auto --max-worker-restart 0 --dist loadscope --nbval --nbval-current-env notebooks
+	pages=$$($(run) lorelab.book due $(SEED)) && $(tests) $$pages
+
+# All pages.
+test-all: lint book
+	$(tests) notebooks
 
 lint: env
 	$(run) ruff check

@@ -1,4 +1,4 @@
-"""The built laboratory, for tests that boot: skipped with one line without it, except in CI.
+"""The order of tests, and the built laboratory, without which a test that boots is skipped.
 
 A test that boots asks for a kernel of each design that it takes, whatever another test built before
 it, and whatever the cache has: what nobody in its file asked for is not found.
@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 import pytest
 
-from lorelab.lab import build, cache, guest, needs
+from lorelab.lab import build, guest, needs
+from lorelab.lab.cache import designs as known
 from tests import MAY_SKIP
-
-BOOTS = {"laboratory", "patched"}
-"""Fixtures of a test that boots; it has the marker `boots`."""
-
-
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if not BOOTS.isdisjoint(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.boots)
+from tests.order import (  # noqa: F401  # pytest's hooks
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_configure,
+    pytest_itemcollected,
+    pytest_report_header,
+    pytest_xdist_make_scheduler,
+)
 
 
 class Laboratory(NamedTuple):
@@ -37,7 +37,7 @@ def kernels():
         if needs.missing(needs.BOOT + needs.BUILD):
             pytest.skip("no QEMU or no kernel source here: `lorelab doctor` names the packages")
         return
-    for made in build.recipes(cache.designs()):
+    for made in build.recipes(known()):
         build.build(made)
 
 

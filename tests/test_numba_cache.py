@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
-
 from lorelab import numba_cache
 
 CALLER = """
@@ -49,32 +47,6 @@ def test_a_change_in_the_callee_or_in_its_constants_reaches_the_caller(tmp_path)
     for step, increment in ((10, 1), (10, 2), (20, 2), (10, 1)):
         (tmp_path / "callee.py").write_text(CALLEE.format(step=step, increment=increment))
         assert answer(tmp_path) == (1 + increment) * step
-
-
-BEYOND = """
-import numba, numpy
-from lorelab import numba_cache
-from pathlib import Path
-numba_cache.keep_apart(Path(__file__).parent)
-@numba.njit(cache=True)
-def last(values, n):
-    return values[n]
-try:
-    last(numpy.zeros(4), numpy.uint64(4))
-except IndexError:
-    print("refused")
-"""
-
-
-@pytest.mark.parametrize(("checks", "said"), [(["0", "1"], "refused\n"), (["1", "0"], "")])
-def test_code_with_checks_of_bounds_is_not_taken_for_code_without(tmp_path, checks, said):
-    (tmp_path / "beyond.py").write_text(BEYOND)
-    for check in checks:
-        env = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "NUMBA_BOUNDSCHECK": check}
-        command = [sys.executable, tmp_path / "beyond.py"]
-        done = subprocess.run(command, env=os.environ | env, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-    assert done.stdout == said
 
 
 def test_the_digest_follows_kernels_and_not_the_rooms_without_any(tmp_path):

@@ -35,9 +35,7 @@ def digest(package: Path = PACKAGE) -> str:
 def keep_apart(package: Path = PACKAGE) -> None:
     """Point numba at this state's folder; must run before a kernel is defined."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    # numba would take code that was compiled without checks of bounds for code with them.
-    checked = "-boundscheck" if os.environ.get("NUMBA_BOUNDSCHECK", "0") != "0" else ""
-    folder = Path(cache, "lorelab/numba", digest(package) + checked)
+    folder = Path(cache, "lorelab/numba", digest(package))
     _point(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)

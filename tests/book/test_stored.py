@@ -6,8 +6,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from click.testing import CliRunner
 
 from lorelab.book import build, cache
+from lorelab.book.__main__ import cli
 from lorelab.errors import BadInput
 from tests.book.test_cache import NAME, Checkout, settle, source
 
@@ -144,3 +146,27 @@ def test_a_page_that_shows_another_is_stored_after_it(clone):
     settle()
     assert set(build.store(clone.root)) == {NAME, OTHER}
     assert clone.stale() == []
+
+
+def test_a_page_is_due_when_what_it_rests_on_changed_and_once_in_five_turns(clone):
+    names = [NAME, OTHER]
+    turns = [build.due(turn, clone.root) for turn in range(5)]
+    assert [changed for changed, _ in turns] == [[]] * 5
+    assert [in_turn for _, in_turn in turns] == [[NAME], [OTHER], [], [], []]
+    assert build.due(5, clone.root) == turns[0]
+    clone.write("lib/unrelated.py", "X = 2")
+    assert build.due(0, clone.root) == ([OTHER], [NAME])
+    assert build.due(1, clone.root) == ([OTHER], [])
+    clone.write("lib/indirect.py", "X = 5")
+    assert build.due(3, clone.root) == (names, [])
+
+
+def test_pages_due_are_printed_and_why_is_said(monkeypatch):
+    """In the Makefile's hands only the names are on stdout."""
+    asked = []
+    monkeypatch.setattr(build, "due", lambda turn: asked.append(turn) or (["a.ipynb"], ["b.ipynb"]))
+    for day in range(6):
+        done = CliRunner().invoke(cli, ["due", str(day * 86400 + 86399)])
+        assert done.exit_code == 0 and done.stdout == "a.ipynb\nb.ipynb\n"
+        assert f"part {day % 5 + 1} of 5" in done.stderr and "1 whose outputs rest" in done.stderr
+    assert asked == [0, 1, 2, 3, 4, 0]

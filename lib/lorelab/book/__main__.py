@@ -1,5 +1,6 @@
-"""`python -m lorelab.book build`, `store`, `talk` and `prose`; the Makefile calls them."""
+"""`python -m lorelab.book build`, `store`, `due`, `talk` and `prose`; the Makefile calls them."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -10,6 +11,9 @@ from lorelab.book import prose as prose_
 from lorelab.book import talk as talk_
 from lorelab.cli import main
 from lorelab.errors import RunFailed
+
+DAY = 24 * 60 * 60
+"""Seconds."""
 
 
 @click.group()
@@ -29,6 +33,18 @@ def store(pages: tuple[str, ...]) -> None:
     """Run what changed, write the outputs into notebooks/: of all pages, or those named."""
     for name in builder.store(names=pages):
         print(name)
+
+
+@cli.command()
+@click.argument("seed", type=click.IntRange(min=0))
+def due(seed: int) -> None:
+    """Print the pages that `make test` runs again: SEED, seconds since 1970, has a day's turn."""
+    turn = seed // DAY % builder.PARTS
+    changed, in_turn = builder.due(turn)
+    said = f"pages run again: {len(changed)} whose outputs rest on something that changed"
+    said += f"; {len(in_turn)} of the others, part {turn + 1} of {builder.PARTS} by the day"
+    print(f"{said} (make test-all runs all):", *changed, *in_turn, sep="\n  ", file=sys.stderr)
+    print(*changed, *in_turn, sep="\n")
 
 
 @cli.command()

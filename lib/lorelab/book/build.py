@@ -39,6 +39,8 @@ DRAWS = [
     *(LIBRARY / name for name in ("charts.py", "figure.py", "fonts.conf")),
 ]
 """The code that makes pages of notebooks, and the fonts that it draws with."""
+PARTS = 5
+"""In so many turns each page runs again, whether anything changed or not."""
 FIRST = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>lorelab</title>
 <link rel="icon" href="data:,">
@@ -158,6 +160,27 @@ def _store(names: list[str], root: Path) -> list[str]:
         if cache.stored(_beside(name, root), notebook, root) is None:
             cache.vouch(_beside(name, root), notebook, _kept(name, root), root)
     return changed
+
+
+def due(turn: int, root: Path = ROOT) -> tuple[list[str], list[str]]:
+    """Pages that are to run again beside their stored outputs, though these may be fresh.
+
+    Parameters
+    ----------
+    turn : int
+        Which fifth of the pages whose outputs rest on nothing that changed, modulo 5.
+
+    Returns
+    -------
+    list of str
+        Pages whose outputs rest on something that is no longer what it was.
+    list of str
+        Of the others, those whose turn it is.
+    """
+    names = chapters(root)
+    notebooks = {name: nbformat.read(root / name, as_version=4) for name in names}
+    changed = [n for n in names if cache.stored(_beside(n, root), notebooks[n], root) is None]
+    return changed, [name for name in names[turn % PARTS :: PARTS] if name not in changed]
 
 
 def build(root: Path = ROOT) -> Path:
