@@ -9,7 +9,7 @@ typedef uint32_t u32;
 
 struct setting {
 	u64 sends, length, segment, zerocopy, held, loss, reorder, tap, received;
-	u64 copies, at_send, counts, transfers, parent, by_data, flagged;
+	u64 copies, at_send, counts, transfers, parent, flagged;
 	u64 head_truesize, info_bytes;
 };
 

@@ -1,7 +1,5 @@
 """Traffic: against an oracle that keeps each packet, and the kernel's records."""
 
-import random
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,27 +7,15 @@ from hypothesis import strategies as st
 
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from lorelab.gso.experiments import flag, lastsegment, traffic, vhost, views
+from lorelab.gso.experiments import flag, lastsegment, traffic, views
 from lorelab.gso.kernel.traffic import MODES, check
 from lorelab.gso.model import netem
-from lorelab.gso.model.flag import interleavings
-from lorelab.gso.model.vhost import zerocopies
-from lorelab.gso.params import TRAITS, Flag, LastSegment, Traffic, Variant, Vhost
+from lorelab.gso.model.traffic import PROBED
+from lorelab.gso.params import TRAITS, Flag, LastSegment, Traffic, Variant
 from lorelab.params import parse
+from tests.gso.model.test_netem import tausworthe
 
 U = np.uint64
-
-
-def tausworthe(seed: int):
-    """The kernel's generator, on Python's integers (lib/random32.c)."""
-    i = ((seed >> 32) ^ (seed << 10) ^ seed) & 0xFFFFFFFF
-    s = [i + least if i < least else i for least in (2, 8, 16, 128)]
-    rows = [(6, 13, 0xFFFFFFFE, 18), (2, 27, 0xFFFFFFF8, 2)]
-    rows += [(13, 21, 0xFFFFFFF0, 7), (3, 12, 0xFFFFFF80, 13)]
-    while True:
-        for n, (a, b, c, d) in enumerate(rows):
-            s[n] = (((s[n] & c) << d) & 0xFFFFFFFF) ^ ((((s[n] << a) & 0xFFFFFFFF) ^ s[n]) >> b)
-        yield s[0] ^ s[1] ^ s[2] ^ s[3]
 
 
 @settings(deadline=None)
@@ -45,7 +31,7 @@ def played(params: Traffic) -> dict[str, int]:
     """Every packet as a dictionary, sent one after the other."""
     traits, numbers = TRAITS[params.variant], tausworthe(params.seed)
     loss, reorder = netem.probability(params.loss), netem.probability(params.reorder)
-    found = dict.fromkeys(traffic.PROBED, 0)
+    found = dict.fromkeys(PROBED, 0)
     for _ in range(params.sends):
         sizes, left = [], params.length
         while left:
@@ -124,7 +110,7 @@ def loads(draw):
 def test_the_model_counts_what_an_oracle_counts(given_):
     params = Traffic(**given_)
     counted = traffic.count(params)
-    assert {name: counted[name] for name in traffic.PROBED} == played(params)
+    assert {name: counted[name] for name in PROBED} == played(params)
 
 
 def test_every_recorded_run_equals_the_model():
@@ -167,31 +153,6 @@ def test_what_the_kernel_can_t_follow():
     assert set(MODES.values()) == {"upstream", "orphan", "parent", "thread", "last", "none"}
 
 
-@settings(deadline=None)
-@given(st.integers(0, 3), st.integers(0, 3), st.booleans())
-def test_interleavings_of_the_flag(sent, copied, mended):
-    """Random orders end as the counted ones say they can."""
-    if not sent + copied:
-        return
-    ways = interleavings(sent, copied, mended)
-    chance, lost = random.Random(sent * 7 + copied), 0
-    for _ in range(300):
-        order = [cpu for cpu in range(sent + copied) for _ in range(2)]
-        chance.shuffle(order)
-        flag_, held, begun = 1, {}, set()
-        for cpu in order:
-            if cpu not in begun:
-                begun.add(cpu)
-                held[cpu] = flag_
-            elif not mended:
-                flag_ = held[cpu] & (cpu < sent)
-            elif cpu >= sent:
-                flag_ = 0
-        lost += flag_ != (copied == 0)
-    assert (lost > 0) == (ways.lost > 0)
-    assert abs(lost / 300 - ways.lost / ways.all) < 0.15
-
-
 def test_the_flag_and_the_last_segment_as_experiments():
     values = flag.simulate(Flag()).set_index("counter")["value"]
     assert (values["interleavings"], values["lost"]) == (6, 2)
@@ -209,14 +170,6 @@ def test_the_last_of_five_segments_leaves_two_others_exposed_on_average():
     values = table.set_index("counter")["value"]
     assert abs(values["unsafe"] / packets - 4 / 5) < 4 * (4 / 25 / packets) ** 0.5
     assert abs(values["exposed"] / packets - 2) < 4 * (2 / packets) ** 0.5
-
-
-def test_vhost_tries_one_packet_in_64_once_one_was_copied():
-    assert [zerocopies(n, False) for n in (1, 64, 65, 128, 129, 1024, 1025)] == [
-        1, 1, 2, 2, 3, 16, 17,
-    ]  # fmt: skip
-    assert zerocopies(300, True) == 300
-    assert vhost.simulate(Vhost()).set_index("counter")["value"]["copies"] == 1
 
 
 def test_experiments_have_their_halves():

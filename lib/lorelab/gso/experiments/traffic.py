@@ -7,12 +7,10 @@ from lorelab import counters
 from lorelab.gso.model.layout import place, small_head_cache, truesize
 from lorelab.gso.model.netem import probability
 from lorelab.gso.model.structs import SHARED_INFO_6_12
-from lorelab.gso.model.traffic import COUNTED, SETTING, run
+from lorelab.gso.model.traffic import COUNTED, PROBED, SETTING, run
 from lorelab.gso.params import TRAITS, Traffic, Variant
 from lorelab.params import label
 
-PROBED = COUNTED.names[:11]
-"""Counters that a kernel has too."""
 UNITS = {
     "told": "sends",
     "copied": "sends",
@@ -31,14 +29,31 @@ MAX_HEADER = 80
 def setting(params: Traffic) -> np.ndarray:
     """What the model reads; shape (1,)."""
     traits = TRAITS[params.variant]
-    found = np.zeros(1, SETTING)
-    values = params.model_dump() | traits._asdict()
-    for name in SETTING.names[:16]:
-        found[name] = values[name] if name not in ("loss", "reorder") else probability(values[name])
-    info = place(SHARED_INFO_6_12).size + traits.shared_info_bytes
+    shares = {name: probability(getattr(params, name)) for name in ("loss", "reorder")}
+    laid = place(SHARED_INFO_6_12)
+    info = laid.size + traits.shared_info_bytes
     sk_buff = SK_BUFF + traits.sk_buff_bytes
-    found["head_truesize"] = truesize(HEADERS, info, sk_buff, small_head_cache(info, MAX_HEADER))
-    found["info_bytes"] = place(SHARED_INFO_6_12).offset("frags[0]") + traits.shared_info_bytes
+    sizes = {
+        "head_truesize": truesize(HEADERS, info, sk_buff, small_head_cache(info, MAX_HEADER)),
+        "info_bytes": laid.offset("frags[0]") + traits.shared_info_bytes,
+    }
+    values = apart(params.model_dump() | shares, traits._asdict(), sizes)
+    return np.array([tuple(values[name] for name in SETTING.names)], SETTING)
+
+
+def apart(*sources: dict[str, object]) -> dict[str, object]:
+    """All of the sources in one dictionary.
+
+    Raises
+    ------
+    ValueError
+        Two of them have a name in common, so that one value would take the place of the other.
+    """
+    found: dict[str, object] = {}
+    for source in sources:
+        if both := sorted(found.keys() & source.keys()):
+            raise ValueError(f"{', '.join(both)}: is the name of two things that the model reads")
+        found |= source
     return found
 
 
@@ -62,7 +77,7 @@ def simulate(params: Traffic) -> pd.DataFrame:
 
 
 def table(params: Traffic, counted: dict[str, int], source: str) -> pd.DataFrame:
-    """Counters of a run, whether of the model or of a kernel."""
+    """Counters of a run, whether of the model or of a kernel: those that it has."""
     found = {name: (UNITS.get(name, "calls"), [value]) for name, value in counted.items()}
     return counters.table("gso/traffic", label(params.variant), source, found, first=0)
 

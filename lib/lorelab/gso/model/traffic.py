@@ -18,36 +18,36 @@ from lorelab.gso.model.netem import loss_event, overtakes, prandom_seed_state
 from lorelab.numerics import ONE, PAGE, ZERO, U, njit
 
 PAGE_SIZE = U(PAGE)
-COUNTED = np.dtype(
-    [
-        (name, "u8")
-        for name in (
-            # what a kernel's probes count too
-            "told",  # sends whose completion came
-            "copied",  # ... and said that there was a copy
-            "sent",  # segments that left
-            "wrong",  # ... with what the sender wrote later
-            "segmentations",  # calls of skb_segment()
-            "holds",  # calls of skb_zerocopy_clone()
-            "clones",  # calls of skb_clone()
-            "copies",  # calls of skb_copy_ubufs()
-            "copied_bytes",
-            "completions",  # calls of msg_zerocopy_complete()
-            "completions_copied",  # ... without success
-            # what they cost
-            "allocations",  # sk_buffs, heads and pages
-            "atomics",  # counts of pages, ubuf_infos, heads and shared data
-            "lines",  # cache lines of shared infos
-            "truesize",  # bytes charged for segments
-        )
-    ]
+PROBED = (
+    "told",  # sends whose completion came
+    "copied",  # ... and said that there was a copy
+    "sent",  # segments that left
+    "wrong",  # ... with what the sender wrote later
+    "segmentations",  # calls of skb_segment()
+    "holds",  # calls of skb_zerocopy_clone()
+    "clones",  # calls of skb_clone()
+    "copies",  # calls of skb_copy_ubufs()
+    "copied_bytes",
+    "completions",  # calls of msg_zerocopy_complete()
+    "completions_copied",  # ... without success
 )
+"""What a kernel's probes and its reader count too."""
+COSTS = (
+    "allocations",  # sk_buffs, heads and pages
+    "atomics",  # counts of pages, ubuf_infos, heads and shared data
+    "lines",  # cache lines of shared infos
+    "truesize",  # bytes charged for segments
+)
+COUNTED = np.dtype([(name, "u8") for name in PROBED + COSTS])
 SETTING = np.dtype(
     [
         (name, "u8")
         for name in (
+            # parameters
             "sends", "length", "segment", "zerocopy", "held", "loss", "reorder", "tap", "received",
-            "copies", "at_send", "counts", "transfers", "parent", "by_data", "flagged",
+            # traits
+            "copies", "at_send", "counts", "transfers", "parent", "flagged",
+            # sizes
             "head_truesize",  # of a segment's head and sk_buff [bytes]
             "info_bytes",  # of the shared info in front of its fragments [bytes]
         )
