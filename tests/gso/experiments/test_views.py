@@ -66,7 +66,7 @@ def test_layouts():
         row = run_of(table, kernel="6.12.117", struct=params.struct, pointer=params.pointer)
         shown = ["size", "aligned", "holes"]
         assert row[shown].to_dict() == {name: value[name] for name in shown}
-        assert row["counters"] == len(value)
+        assert row["compared"] == row["same"] == len(value)
     assert (table["verdict"] == "passed").all()
     assert table["kernel"].is_monotonic_increasing
     assert len(table) == len(records.others("gso/layout", experiment("gso/layout").Params)) + len(
@@ -76,13 +76,36 @@ def test_layouts():
 
 def test_verdicts():
     table = views.verdicts("gso/broken", "gso/told")
-    assert list(table.columns) == ["experiment", "run", "verdict", "counters"]
+    assert list(table.columns) == ["experiment", "run", "verdict", "compared", "same"]
     runs = [(name, p) for name in ("gso/broken", "gso/told") for p, _ in kept(name)]
     assert list(table["run"]) == [words(params) for _, params in runs]
     assert list(table["experiment"]) == [name for name, _ in runs]
     assert set(table["verdict"]) == {"passed"}
-    assert set(table.loc[table["experiment"] == "gso/broken", "counters"]) == {1}
-    assert set(table.loc[table["experiment"] == "gso/told", "counters"]) == {5}
+    assert (table["compared"] == table["same"]).all()
+    assert set(table.loc[table["experiment"] == "gso/broken", "compared"]) == {1}
+    assert set(table.loc[table["experiment"] == "gso/told", "compared"]) == {5}
+
+
+def test_what_nobody_read_is_in_no_table():
+    """Over dummy0 there is no reader: ten counters are compared there, and no segment is right."""
+    table = views.recorded("gso/traffic")
+    for params, value in kept("gso/traffic"):
+        row = run_of(table, run=words(params))
+        assert row["compared"] == row["same"] == len(value) == (11 if params.read else 10)
+        assert pd.isna(row["wrong"]) == ("wrong" not in value) == (not params.read)
+        assert params.read or row["sent"] == value["sent"]
+    tally = views.tally(table).set_index("compared")
+    assert tally["runs"].sum() == len(table)
+    assert tally["same"].to_dict() == {11: 11, 10: 10}
+    assert (views.newer("gso/traffic").set_index("run")["compared"] == 10).sum() == 4
+    assert set(views.verdicts("gso/probed")["compared"]) == {26, 27}
+    assert (views.wrong(0, 0)["source"] == "model").mean() == 0.5
+
+
+def test_a_tally_of_runs():
+    runs = pd.DataFrame({"compared": [10, 11, 11, 10], "same": [10, 11, 9, 10]})
+    rows = views.tally(runs).itertuples(index=False, name=None)
+    assert sorted(rows) == [(10, 10, 2), (11, 9, 1), (11, 11, 1)]
 
 
 def test_the_kernel_s_own_tests():

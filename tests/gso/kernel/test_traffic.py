@@ -1,11 +1,21 @@
 """Wrong segments among those that overtake: between the model's number and all that left."""
 
+from types import SimpleNamespace
+
+import pandas as pd
 import pytest
 
+from lorelab import counters
 from lorelab.agreement import Verdict
 from lorelab.experiments import experiment
+from lorelab.gso.agree import tcp as agree_tcp
+from lorelab.gso.agree import traffic as agree_traffic
+from lorelab.gso.agree import vhost as agree_vhost
 from lorelab.gso.agree.traffic import agree
-from lorelab.gso.params import Traffic
+from lorelab.gso.experiments import vhost as guest
+from lorelab.gso.kernel import tcp, traffic
+from lorelab.gso.model.traffic import PROBED
+from lorelab.gso.params import Tcp, Traffic, Vhost
 
 ASKED = experiment("gso/traffic")
 
@@ -55,3 +65,96 @@ def test_none_may_be_wrong_of_a_design_that_keeps_its_pages():
     safe = Traffic(held=True, loss=5, reorder=10)
     assert changed(safe).verdict == Verdict.PASSED
     assert changed(safe, wrong=1).verdict == Verdict.FAILED
+
+
+@pytest.mark.parametrize("wrong", [1517, 1518])
+def test_no_more_can_be_wrong_than_left(wrong):
+    assert (changed(LATE, wrong=wrong).verdict == Verdict.PASSED) == (wrong == 1517)
+
+
+def test_bounds_decide_that_are_as_far_apart_as_allowed(monkeypatch):
+    monkeypatch.setattr(agree_traffic, "WITHIN", 1517 / 1385 - 1)
+    assert changed(LATE, wrong=1400).verdict == Verdict.PASSED
+    monkeypatch.setattr(agree_traffic, "WITHIN", 1517 / 1385 - 1.001)
+    assert changed(LATE, wrong=1400).verdict == Verdict.UNDECIDED
+
+
+def test_what_was_not_measured_is_named_and_not_compared():
+    params = Traffic()
+    record, table = ASKED.recorded(params), ASKED.simulate(params)
+    short = table[~table["counter"].isin(["wrong", "holds"])]
+    held = agree(params, record._replace(counters=short))
+    assert held.verdict == Verdict.PASSED
+    assert set(held.table["counter"]) == set(PROBED) - {"wrong", "holds"}
+    assert held.judged == (
+        "step by step, of 9 counters: 9 of 9 values are equal; not measured: wrong, holds"
+    )
+    other = short.assign(value=short["value"] + (short["counter"] == "clones"))
+    assert agree(params, record._replace(counters=other)).verdict == Verdict.FAILED
+    late = ASKED.simulate(LATE)
+    unread = record._replace(counters=late[late["counter"] != "wrong"])
+    assert agree(LATE, unread).verdict == Verdict.PASSED
+
+
+def test_what_the_model_lacks_is_no_agreement():
+    params = Vhost()
+    more = guest.simulate(params)
+    more = record_of(more, counters.table("gso/vhost", "upstream", "kernel", {"x": ("", [1])}, 0))
+    assert agree_vhost.agree(params, more).verdict == Verdict.FAILED
+
+
+def record_of(*tables):
+    return SimpleNamespace(counters=pd.concat(tables, ignore_index=True))
+
+
+def booted(monkeypatch, module, rows):
+    """Let a boot give these rows by link; what it was asked for."""
+    asked = []
+
+    def boot(machine, job, lab, patched):
+        runs = job.params["runs"]
+        asked.append((bool(machine.qemu), [run["link"] for run in runs], patched))
+        made = [rows(run) for run in runs]
+        return SimpleNamespace(rows=made, record=lambda *of: SimpleNamespace(counters=of[2], of=of))
+
+    monkeypatch.setattr(module, "boot", boot)
+    return asked
+
+
+def test_runs_of_a_link_share_a_boot_and_have_what_the_guest_said(monkeypatch):
+    def rows(run):
+        row = dict.fromkeys(PROBED, run["sends"]) | {"pending": 0, "ns": 5}
+        return row if run["link"] != "dummy" else {k: v for k, v in row.items() if k != "wrong"}
+
+    asked = booted(monkeypatch, traffic, rows)
+    wanted = [
+        Traffic(sends=1),
+        Traffic(sends=2, held=True),
+        Traffic(sends=3, received=True),
+        Traffic(sends=4),
+    ]
+    found = ASKED.measure(wanted)
+    assert asked == [
+        (False, ["dummy", "dummy"], True),
+        (False, ["veth"], True),
+        (True, ["wire"], True),
+    ]
+    for params, record, run in zip(wanted, found, (1, 1, 1, 2), strict=True):
+        assert record.of[1] == params and record.of[3] == run
+        values = record.counters.set_index("counter")["value"]
+        assert set(values) == {params.sends}
+        assert set(values.index) == set(PROBED) - (set() if params.read else {"wrong"})
+
+
+@pytest.mark.parametrize("inlined", [False, True])
+def test_a_stream_whose_copies_cannot_be_counted(monkeypatch, inlined):
+    params = Tcp(sends=2)
+    row = {"told": 2, "read_bytes": 112_000, "wrong": 0, "complaints": {}, "copies": 0}
+    booted(
+        monkeypatch, tcp, lambda _: {k: v for k, v in row.items() if k != "copies" or not inlined}
+    )
+    [record] = tcp.measure([params])
+    assert ("copies" in set(record.counters["counter"])) == (not inlined)
+    held = agree_tcp.agree(params, record)
+    assert held.verdict == Verdict.PASSED
+    assert held.judged.endswith("; not measured: copies") == inlined

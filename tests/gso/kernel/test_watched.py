@@ -86,6 +86,16 @@ def test_a_recording_is_read_as_the_model_counts():
     assert found["copies_by_skb_segment"] == found["completed"] == found["copied_after_all"] == 1
     assert found["copied_bytes"] == 1400
     assert set(found) == set(traced.UNITS)
+    assert found["copies_by_others"] == 0
+    # Without BTF of arguments no size, without a stack no caller: neither is 0.
+    without = by_trace.said(TEXT.replace(" bytes=1400", ""))
+    assert set(traced.UNITS) - set(without) == {"copied_bytes"}
+    without = by_trace.said(TEXT.replace(" => skb_copy_ubufs\n => skb_segment\n", ""))
+    assert set(traced.UNITS) - set(without) == {"copies_by_skb_segment", "copies_by_others"}
+    none = by_trace.said("".join(TEXT.splitlines(keepends=True)[:3]) + "# end\n")
+    assert none["copied_bytes"] == none["copies_by_skb_segment"] == none["completed"] == 0
+    table = traced.table(Traffic(), without, "kernel")
+    assert set(table["counter"]) == set(without)
     with pytest.raises(RunFailed, match="lost 3 events"):
         by_trace.said(TEXT.replace("# end", "CPU:0 [LOST 3 EVENTS]\n# end"))
 

@@ -1,4 +1,5 @@
-"""`gso/traffic`: equal in every counter, but for wrong segments where some overtake.
+"""`gso/traffic`: equal in every counter that was measured; wrong segments may be more where some
+overtake.
 
 A segment that overtakes leaves at once, before its sender is told and writes again, and is right.
 On a host that is late, some leave after that, and are wrong. So the model's number of wrong ones is
@@ -7,7 +8,8 @@ the least there can be, and what left the card is the most.
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, Verdict, equal
+from lorelab.agreement import Agreement, Verdict
+from lorelab.gso.agree.measured import equal
 from lorelab.gso.experiments.traffic import simulate
 from lorelab.gso.params import Traffic
 from lorelab.lab.records import Record
@@ -19,12 +21,12 @@ WITHIN = 0.1
 def agree(params: Traffic, record: Record) -> Agreement:
     """Compare counter by counter; of `wrong` among segments that overtake, the bounds."""
     model, kernel = simulate(params), record.counters
-    said = model.set_index("counter")["value"]
+    said, seen = (one.set_index("counter")["value"] for one in (model, kernel))
     least, most = int(said["wrong"]), int(said["sent"])
     found = equal(model, kernel)
-    wrong = int(kernel.set_index("counter")["value"]["wrong"])
-    if not params.reorder or not least or wrong == least:
+    if not params.reorder or not least or "wrong" not in seen or seen["wrong"] == least:
         return found
+    wrong = int(seen["wrong"])
     others = equal(*(one[one["counter"] != "wrong"] for one in (model, kernel)))
     inside = least < wrong <= most
     row = found.table[found.table["counter"] == "wrong"].assign(agrees=inside)

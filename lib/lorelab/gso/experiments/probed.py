@@ -4,7 +4,8 @@ import pandas as pd
 
 from lorelab import counters
 from lorelab.errors import BadInput
-from lorelab.gso.experiments.traffic import PROBED, UNITS, count
+from lorelab.gso.experiments.traffic import UNITS, count
+from lorelab.gso.model.traffic import PROBED
 from lorelab.gso.params import TRAITS, Traffic, Variant
 from lorelab.params import label
 
@@ -73,9 +74,9 @@ def table(
     ----------
     params : Traffic
     counted : dict
-        Counters of `gso/traffic`.
+        Counters of `gso/traffic` that the run has.
     probed : dict
-        Totals of the probe; those of 0 may be left out.
+        Totals of the probe. It leaves out those of 0: one that can't be attached ends the run.
     spread : dict
         By `by_...` of the probe: packets by how many each had.
     source : str

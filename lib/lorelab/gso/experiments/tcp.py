@@ -42,7 +42,7 @@ def simulate(params: Tcp) -> pd.DataFrame:
     found = {
         "told": params.sends,
         "read_bytes": params.sends * params.length,
-        "copies": int(traits.copies),
+        "copies": int(traits.copies and not traits.at_send),
         "corrupted": int(traits.transfers and (params.loss > 0 or params.reorder > 0)),
         "complaints": int(traits.transfers),
     }
@@ -50,6 +50,6 @@ def simulate(params: Tcp) -> pd.DataFrame:
 
 
 def table(params: Tcp, found: dict[str, int], source: str) -> pd.DataFrame:
-    """Counters of a run, whether of the model or of a kernel."""
-    named = {name: (unit, [found[name]]) for name, unit in UNITS.items()}
+    """Counters of a run, whether of the model or of a kernel: those that it has."""
+    named = {name: (unit, [found[name]]) for name, unit in UNITS.items() if name in found}
     return counters.table("gso/tcp", label(params.variant), source, named, first=0)

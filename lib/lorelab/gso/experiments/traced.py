@@ -48,6 +48,6 @@ def simulate(params: Traffic) -> pd.DataFrame:
 
 
 def table(params: Traffic, found: dict[str, int], source: str) -> pd.DataFrame:
-    """Counters of a run, whether of the model or of a kernel."""
-    named = {name: (unit, [found[name]]) for name, unit in UNITS.items()}
+    """Counters of a run, whether of the model or of a kernel: those that it has."""
+    named = {name: (unit, [found[name]]) for name, unit in UNITS.items() if name in found}
     return counters.table("gso/traced", label(params.variant), source, named, first=0)

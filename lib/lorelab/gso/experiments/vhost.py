@@ -46,7 +46,7 @@ def simulate(params: Vhost) -> pd.DataFrame:
 
 
 def table(params: Vhost, found: dict[str, int], source: str) -> pd.DataFrame:
-    """Counters of a run, whether of the model or of a kernel."""
+    """Counters of a run, whether of the model or of a kernel: those that it has."""
     variant = "refcnt" if params.refcnt else "upstream"
-    named = {name: (unit, [found.get(name, 0)]) for name, unit in UNITS.items()}
+    named = {name: (unit, [found[name]]) for name, unit in UNITS.items() if name in found}
     return counters.table("gso/vhost", variant, source, named, first=0)

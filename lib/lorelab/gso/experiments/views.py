@@ -24,25 +24,39 @@ def recorded(name: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a run: `run` (its parameters), `verdict`, `counters`, and what the kernel counted
-        of `sent`, `wrong`, `copies`, `copied_bytes`, `completions`.
+        One row a run: `run` (its parameters), `verdict`, how many counters were `compared` and how
+        many of them are the `same`, and what the kernel counted of `sent`, `wrong`, `copies`,
+        `copied_bytes`, `completions`; missing what was not measured.
     """
+    shown = ("sent", "wrong", "copies", "copied_bytes", "completions")
     asked = experiment(name)
     rows = []
     for params in records.recorded(name, asked.Params):
         record = asked.recorded(params)
         found = asked.agree(params, record)
         values = record.counters.set_index("counter")["value"]
-        shown = ("sent", "wrong", "copies", "copied_bytes", "completions")
         rows.append(
             {
                 "run": words(params),
                 "verdict": str(found.verdict),
-                "counters": len(found.table),
-                **{column: int(values[column]) for column in shown},
+                **_counted(found),
+                **values.reindex(shown),
             }
         )
-    return pd.DataFrame(rows).sort_values("run", ignore_index=True)
+    table = pd.DataFrame(rows).sort_values("run", ignore_index=True)
+    return table.astype(dict.fromkeys(shown, "Int64"))
+
+
+def _counted(found: agreement.Agreement) -> dict[str, int]:
+    """Counters that were compared, and those of them whose every step is the same."""
+    steps = found.table
+    return {"compared": len(steps), "same": int((steps["equal"] == steps["steps"]).sum())}
+
+
+def tally(table: pd.DataFrame) -> pd.DataFrame:
+    """Runs by how many of their counters were `compared` and are the `same`."""
+    by = table.groupby(["compared", "same"]).size().rename("runs")
+    return by.reset_index().sort_values("compared", ascending=False, ignore_index=True)
 
 
 def agreed(table: pd.DataFrame) -> bool:
@@ -51,7 +65,7 @@ def agreed(table: pd.DataFrame) -> bool:
 
 
 def wrong(loss: float, reorder: float) -> pd.DataFrame:
-    """Segments with wrong bytes by variant, model and kernel, of the recorded runs.
+    """Segments with wrong bytes by variant, model and kernel, of the recorded runs that have them.
 
     Returns
     -------
@@ -64,9 +78,9 @@ def wrong(loss: float, reorder: float) -> pd.DataFrame:
         if (params.loss, params.reorder, params.seed) != (loss, reorder, 1):
             continue
         both = {"model": asked.simulate(params), "kernel": asked.recorded(params).counters}
-        for source, table in both.items():
-            value = table.set_index("counter")["value"]["wrong"]
-            rows.append((label(params.variant), source, int(value)))
+        values = {side: table.set_index("counter")["value"] for side, table in both.items()}
+        if "wrong" in values["kernel"]:
+            rows += [(label(params.variant), side, int(v["wrong"])) for side, v in values.items()]
     return pd.DataFrame(rows, columns=["variant", "source", "wrong"])
 
 
@@ -210,7 +224,8 @@ def layouts() -> pd.DataFrame:
     -------
     DataFrame
         A row a recorded run of `gso/layout`: `kernel`, `struct`, `pointer` (what it stands in
-        front of), `size`, `aligned` and `holes` [bytes], `counters` that were compared, `verdict`.
+        front of), `size`, `aligned` and `holes` [bytes], how many counters were `compared` and are
+        the `same`, `verdict`.
     """
     asked = experiment("gso/layout")
     ours = [(None, params) for params in records.recorded("gso/layout", asked.Params)]
@@ -225,7 +240,7 @@ def layouts() -> pd.DataFrame:
                 "struct": params.struct,
                 "pointer": params.pointer,
                 **value[["size", "aligned", "holes"]],
-                "counters": len(held.table),
+                **_counted(held),
                 "verdict": str(held.verdict),
             }
         )
@@ -233,14 +248,21 @@ def layouts() -> pd.DataFrame:
 
 
 def verdicts(*names: str) -> pd.DataFrame:
-    """Each recorded run of some experiments against the model: `experiment`, `run`, `verdict`."""
+    """Each recorded run of some experiments against the model.
+
+    Returns
+    -------
+    DataFrame
+        `experiment`, `run`, `verdict`, and how many counters were `compared` and are the `same`.
+    """
     rows = []
     for name in names:
         asked = experiment(name)
         for params in records.recorded(name, asked.Params):
             held = asked.agree(params, asked.recorded(params))
-            rows.append((name, words(params), str(held.verdict), len(held.table)))
-    return pd.DataFrame(rows, columns=["experiment", "run", "verdict", "counters"])
+            row = {"experiment": name, "run": words(params), "verdict": str(held.verdict)}
+            rows.append(row | _counted(held))
+    return pd.DataFrame(rows)
 
 
 def selftests() -> pd.DataFrame:
@@ -271,7 +293,8 @@ def newer(name: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `kernel`, `run`, `counters`, and `differ`: those that are not equal.
+        `kernel`, `run`, how many counters were `compared` and are the `same`, and `differ`: those
+        that are not.
     """
     asked = experiment(name)
     rows = []
@@ -282,7 +305,7 @@ def newer(name: str) -> pd.DataFrame:
             {
                 "kernel": release,
                 "run": words(params),
-                "counters": len(held.table),
+                **_counted(held),
                 "differ": differ or "none",
             }
         )

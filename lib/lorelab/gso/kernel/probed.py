@@ -4,7 +4,6 @@ from typing import Any
 
 from lorelab.errors import RunFailed
 from lorelab.gso.experiments import probed
-from lorelab.gso.experiments.traffic import PROBED
 from lorelab.gso.kernel import traffic
 from lorelab.gso.params import Traffic, Variant
 from lorelab.lab import probes
@@ -35,16 +34,15 @@ def measure(wanted: list[Traffic], lab: Lab | None = None) -> list[Record]:
 
 
 def _measure(params: Traffic, lab: Lab | None) -> Record:
-    run = traffic.program(params, "veth" if params.received else "dummy")
+    run = traffic.program(params, traffic.link(params))
     job = Job("gso", "traffic", {"runs": [run]}, traffic.SECONDS_A_RUN, rows=1, probes=(PROBE,))
     patched = params.variant != Variant.SHARED_COUNT
     measured = boot(Machine(modules=traffic.LINKS), job, lab, patched=patched)
     if missed := probes.lost(measured.probes):
         raise RunFailed(f"{probed.NAME}: the probe missed events: {missed}")
     [row] = measured.rows
-    counted = {name: row.get(name, 0) for name in PROBED}
     totals, spread = said(measured.probes)
-    table = probed.table(params, counted, totals, spread, "kernel")
+    table = probed.table(params, traffic.counted(row), totals, spread, "kernel")
     return measured.record(probed.NAME, params, table)
 
 

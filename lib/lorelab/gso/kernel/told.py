@@ -23,7 +23,7 @@ def measure(wanted: list[Told], lab: Lab | None = None) -> list[Record]:
     """
     if any(params.mended for params in wanted):
         raise BadInput("mended=true: is for the model; no kernel has the patch")
-    runs = [{"copied": kinds(params), "late": params.late} for params in wanted]
+    runs = [program(params) for params in wanted]
     job = Job("gso", "told", {"runs": runs}, SECONDS_A_RUN * len(runs), rows=len(runs))
     measured = boot(Machine(modules=LINKS), job, lab)
     records = []
@@ -32,3 +32,8 @@ def measure(wanted: list[Told], lab: Lab | None = None) -> list[Record]:
         counters = table(params, said, row["copied"], "kernel")
         records.append(measured.record("gso/told", params, counters, run))
     return records
+
+
+def program(params: Told) -> dict[str, object]:
+    """One run for the guest's `told.py`."""
+    return {"copied": kinds(params), "late": params.late}

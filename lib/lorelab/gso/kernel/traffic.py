@@ -1,13 +1,14 @@
 """`gso/traffic` on a kernel: UDP over a link whose device does not segment."""
 
-from itertools import groupby
+from typing import Any
 
 from lorelab.errors import BadInput
-from lorelab.gso.experiments.traffic import PROBED, table
+from lorelab.gso.experiments.traffic import table
+from lorelab.gso.model.traffic import PROBED
 from lorelab.gso.params import Traffic, Variant
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
+from lorelab.lab.run import Lab, by_boot
 from lorelab.lab.run import measure as boot
 from lorelab.params import label
 
@@ -48,19 +49,27 @@ def measure(wanted: list[Traffic], lab: Lab | None = None) -> list[Record]:
     """
     for params in wanted:
         check(params)
-    records: dict[int, Record] = {}
-    for link, group in groupby(sorted(range(len(wanted)), key=_link(wanted)), key=_link(wanted)):
-        numbers = list(group)
-        runs = [program(wanted[n], link) for n in numbers]
-        machine = Machine(qemu=HUB if link == "wire" else (), modules=LINKS)
-        job = Job("gso", "traffic", {"runs": runs}, SECONDS_A_RUN * len(runs), rows=len(runs))
-        measured = boot(machine, job, lab, patched=True)
-        for n, row in zip(numbers, measured.rows, strict=True):
-            found = {name: row.get(name, 0) for name in PROBED}
-            counters = table(wanted[n], found, "kernel")
-            run = numbers.index(n) + 1
-            records[n] = measured.record("gso/traffic", wanted[n], counters, run)
-    return [records[n] for n in range(len(wanted))]
+    return by_boot(wanted, link, lambda alike: _measure(alike, lab))
+
+
+def _measure(wanted: list[Traffic], lab: Lab | None) -> list[Record]:
+    runs = [program(params, link(params)) for params in wanted]
+    machine = Machine(qemu=HUB if link(wanted[0]) == "wire" else (), modules=LINKS)
+    job = Job("gso", "traffic", {"runs": runs}, SECONDS_A_RUN * len(runs), rows=len(runs))
+    measured = boot(machine, job, lab, patched=True)
+    return [
+        measured.record("gso/traffic", params, table(params, counted(row), "kernel"), run)
+        for run, (params, row) in enumerate(zip(wanted, measured.rows, strict=True), 1)
+    ]
+
+
+def counted(row: dict[str, Any]) -> dict[str, int]:
+    """Counters that the guest measured.
+
+    Over `dummy` nothing arrives, so nobody can say what is `wrong`, and of a function that the
+    compiler inlined there are no calls to count: such a counter is absent, which is not 0.
+    """
+    return {name: row[name] for name in PROBED if name in row}
 
 
 def check(params: Traffic) -> None:
@@ -80,14 +89,11 @@ def check(params: Traffic) -> None:
         )
 
 
-def _link(wanted: list[Traffic]):
-    def link(number: int) -> str:
-        params = wanted[number]
-        if params.received:
-            return "veth"
-        return "wire" if params.held else "dummy"
-
-    return link
+def link(params: Traffic) -> str:
+    """The link that a run goes over."""
+    if params.received:
+        return "veth"
+    return "wire" if params.held else "dummy"
 
 
 def program(params: Traffic, link: str) -> dict[str, object]:

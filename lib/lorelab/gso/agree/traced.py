@@ -1,0 +1,12 @@
+"""`gso/traced`: equal in every counter that the recording has."""
+
+from lorelab.agreement import Agreement
+from lorelab.gso.agree.measured import equal
+from lorelab.gso.experiments.traced import simulate
+from lorelab.gso.params import Traffic
+from lorelab.lab.records import Record
+
+
+def agree(params: Traffic, record: Record) -> Agreement:
+    """Compare counter by counter."""
+    return equal(simulate(params), record.counters)
