@@ -22,7 +22,10 @@ STEPS = [
     "flood",
     "unclone",
     "rewrite",
+    "store",
+    "put",
 ]
+PLACES = ["nowhere", "qdisc", "ring", "queue", "tap", "gone"]
 
 
 @dataclass(eq=False)
@@ -59,12 +62,21 @@ class Play:
         self.users, self.segmented, self.cloned = 1, False, False
         self.segments: list[Skb] = []
         self.clone: Skb | None = None
+        # By CPU inside of msg_zerocopy_complete(): has it stored, what it loaded, its success.
+        self.inside: list[list[bool] | None] = [None, None]
 
     # What is held
 
-    def put_ubuf(self, success):
+    def complete(self, success):
         if not success:
-            self.zerocopy, self.copied = False, True
+            self.copied = True
+        if self.params.cpus == 1:
+            self.zerocopy = self.zerocopy and success
+            self.put_ubuf()
+            return
+        self.inside[self.inside.index(None)] = [False, self.zerocopy, success]
+
+    def put_ubuf(self):
         if self.ref == 0:
             self.freed = True
             return
@@ -84,14 +96,14 @@ class Play:
             self.head_data.pages = False
             if self.head_data.ubuf:
                 self.head_data.ubuf = False
-                self.put_ubuf(True)
+                self.complete(True)
 
     def drop_data(self, skb):
         data = skb.data
         data.owners.remove(skb)
         if not data.owners:
             if data.ubuf:
-                self.put_ubuf(True)
+                self.complete(True)
             if data.parent and self.traits.by_data:
                 self.put_head()
 
@@ -125,7 +137,7 @@ class Play:
         self.own_data(skb)
         data = skb.data
         if data.ubuf:
-            self.put_ubuf(False)
+            self.complete(False)
         if data.parent and self.traits.by_data:
             self.zerocopy, self.copied = False, True
             self.put_head()
@@ -141,7 +153,7 @@ class Play:
         traits, seen = self.traits, self.traits.members or not self.params.member
         if traits.copies and self.head_data.pages:
             self.head_data.pages = self.head_data.ubuf = False
-            self.put_ubuf(False)
+            self.complete(False)
         for n in range(self.params.segments):
             data = Data()
             skb = Skb(data, "qdisc")
@@ -168,9 +180,17 @@ class Play:
         if kind == "rewrite":
             self.rewritten = True
             return
+        if kind == "store":
+            self.inside[who][0] = True
+            self.zerocopy = self.inside[who][1] and self.inside[who][2]
+            return
+        if kind == "put":
+            self.inside[who] = None
+            self.put_ubuf()
+            return
         skb = self.clone if who == 4 else self.segments[who]
         if kind in ("tap", "flood"):
-            self.cloned = True
+            self.cloned, self.origin = True, who
             self.clone = made = Skb(skb.data, "tap" if kind == "tap" else "ring", skb.parent)
             skb.data.owners.append(made)
             if made.parent and self.in_skb:
@@ -193,9 +213,13 @@ class Play:
             self.free(skb, direct=kind.endswith("direct"))
 
     def possible(self):
-        n, found = {name: 8 * i for i, name in enumerate(STEPS)}, []
+        n = {name: 8 * i for i, name in enumerate(STEPS)}
+        busy = [cpu for cpu in range(2) if self.inside[cpu]]
+        found = [n["put" if self.inside[cpu][0] else "store"] + cpu for cpu in busy]
         if self.told and not self.rewritten:
             found.append(n["rewrite"] + 6)
+        if len(busy) == self.params.cpus:
+            return found
         if not self.segmented:
             return found + ([n["segment"] + 5, n["drop"] + 5] if self.users else [])
         for i, skb in enumerate(self.segments):
@@ -227,13 +251,14 @@ class Play:
         skbs = [*self.segments, *([self.clone] if self.clone else [])]
         alive = [skb for skb in skbs if skb.place != "gone"]
         datas = list({id(skb.data): skb.data for skb in alive}.values())
-        refs = sum(data.ubuf for data in datas) + self.head_data.ubuf
+        inside = [cpu for cpu in self.inside if cpu]
+        refs = sum(data.ubuf for data in datas) + self.head_data.ubuf + len(inside)
         if self.traits.by_data:
             users = sum(data.parent for data in datas)
         else:
             users = sum(skb.parent if self.in_skb else skb.data.parent for skb in alive)
         users += 0 if self.segmented else self.users
-        gone = not alive and (self.segmented or not self.users)
+        gone = not alive and not inside and (self.segmented or not self.users)
         kept = any(skb.place in ("queue", "tap") and skb.data.pages for skb in alive)
         return {
             number
@@ -242,7 +267,7 @@ class Play:
                 2: self.twice,
                 3: gone and self.told != 1,
                 4: refs != self.ref or users != self.users,
-                5: self.told and self.zerocopy == self.copied,
+                5: self.told and not inside and self.zerocopy == self.copied,
                 6: gone and self.head_data.pages,
                 7: kept and self.params.rx_orphan,
                 8: self.segmented and self.users,
@@ -250,3 +275,50 @@ class Play:
             }.items()
             if wrong
         }
+
+    # The same state in the model's words
+
+    def words(self):
+        """Counts, segments and the clone, as `lorelab.gso.model.lifetimes` packs them."""
+        counts, at = 0, 0
+        for width, value in (
+            (4, self.ref),
+            (2, self.told),
+            *((1, flag) for flag in (self.zerocopy, self.copied, self.rewritten, self.segmented)),
+            (4, self.users),
+            (1, self.head_data.ubuf),
+            (1, self.head_data.pages),
+            *((4, self.completing(cpu)) for cpu in self.inside),
+            *((1, flag) for flag in (self.stale, self.twice, self.freed)),
+        ):
+            assert int(value) < 1 << width
+            counts |= int(value) << at
+            at += width
+        segments = sum(self.packet(skb) << 8 * n for n, skb in enumerate(self.segments))
+        return counts, segments, self.clone_word()
+
+    @staticmethod
+    def completing(cpu):
+        """How far it is, what it loaded, its success; the last two are of no use once it stored."""
+        if cpu is None:
+            return 0
+        stored, loaded, success = cpu
+        return 2 if stored else 1 | loaded << 2 | success << 3
+
+    def packet(self, skb):
+        """Its place, and what its data has."""
+        place = PLACES.index(skb.place)
+        return place if skb.place == "gone" else place | self.has(skb)
+
+    def has(self, skb):
+        holds = skb.parent if self.in_skb else skb.data.parent
+        return skb.data.pages << 3 | skb.data.ubuf << 4 | holds << 5
+
+    def clone_word(self):
+        """The same, if its data is its own; that it was made, and of which segment."""
+        if self.clone is None:
+            return 0
+        word = PLACES.index(self.clone.place) | 1 << 7 | self.origin << 8
+        if self.clone.place != "gone" and len(self.clone.data.owners) == 1:
+            word |= 1 << 6 | self.has(self.clone)
+        return word

@@ -70,6 +70,17 @@ def test_cache_lines_are_those_of_the_bytes(offset, size):
     assert layout.cache_lines(offset, size) == len(touched)
 
 
+def test_the_sk_buff_of_the_thread():
+    """As pahole shows it for 3.15; everything is declared without a hole but one in the middle."""
+    laid = layout.place(structs.SK_BUFF_2014)
+    named = ("cb", "_skb_refdst", "len", "csum", "protocol", "destructor", "nfct", "hash")
+    assert [laid.offset(name) for name in named] == [40, 88, 104, 116, 126, 128, 136, 156]
+    named = ("flags2", "napi_id", "inner_protocol", "mac_header", "tail", "head", "truesize")
+    assert [laid.offset(name) for name in named] == [170, 172, 184, 196, 200, 208, 224]
+    assert [tuple(hole) for hole in laid.holes] == [("hole", 198, 2)]
+    assert (laid.offset("users"), laid.size, laid.align) == (228, 232, 8)
+
+
 def test_the_thread_s_struct():
     before = layout.place(structs.SHARED_INFO_2014)
     posted = layout.place(
@@ -90,6 +101,22 @@ def test_buckets_of_kmalloc(size, bucket):
     assert layout.kmalloc_size_roundup(size) == bucket
 
 
+def test_every_bucket():
+    """Slabs of kmalloc(), then a power of two of pages: the least that has room."""
+    buckets = [8, 16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768]
+    for size in range(1, 32769):
+        assert layout.kmalloc_size_roundup(size) == next(b for b in buckets if b >= size)
+
+
+def test_a_head_that_just_fits_into_the_small_cache():
+    """256 bytes and a shared info of 320 take all 576; one more takes a slab of kmalloc()."""
+    assert layout.head_bytes(256, 320, small_head=576) == 576
+    assert layout.head_bytes(193, 320, small_head=576) == 576
+    assert layout.head_bytes(257, 320, small_head=576) == 1024
+    assert layout.head_bytes(256, 320) == 1024
+    assert layout.truesize(256, 320, 257, small_head=576) == 576 + 320
+
+
 @given(st.integers(1, 60_000))
 def test_a_head_holds_what_was_asked_and_a_larger_info_takes_no_less(size):
     before, after = layout.head_bytes(size, 320), layout.head_bytes(size, 328)
@@ -106,6 +133,10 @@ def test_small_heads_have_a_cache_of_no_power_of_two():
     # include/linux/netdevice.h: 32 without tunnels, 176 with a distribution's config
     assert layout.small_head_cache(320, 32) == 576
     assert layout.small_head_cache(320, 176) == 704
+    # 192 bytes and the header in whole lines: up to 64 they are 256.
+    assert [layout.small_head_cache(320, header) for header in (64, 65)] == [576, 640]
+    # A power of two is one of kmalloc's own sizes, so the cache takes a line more.
+    assert layout.small_head_cache(256, 32) == 512 + 64
 
 
 def test_one_packet_may_stand_out_of_a_receive_buffer():

@@ -79,6 +79,39 @@ def test_packets_and_places(file):
     assert told["copied", "skb_segment"] == 56_000
 
 
+def test_what_one_function_copied_is_added_up(file):
+    text = HEAD + copied(100, "a") + copied(20, "b") + copied(3, "a") + "# end\n"
+    found = report.summary(recording.read(file(text))).set_index(["what", "where"])["value"]
+    assert found["copies", "a"] == 2 and found["copied", "a"] == 103
+    assert found["copies", "b"] == 1 and found["copied", "b"] == 20
+    # One of the copies has no size, so no total is the whole.
+    text = text.replace(" bytes=20", "")
+    assert not (report.summary(recording.read(file(text)))["what"] == "copied").any()
+
+
+def test_a_stack_is_that_of_the_copy_before_it(file):
+    frames = f"{TASK}<stack trace>\n => other\n => caller\n"
+    # Of another event; once more; without the call itself; and after a line of another event.
+    text = HEAD + done(1, 1, 2) + frames + copied(1, "a") + frames
+    text += f"{TASK}copied: (skb_copy_ubufs+0x0/0x5c0) bytes=2\n{frames}"
+    text += copied(3) + done(1, 1, 1) + " => late\n# end\n"
+    stacks = [event.stack for event in recording.read(file(text)).events]
+    assert stacks == [(), ("a",), ("other", "caller"), (), ()]
+
+
+def test_the_kernel_s_bit_is_the_lowest_of_its_field(file):
+    text = HEAD + done(1, 1, 1, zerocopy=2) + done(2, 1, 1, zerocopy=3) + done(3, 1, 3)
+    found = report.summary(recording.read(file(text + "# end\n")))
+    values = found.set_index(["what", "where"])["value"]
+    assert values["completed", "MSG_ZEROCOPY"] == 2
+    assert values["copied after all", "MSG_ZEROCOPY"] == 1
+
+
+def test_all_lost_events_are_counted(file):
+    text = HEAD + "CPU:1 [LOST 7 EVENTS]\nCPU:0 [LOST 5 EVENTS]\n# end\n"
+    assert recording.read(file(text)).lost == 12
+
+
 def test_a_copy_without_its_size_or_stack(file):
     text = HEAD + TASK + "copied: (skb_copy_ubufs+0x0/0x5c0)\n# end\n"
     found = report.summary(recording.read(file(text)))
