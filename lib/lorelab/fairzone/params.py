@@ -1,7 +1,7 @@
 """Variants of the fair zone allocation policy, and the parameters of its experiments."""
 
 from enum import IntEnum
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
@@ -160,26 +160,26 @@ MODES = {
     "v1": TRAITS[Variant.V1],
     "v1-local": TRAITS[Variant.V1_LOCAL],
     "v1-reachable": TRAITS[Variant.V1_REACHABLE],
-    "merged": TRAITS[Variant.FIXED],
+    "fixed": TRAITS[Variant.FIXED],
     "all-nodes": TRAITS[Variant.BASELINE]._replace(remote=True),
 }
-"""What each choice of the kernel's switch fairzone/mode does."""
-Mode = Literal["off", "baseline", "v1", "v1-local", "v1-reachable", "merged", "all-nodes"]
+"""What each choice of the kernel's switch fairzone/mode does; one named as a variant is that."""
+Mode = Literal["off", "baseline", "v1", "v1-local", "v1-reachable", "fixed", "all-nodes"]
 
 VariantParam = by_label(Variant)
 
 
+def _keeps_all(min_free_kib: int, mib: int) -> str:
+    return (
+        f"min_free_kib={min_free_kib}: takes less than the memory, {mib * 1024} KiB; a kernel that "
+        "keeps all of it kills one process after another (OOM)"
+    )
+
+
 class Machine(Params):
-    """Zones, CPUs and the pace of reclaim."""
+    """Zones, CPUs and the disk."""
 
     variant: VariantParam = param(Variant.BASELINE, "allocation policy")
-    kswapd_rate: float = param(
-        30,
-        "pages that kswapd looks at while the disk moves one; to be swept, not chosen",
-        "pages",
-        gt=0,
-        le=1000,
-    )
     zone_dma: bool = param(True, "a ZONE_DMA of 3976 pages, as on x86-64")
     cpus: int = param(4, "CPUs, each with its part of the batch counters", "CPUs", ge=1, le=1024)
     exact: bool = param(False, "batch counters without per-CPU parts")
@@ -199,7 +199,11 @@ class Machine(Params):
         le=1000,
     )
     mib: int = param(
-        7973, "managed memory, over the zones as on the machine of June 2014", "MiB", ge=64
+        7973,
+        "managed memory, over the zones as on the machine of June 2014",
+        "MiB",
+        ge=64,
+        le=65536,
     )
     burst: int = param(
         32, "pages that the disk moves before kswapd has its turn", "pages", ge=1, le=2**20
@@ -213,8 +217,32 @@ class Machine(Params):
     )
     zoneinfo: str = param("", "a /proc/zoneinfo file to take the zones from; empty: of mib")
 
+    @model_validator(mode="after")
+    def _serves(self) -> Self:
+        """Refuse what `zones.serves()` says no to; marks of a zoneinfo are looked at when read."""
+        if self.zoneinfo:
+            its_own = ("zone_dma", "min_free_kib", "watermark_scale_factor", "mib")
+            for name, field in type(self).model_fields.items():
+                if name in its_own and getattr(self, name) != field.default:
+                    raise ValueError(f"{name}: leave it out, as zoneinfo={self.zoneinfo} says it")
+        elif self.min_free_kib >> 2 >= self.mib * 256:
+            raise ValueError(_keeps_all(self.min_free_kib, self.mib))
+        return self
 
-class Tiobench(Machine):
+
+class Paced(Machine):
+    """The same, and one pace of kswapd."""
+
+    kswapd_rate: float = param(
+        30,
+        "pages that kswapd looks at while the disk moves one; to be swept, not chosen",
+        "pages",
+        gt=0,
+        le=1000,
+    )
+
+
+class Tiobench(Paced):
     """`fairzone/tiobench`: files are written, then read, from the start to the end."""
 
     threads: int = param(1, "threads, each with a file of its own", "threads", ge=1, le=16)
@@ -231,29 +259,37 @@ class Tiobench(Machine):
         "five times, then the second",
     )
     random_ops: int = param(
-        4000, "random writes after the writes, and random reads after the reads", "pages", ge=0
+        4000,
+        "random writes after the writes, and random reads after the reads",
+        "pages",
+        ge=0,
+        le=10_000_000,
     )
-    readahead: int = param(32, "pages of a readahead window; 128 KiB have 32", "pages", ge=1)
+    readahead: int = param(
+        32,
+        "pages of a readahead window; 128 KiB have 32, and 3.15 reads no more than 512 ahead",
+        "pages",
+        ge=1,
+        le=512,
+    )
     write_mb_s: float = param(
-        0, "throughput of the disk while files are written; 0: that of disk_mb_s", "MB/s", ge=0
+        0,
+        "throughput of the disk while files are written; 0: that of disk_mb_s",
+        "MB/s",
+        ge=0,
+        le=100_000,
     )
-    dirty_percent: int = param(20, "vm.dirty_ratio; half of it is the background ratio", "%", ge=1)
+    dirty_percent: int = param(
+        20, "vm.dirty_ratio; half of it is the background ratio", "%", ge=1, le=100
+    )
     balance_reserves: bool = param(
         True,
         "kswapd keeps lowmem reserve and balance gap free; false: as the series of June 2014",
     )
     steps: int = param(24, "windows that each phase is reported in", "windows", ge=1, le=1000)
 
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        if self.mib * self.data_percent // 100 * 256 >= 2**31:
-            raise ValueError(
-                f"data_percent={self.data_percent}: takes files of less than 8 TiB in all"
-            )
-        return self
 
-
-class Batches(Machine):
+class Batches(Paced):
     """`fairzone/batches`: what the batch counters do while files are read, once memory is full."""
 
     threads: int = param(4, "threads, each on the next CPU", "threads", ge=1, le=64)
@@ -286,10 +322,10 @@ class Boundary(Params):
     """`fairzone/boundary`: the case of the answer, in which every allocation resets."""
 
     variant: VariantParam = param(Variant.BASELINE, "allocation policy")
-    high_batch: int = param(1000, "batch left in the high zone", "pages", ge=0)
-    low_batch: int = param(100, "batch left in the low zone", "pages", ge=0)
+    high_batch: int = param(1000, "batch left in the high zone", "pages", ge=0, le=600_000)
+    low_batch: int = param(100, "batch left in the low zone", "pages", ge=0, le=400_000)
     low_above: int = param(
-        0, "pages by which the low zone is above its low watermark", "pages", ge=0
+        0, "pages by which the low zone is above its low watermark", "pages", ge=0, le=300_000
     )
     allocations: int = param(32, "allocations, none of which frees a page", ge=1, le=10_000)
 
@@ -310,7 +346,16 @@ class Guest(Params):
     def _both(self) -> Self:
         if self.dma32_mib > self.mib - 64:
             raise ValueError(f"dma32_mib={self.dma32_mib}: takes at most mib - 64")
+        if self.min_free_kib >> 2 >= self.mib * 256:
+            raise ValueError(_keeps_all(self.min_free_kib, self.mib))
         return self
+
+    @classmethod
+    def of_record(cls, stored: dict[str, Any]) -> Self:
+        """Parameters as a record has them; `merged` is what `fixed` was called once."""
+        if stored.get("mode") == "merged":
+            stored = {**stored, "mode": "fixed"}
+        return super().of_record(stored)
 
 
 class Followed(Guest):
@@ -352,11 +397,15 @@ class Reread(OnDisk):
         "write-read; drop-caches: the cache is emptied in between; two-files: the first half of "
         "the data is read five times, then the second half",
     )
-    program: Literal["stream", "fio"] = param("stream", "our own program, or fio")
+    program: Literal["stream", "fio"] = param("stream", "our own program, or fio", only="kernel")
     data_percent: int = param(200, "data, in per cent of the guest's memory", "%", ge=10, le=1000)
-    repeats: int = param(4, "times that it is done, one after the other in one boot", ge=1, le=100)
+    repeats: int = param(
+        4, "times that it is done, one after the other in one boot", only="kernel", ge=1, le=100
+    )
     memory_cgroups: bool = param(
-        False, "the guest has memory cgroups, whose lengths of lists are up to 4 s old; no model"
+        False,
+        "the guest has memory cgroups, whose lengths of lists are up to 4 s old",
+        only="kernel",
     )
 
 
@@ -367,6 +416,12 @@ class Nodes(OnDisk):
         "unpatched", "unpatched: a kernel without the patch; or a choice of fairzone/mode"
     )
     turnovers: int = param(2, "read once memory is full, in sizes of it", ge=1, le=100)
+
+    @model_validator(mode="after")
+    def _counts(self) -> Self:
+        if self.exact and self.mode == "unpatched":
+            raise ValueError("exact=true: takes a mode other than unpatched, which has no batches")
+        return self
 
 
 class Probed(Guest):

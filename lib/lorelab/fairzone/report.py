@@ -55,5 +55,6 @@ def _shares(found: list[Zone], variant: Variant) -> list[float]:
         before = node.zone["allocated"].copy()
         numbers = (begin, until, 0, 2 * pages, 1, 32, 32)
         sequential(mm, *(U(n) for n in numbers), RATE * FIXED_POINT, False)
+        filemap.check(mm)
     taken = node.zone["allocated"] - before
     return [round(float(100 * each / taken.sum()), 2) for each in taken]

@@ -170,13 +170,29 @@ def reserves(found: list[Zone]) -> np.ndarray:
     return table
 
 
-def make(found: list[Zone], variant: Variant, cpus: int = 4, exact: bool = False) -> Node:
-    """The zones of the file for the model, all free."""
+def make(
+    found: list[Zone], variant: Variant, cpus: int = 4, exact: bool = False, dirty_ratio: int = 20
+) -> Node:
+    """The zones of the file for the model, all free.
+
+    Raises
+    ------
+    BadInput
+        No page of them may be allocated.
+    """
+    managed = [zone.managed for zone in found]
+    marks, kept = [(zone.min, zone.low, zone.high) for zone in found], reserves(found)
+    if not zones.serves(managed, marks, kept):
+        raise BadInput(
+            "the zones of the file keep all of their pages: takes one with managed > min + "
+            "protection, or a kernel kills one process after another (OOM)"
+        )
     return zones.make(
-        [zone.managed for zone in found],
+        managed,
         variant,
         cpus,
         exact=exact,
-        marks=[(zone.min, zone.low, zone.high) for zone in found],
-        reserves=reserves(found),
+        marks=marks,
+        reserves=kept,
+        dirty_ratio=dirty_ratio,
     )

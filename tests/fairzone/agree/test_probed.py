@@ -3,13 +3,13 @@
 import pytest
 
 from lorelab.counters import table
-from lorelab.fairzone.agree.probed import PAIRS, PENDING, TOLD, agree, pending
+from lorelab.fairzone.agree.probed import LOST, PAIRS, PENDING, TOLD, agree, pending
 from lorelab.fairzone.params import Probed
 from lorelab.lab.records import Record
 
 
 def record(wrong: str | None = None, by: int = 0) -> Record:
-    said = {}
+    said = {LOST: ("events", [0])}
     for number, (probe, (name, unit)) in enumerate(PAIRS.items(), start=1):
         said[probe] = (unit, [1000 * number + (by if probe == wrong else 0)])
         said[name] = (unit, [1000 * number])
@@ -37,6 +37,16 @@ def test_a_probe_that_counted_nothing_fails():
     empty = record()
     empty.counters["value"] = 0
     assert agree(Probed(), empty).verdict == "failed"
+
+
+def test_what_a_probe_leaves_out_is_none_and_a_probe_that_did_not_run_counts_nothing():
+    full = record().counters
+    full.loc[full["counter"] == "allocated_0_dma", "value"] = 0
+    left_out = full[full["counter"] != "zones.pages_0_0"]
+    assert agree(Probed(), Record(left_out, None)).verdict == "passed"
+    found = agree(Probed(), Record(left_out[left_out["counter"] != LOST], None))
+    assert found.verdict == "failed"
+    assert found.table["probe"].isna().tolist() == [True] + [False] * (len(PAIRS) - 1)
 
 
 def test_what_cpus_keep_by_hand():

@@ -114,7 +114,9 @@ def test_every_variant_runs(variant):
         ({"kswapd_rate": 0}, "kswapd_rate"),
         ({"threads": 17}, "threads"),
         ({"workload": "fio"}, "workload"),
-        ({"mib": 2**30}, "TiB"),
+        ({"mib": 65537}, "65536 MiB"),
+        ({"readahead": 513}, "512 pages"),
+        ({"dirty_percent": 101}, "100 %"),
     ],
 )
 def test_bad_parameters_are_named(given, said):

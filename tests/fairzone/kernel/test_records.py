@@ -33,7 +33,7 @@ def test_one_other_walk_is_seen(params, record, column):
 @pytest.mark.parametrize("layout", ["zones", "movable"])
 def test_every_mode_is_recorded(layout):
     modes = {params.mode for params, _ in RUNS if params.layout == layout}
-    assert {"off", "baseline", "v1", "v1-local", "v1-reachable", "merged"} <= modes
+    assert {"off", "baseline", "v1", "v1-local", "v1-reachable", "fixed"} <= modes
 
 
 def test_no_allocation_for_normal_comes_from_a_movable_zone():

@@ -8,6 +8,9 @@ from lorelab.fairzone.model.zones import Node
 from lorelab.fairzone.params import Machine
 from lorelab.numerics import PAGE
 
+LEAST_FRAMES = 1 << 14
+"""Of a zoneinfo, as of `mib`: each thread has a file of a few pages at least."""
+
 
 def node_of(params: Machine, dirty_percent: int = 20) -> Node:
     """The zones of `zoneinfo`, or those of `mib`, all free."""
@@ -15,10 +18,12 @@ def node_of(params: Machine, dirty_percent: int = 20) -> Node:
         from lorelab.fairzone.zoneinfo import MOST_FRAMES, make, read
 
         found = read(Path(params.zoneinfo))
-        if sum(zone.managed for zone in found) > MOST_FRAMES:
-            most = MOST_FRAMES * PAGE >> 30
-            raise BadInput(f"zoneinfo={params.zoneinfo}: takes zones of {most} GiB in all at most")
-        return make(found, params.variant, params.cpus, params.exact)
+        if not LEAST_FRAMES <= sum(zone.managed for zone in found) <= MOST_FRAMES:
+            least, most = LEAST_FRAMES * PAGE >> 20, MOST_FRAMES * PAGE >> 30
+            raise BadInput(
+                f"zoneinfo={params.zoneinfo}: takes zones of {least} MiB to {most} GiB in all"
+            )
+        return make(found, params.variant, params.cpus, params.exact, dirty_percent)
     managed = [pages for pages in zones.managed_pages(params.mib, params.zone_dma) if pages]
     return zones.make(
         managed,

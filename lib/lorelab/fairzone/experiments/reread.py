@@ -59,8 +59,7 @@ def node_of(
     exact = params.exact
     made = zones.make(managed, Variant.NODE_LRU, cpus, 0, exact, marks=marks, reserves=reserves)
     traits = MODES[params.mode]._replace(node_lru=True, decides_first=True)
-    for name, value in traits._asdict().items():
-        made.info[name] = int(value)
+    zones.set_traits(made.info, traits)
     made.zone["free"] = free
     if not exact:
         # By the CPUs there are, not by those that the kernel is built for.
@@ -88,7 +87,9 @@ def play(params: Reread, node: Node, own: Mapping[str, int] | None = None) -> pd
         frames = np.zeros(own[phase] if own else 0, np.uint32)
         filemap.take_own(mm, frames)
         turn = (0, much, first, much, 1, READAHEAD, 1 if writes else READAHEAD)
+        filemap.check(mm)
         sequential(mm, *(U(n) for n in turn), 0, writes)
+        filemap.check(mm)
         if writes:
             filemap.writeback(mm, mm.ring[1])
         filemap.give_own(mm, frames)

@@ -19,6 +19,11 @@ def run(
     -------
     Memory, counts, allocated
         Counters and allocations of each zone over what came after the first 100 per cent.
+
+    Raises
+    ------
+    RunFailed
+        The memory has no page left to give.
     """
     node = node_of(params)
     pages = int(node.zone["managed"].sum())
@@ -31,5 +36,6 @@ def run(
         before.append((node.count.copy(), node.zone["allocated"].copy()))
         numbers = (begin, until, 0, each, threads, turn, params.burst)
         sequential(mm, *(U(n) for n in numbers), speed, False)
+        filemap.check(mm)
     counts = (node.count - before[1][0]).astype(np.int64)
     return mm, counts, node.zone["allocated"] - before[1][1]

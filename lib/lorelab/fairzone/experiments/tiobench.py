@@ -46,6 +46,11 @@ def run(params: Tiobench, maps: bool = False) -> Run:
     params : Tiobench
     maps : bool
         Keep where each part of the files is after each window (`Run.windows`).
+
+    Raises
+    ------
+    RunFailed
+        The memory has no page left to give.
     """
     return run_on(node_of(params, params.dirty_percent), params, maps)
 
@@ -121,6 +126,7 @@ def _act(
             )
             seen.window(phase, window, mm)
         seen.touched += pages
+    filemap.check(mm)
     if "write" in action:  # tiotest ends a phase of writes with fsync()
         filemap.writeback(mm, mm.ring[1])
 

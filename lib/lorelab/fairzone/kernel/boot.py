@@ -31,6 +31,9 @@ UNITS = {
     "kswapd_high_wmark_hit_quickly": "naps",
 }
 """Units of what is not in pages; skips are in zones."""
+CHOICE = {"fixed": "merged"}
+"""What the switch fairzone/mode calls a mode, where that is not its name: the patch's `merged` has
+the test for 0 or less of September 2014, so it is Variant.FIXED."""
 
 
 def disk(mb_s: int) -> tuple[str, ...]:
@@ -83,7 +86,7 @@ def switches(params: Guest) -> dict[str, str]:
     movable = isinstance(params, Followed) and params.layout == "movable"
     chosen = {} if movable else {"fairzone/nofragment": "ignored"}
     if params.mode != "off":
-        chosen["fairzone/mode"] = params.mode
+        chosen["fairzone/mode"] = CHOICE.get(params.mode, params.mode)
     if params.exact:
         chosen["fairzone/counter"] = "exact"
     return chosen

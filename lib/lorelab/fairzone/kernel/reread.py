@@ -86,8 +86,9 @@ def laid_out(params: Reread, runs: list[list[dict[str, Any]]]) -> pd.DataFrame:
     for place, zone in enumerate(runs[0][0]["zoneinfo"]):
         name = f"zone_{zone['node']}_{zone['zone'].lower()}"
         for what in LISTS:
-            values = [run[0]["zoneinfo"][place].get(what, 0) for run in runs]
-            counters[f"{name}_{what}"] = ("pages", values)
+            said = [run[0]["zoneinfo"][place] for run in runs]
+            if all(what in each for each in said):
+                counters[f"{name}_{what}"] = ("pages", [each[what] for each in said])
     asked = plan(params)
     for place, phase in enumerate(asked):
         name, each = phase["name"], [run[place] for run in runs]

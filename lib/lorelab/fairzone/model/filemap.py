@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lorelab.errors import RunFailed
 from lorelab.fairzone.model import lru as lists
 from lorelab.fairzone.model.lru import (
     ACTIVE,
@@ -44,6 +45,7 @@ from lorelab.fairzone.model.vmscan import (
     AGE_BITS,
     AGE_MASK,
     AWAKE,
+    HOPELESS,
     KSWAPD,
     NAPPING,
     SCAN,
@@ -55,9 +57,11 @@ from lorelab.fairzone.model.vmscan import (
     wake_all_kswapds,
 )
 from lorelab.fairzone.model.zones import ACTIVATED, NONE, REFAULTS_ACTIVATED, Node
-from lorelab.numerics import ONE, ZERO, U, forceinline, outline
+from lorelab.numerics import ONE, TWO, ZERO, U, forceinline, outline
 
 ABSENT = np.uint32(0)
+NO_PAGE, LOST = ONE, TWO
+"""Of Memory.failed: an allocation found no page; a page was lost while it was written."""
 
 
 class Memory(NamedTuple):
@@ -74,6 +78,7 @@ class Memory(NamedTuple):
     disk: np.ndarray  # (2,) u8: pages read, pages written
     slab: np.ndarray  # (1,) SLAB: of buffer heads
     slabs: np.ndarray  # (slabs,) u4: their frames, as a ring; none where they take no memory
+    failed: np.ndarray  # (1,) u8: why the run came to no end, of FAILURES; 0 while it goes on
 
 
 def make(
@@ -108,7 +113,25 @@ def make(
         np.zeros(2, np.uint64),
         np.zeros(1, SLAB),
         np.zeros(len(frames.flags) // 8 if slabs else 0, np.uint32),
+        np.zeros(1, np.uint64),
     )
+
+
+FAILURES = {
+    int(NO_PAGE): "no zone has a page above its min watermark and lowmem reserve, and none is left "
+    "to reclaim; a kernel would kill processes here (out_of_memory())",
+    int(LOST): "reclaim took the page that was being written, for there was no other; a kernel "
+    "keeps it locked, and would kill processes here (out_of_memory())",
+    int(HOPELESS): "kswapd freed nothing in 16 runs and no zone is above its high watermark; a "
+    "kernel gives up on such a node (MAX_RECLAIM_RETRIES)",
+}
+
+
+def check(mm: Memory) -> None:
+    """Raise RunFailed where the memory was too small for the run."""
+    if mm.failed[0]:
+        why = FAILURES[int(mm.failed[0])]
+        raise RunFailed(f"{why}: take more memory, or a smaller min_free_kib")
 
 
 @outline
@@ -136,20 +159,27 @@ def _alloc_slow(mm, cpu, writes):
 
 @forceinline
 def alloc_page(mm, cpu, writes):
-    """A frame and its zone: __alloc_pages_nodemask()."""
+    """The zone of a page: __alloc_pages_nodemask(); NONE, and the run has failed, without one."""
     z = alloc_fast(mm.node, cpu, writes)
     if z == NONE:
         z = _alloc_slow(mm, cpu, writes)
+        if z == NONE:
+            mm.failed[0] = NO_PAGE
     return z
 
 
 @outline
 def alloc_slab(mm, cpu, which, pages):
-    """Pages of a new slab, from a list of their own; gives the first one's frame."""
+    """Pages of a new slab, from a list of their own; gives the first one's frame.
+
+    Without a page the run has failed, and the frame is none.
+    """
     info = mm.node.info[0]
     info.list, info.pages = which, pages
     z = alloc_page(mm, cpu, NOT)
     info.list, info.pages = CACHE, 1
+    if z == NONE:
+        return ABSENT
     frame = take_frame(mm.frames, z)
     for _ in range(1, pages):
         take_frame(mm.frames, z)
@@ -160,7 +190,10 @@ def alloc_slab(mm, cpu, which, pages):
 def alloc_buffer_head(mm, cpu):
     """One for a page that is written."""
     if mm.slab[0].free == ZERO:
-        add_slab(mm, alloc_slab(mm, cpu, HEADS, 1))
+        frame = alloc_slab(mm, cpu, HEADS, 1)
+        if mm.failed[0]:
+            return
+        add_slab(mm, frame)
     mm.slab[0].free -= ONE
 
 
@@ -235,9 +268,29 @@ def do_page_cache_readahead(mm, cpu, index, nr, end):
             if len(mm.slabs):
                 xas_alloc(mm, cpu, each)
             z = alloc_page(mm, cpu, NOT)
+            if mm.failed[0]:
+                break
             add_to_page_cache_lru(mm, z, each)
             read += ONE
     mm.disk[0] += read
+    return read
+
+
+@forceinline
+def do_generic_file_read(mm, cpu, index, nr, end):
+    """Read a page that is absent, and ahead of it up to `nr` pages in all, none beyond `end`.
+
+    A window that memory has no room for pushes its own first page out. The page is then read by
+    itself (`no_cached_page`).
+
+    Returns
+    -------
+    uint64
+        Pages read.
+    """
+    read = do_page_cache_readahead(mm, cpu, index, nr, end)
+    if not is_cached(mm, index):
+        read += do_page_cache_readahead(mm, cpu, index, ONE, end)
     return read
 
 
@@ -249,12 +302,17 @@ def write_page(mm, cpu, index):
         if len(mm.slabs):
             xas_alloc(mm, cpu, index)
         z = alloc_page(mm, cpu, YES)
+        if mm.failed[0]:
+            return taken
         add_to_page_cache_lru(mm, z, index)
         taken = ONE
     frame = U(mm.map[index]) - ONE
     if len(mm.slabs) and mm.frames.flags[frame] & PG_PRIVATE == 0:
         mm.frames.flags[frame] |= PG_PRIVATE
         alloc_buffer_head(mm, cpu)
+        if not is_cached(mm, index):
+            mm.failed[0] = LOST
+            return taken
     mark_page_accessed(mm, frame)
     if mm.frames.flags[frame] & PG_DIRTY == 0:
         mm.frames.flags[frame] |= PG_DIRTY
@@ -328,7 +386,10 @@ def take_own(mm, frames):
     cache has, where the kernel has one for movable pages.
     """
     for each in range(U(len(frames))):
-        frames[each] = take_frame(mm.frames, alloc_page(mm, ZERO, NOT))
+        z = alloc_page(mm, ZERO, NOT)
+        if mm.failed[0]:
+            return
+        frames[each] = take_frame(mm.frames, z)
         pace(mm, ONE, 0)
 
 

@@ -52,6 +52,10 @@ KSWAPD_ZONE_BALANCE_GAP_RATIO = 100
 
 SHADOW = np.uint32(1 << 31)
 """An entry of the file's map that remembers when and whence its page was evicted."""
+MAX_RECLAIM_RETRIES = U(16)
+"""Runs in vain after which kswapd gives up on the node (mm/internal.h, since 4.12)."""
+HOPELESS = U(3)
+"""Of Memory.failed: kswapd would give up, which the model does not go on from."""
 ENDLESS = np.int64(1 << 62)
 """Credit that is never used up."""
 AGE_BITS = U(28)
@@ -73,6 +77,7 @@ KSWAPD = np.dtype(
             "nr_reclaimed",  # of this walk
             "at_once",  # it runs as soon as the task gives way
             "balance_reserves",  # false: neither balance gap nor lowmem reserve is kept free
+            "failures",  # runs in vain, one after the other (kswapd_failures)
             "refaults",  # that had been activated when reclaim last ended (snapshot_refaults())
         )
     ]
@@ -374,6 +379,10 @@ def _end_round(mm):
         mm.node.count[PAGEOUTRUN] += ONE
         state.priority = DEF_PRIORITY
         snapshot_refaults(mm)
+        state.failures = ZERO if state.nr_reclaimed else state.failures + ONE
+        if state.at_once and state.failures >= MAX_RECLAIM_RETRIES:
+            mm.failed[0] = HOPELESS
+            state.state = ASLEEP
 
 
 @forceinline

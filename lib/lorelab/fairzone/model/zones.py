@@ -198,6 +198,23 @@ def lowmem_reserves(managed: list[int]) -> np.ndarray:
     return found
 
 
+def serves(managed: list[int], marks: list[tuple[int, int, int]], reserves: np.ndarray) -> bool:
+    """Whether an allocation of the highest class finds a page while all of them are free.
+
+    The last watermark that it may go down to is min (__zone_watermark_ok()). Where no zone is
+    larger than its own and what it keeps, nothing is ever allocated: a kernel whose
+    vm.min_free_kbytes is set so high kills one process after another (out_of_memory()).
+    """
+    zones = zip(managed, marks, reserves[:, -1], strict=True)
+    return any(pages > wmarks[0] + kept for pages, wmarks, kept in zones)
+
+
+def set_traits(info: np.ndarray, traits: Traits) -> None:
+    """Let the zones of `info`, of (1,) INFO, follow a policy."""
+    for name, value in traits._asdict().items():
+        info[name] = int(value)
+
+
 def make(
     managed: list[int],
     variant: Variant,
@@ -254,8 +271,7 @@ def make(
     zone["threshold"] = 0 if exact or cpus == 1 else folds_at
     zone["dirty_reserve"] = np.minimum(reserve.max(axis=1) + zone["high"], zone["managed"])
     info = np.zeros(1, INFO)
-    for name, value in traits._asdict().items():
-        info[name] = int(value)
+    set_traits(info, traits)
     info["up"] = cpus == 1
     info["nodes"] = 2 if others else 1
     info["classzone"] = len(local) - 1

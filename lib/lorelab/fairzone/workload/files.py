@@ -13,7 +13,7 @@ from lorelab.fairzone.model.filemap import (
     Memory,
     balance_dirty_pages,
     dirty_freerun,
-    do_page_cache_readahead,
+    do_generic_file_read,
     is_cached,
     mark_page_accessed,
     pace,
@@ -46,6 +46,8 @@ def sequential(mm, begin, until, first, pages_each, threads, chunk, burst, rate,
     rate : int64
         Pages that kswapd looks at while the disk moves one, times 1024.
     writes : bool
+
+    See `filemap.check` for a memory in which that does not come to an end.
     """
     cpus = U(mm.node.percpu.shape[1])
     freerun = dirty_freerun(mm)
@@ -59,9 +61,11 @@ def sequential(mm, begin, until, first, pages_each, threads, chunk, burst, rate,
                 if writes:
                     taken += write_page(mm, cpu, index)
                     balance_dirty_pages(mm, freerun)
-                else:
-                    if not is_cached(mm, index):
-                        taken += do_page_cache_readahead(mm, cpu, index, chunk, end)
+                elif not is_cached(mm, index):
+                    taken += do_generic_file_read(mm, cpu, index, chunk, end)
+                if mm.failed[0]:
+                    return
+                if not writes:
                     mark_page_accessed(mm, U(mm.map[index]) - ONE)
                 if taken >= burst:
                     pace(mm, taken, rate)
@@ -81,7 +85,10 @@ def scattered(mm, ops, pages, seed, rate, writes):
             taken = write_page(mm, ZERO, index)
             balance_dirty_pages(mm, freerun)
         else:
-            taken = do_page_cache_readahead(mm, ZERO, index, ONE, pages)
+            taken = do_generic_file_read(mm, ZERO, index, ONE, pages)
+        if mm.failed[0]:
+            return
+        if not writes:
             mark_page_accessed(mm, U(mm.map[index]) - ONE)
         pace(mm, taken, rate)
 
