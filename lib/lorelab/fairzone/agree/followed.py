@@ -1,5 +1,7 @@
 """`fairzone/followed`: each walk of the kernel's allocator against the model's."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
@@ -33,8 +35,7 @@ def nodes_of(params: Followed, table: pd.DataFrame) -> tuple[tuple[Node, ...], d
     ]
     cpus = max(2, params.cpus)  # a kernel built for several CPUs, however many there are
     node = zones.make(managed, Variant.BASELINE, cpus, marks=marks, reserves=reserve)
-    for name, value in MODES[params.mode]._asdict().items():
-        node.info[name] = int(value)
+    zones.set_traits(node.info, MODES[params.mode])
     node.zone["threshold"] = known["threshold"]
     node.zone["nr_alloc_batch"] = node.zone["batch"]
     nodes = []
@@ -75,38 +76,46 @@ def walks_of(table: pd.DataFrame, place: dict[int, int]) -> Walks:
     )
 
 
-def followed(params: Followed, table: pd.DataFrame) -> tuple[np.ndarray, Walks, int]:
-    """How many walks of each row the model has as the kernel, by what is compared.
+class Compared(NamedTuple):
+    """What came of following a log; the first three as `model.follow.follow` fills them."""
 
-    Returns
-    -------
-    (rows, COMPARED) i8, Walks, int
-        And how many watermark tests the model made from free pages.
-    """
+    compared: np.ndarray  # (rows, COMPARED) i8
+    same: np.ndarray
+    given: np.ndarray
+    whole: np.ndarray  # (rows,) i8: walks of which all that was compared is the kernel's
+    walks: int
+    tests: int  # of watermarks, that the model made from free pages
+
+
+def followed(params: Followed, table: pd.DataFrame) -> Compared:
+    """Let the model make each walk of a record."""
     nodes, place = nodes_of(params, table)
     walks = walks_of(table, place)
-    same = np.zeros((len(walks.count), len(COMPARED)), np.int64)
-    return same, walks, follow(nodes, walks, same)
+    shape = len(walks.count), len(COMPARED)
+    compared, same, given = (np.zeros(shape, np.int64) for _ in range(3))
+    whole = np.zeros(shape[0], np.int64)
+    tests = follow(nodes, walks, compared, same, given, whole)
+    return Compared(compared, same, given, whole, int(walks.count.sum()), tests)
 
 
 def agree(params: Followed, record: Record) -> Agreement:
-    """Every walk has to come to the same."""
-    same, walks, tests = followed(params, record.counters)
-    every = int(walks.count.sum())
-    counted = same.sum(axis=0)
-    table = pd.DataFrame(
-        {
-            "counter": COMPARED,
-            "unit": "walks",
-            "walks": every,
-            "same": counted,
-            "agrees": counted == every,
-        }
+    """All that is compared of every walk has to be the same."""
+    found = followed(params, record.counters)
+    table = pd.DataFrame({"counter": COMPARED, "unit": "walks", "walks": found.walks})
+    for name in ("compared", "same", "given"):
+        table[name] = getattr(found, name).sum(axis=0)
+    table["agrees"] = (table["same"] == table["compared"]) & (table["compared"] > 0)
+    right = bool(table["agrees"].all())
+    alike = table.groupby(["same", "compared"], sort=False)["counter"].agg(", ".join)
+    said = "; ".join(
+        f"{names} of {same} of {compared} compared" for (same, compared), names in alike.items()
     )
-    right = bool(table["agrees"].all()) and every > 0
+    told = "".join(
+        f"; {row.counter} was given in part for {row.given}"
+        for row in table[table["given"] > 0].itertuples()
+    )
     judged = (
-        f"walk by walk, in the order of the kernel's log: of {every} walks the model has "
-        f"{counted.min()} or more with the same outcome, each of {len(COMPARED)} compared; "
-        f"{tests} watermark tests are the model's own"
+        f"walk by walk, in the order of the kernel's log of {found.walks} walks, the same are: "
+        f"{said}{told}; {found.tests} watermark tests are the model's own"
     )
     return Agreement(Verdict.PASSED if right else Verdict.FAILED, table, judged)

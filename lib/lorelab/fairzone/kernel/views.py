@@ -7,6 +7,7 @@ from lorelab.fairzone.agree import followed as judge
 from lorelab.fairzone.agree import reread as judge_reread
 from lorelab.fairzone.experiments.machine import nap_pages
 from lorelab.fairzone.experiments.reread import PARTS, TWO_FILES_READS, pages_of, plan
+from lorelab.fairzone.model.follow import BATCH
 from lorelab.fairzone.params import Followed, Reread
 from lorelab.lab import records
 from lorelab.lab.records import Record
@@ -29,7 +30,8 @@ def followed() -> pd.DataFrame:
     DataFrame
         A row a record: `mode`, `cpus`, `counter` (a CPU's part of the counters, or exact), `walks`,
         `resets`, `second passes`, `skipped` zones, `refused` (zones refused for a watermark),
-        `same`, the walks that are the model's in every respect.
+        `batch known`, the walks of which batch and diff are compared, too; `same`, the walks that
+        are the model's in all that is compared of them.
     """
     rows = [told(params, record) for params, record in _logs("zones")]
     return _in_order(rows, ["cpus", "place", "counter"])
@@ -43,7 +45,8 @@ def movable() -> pd.DataFrame:
     DataFrame
         A row a record: `MiB` of the guest, `mode`, `walks`, `resets`, `second passes`; `size`,
         Movable's part of the managed pages, and `share`, its part of those pages that may come from
-        it, in per cent; `from Normal's list`, walks of classes below Movable; `same`, as above.
+        it, in per cent; `from Normal's list`, walks of classes below Movable; `batch known` and
+        `same`, as above.
     """
     rows = []
     for params, record in _logs("movable"):
@@ -57,7 +60,7 @@ def movable() -> pd.DataFrame:
         row["size"] = round(100 * zones[MOVABLE] / zones.sum(), 1)
         row["share"] = round(100 * pages[MOVABLE] / pages.sum(), 1)
         row["from Normal's list"] = int(walks[walks["klass"] < MOVABLE]["count"].sum())
-        rows.append(row | {"same": said["same"]})
+        rows.append(row | {name: said[name] for name in ("batch known", "same")})
     return _in_order(rows, ["MiB", "place"])
 
 
@@ -277,7 +280,7 @@ def from_zone(slot: int) -> pd.Series:
 
 def told(params: Followed, record: Record) -> dict[str, object]:
     """One row of `followed()`."""
-    same = judge.followed(params, record.counters)[0]
+    found = judge.followed(params, record.counters)
     rows = record.counters[record.counters["kind"] == "walk"]
     each = rows["count"]
     refused = rows["low"].map(_bits) + rows["low2"].map(_bits)
@@ -290,7 +293,8 @@ def told(params: Followed, record: Record) -> dict[str, object]:
         "second passes": int(each[rows["passes"] > 1].sum()),
         "skipped": int((each * rows["skipped"].map(_bits)).sum()),
         "refused": int((each * refused).sum()),
-        "same": int(same.min(axis=1).sum()),
+        "batch known": int(found.compared[:, BATCH].sum()),
+        "same": int(found.whole.sum()),
     }
 
 

@@ -29,7 +29,14 @@ ENOUGH = 1 << 40
 """Free pages that no watermark refuses."""
 
 COMPARED = ("zone", "passes", "skips_batch", "skips_watermark", "reset", "batch", "diff")
-"""What is compared of each walk; batch and diff of the zone that gave the page, afterwards."""
+"""What is compared of a walk; batch and diff are of the zone that gave the page, afterwards.
+
+Not all of it is compared of each walk. Batch and diff are known of the last of alike walks alone,
+and where no zone gave a page there are none. Of a bulk allocation the zone is given, and it makes
+no walk. Which zones fail their watermark is given where free pages do not decide it: of a block of
+several pages, and in the slow path. How often they are asked is compared there, too.
+"""
+ZONE, PASS, BATCHES, LOW, RESET_BY, BATCH, DIFF = range(len(COMPARED))
 
 
 class Walks(NamedTuple):
@@ -71,7 +78,14 @@ def _tell_free(node, walks, n, forced):
 
 
 @njit
-def follow(nodes: tuple[Node, ...], walks: Walks, same: np.ndarray) -> int:
+def follow(
+    nodes: tuple[Node, ...],
+    walks: Walks,
+    compared: np.ndarray,
+    same: np.ndarray,
+    given: np.ndarray,
+    whole: np.ndarray,
+) -> int:
     """Let the model make each walk.
 
     Parameters
@@ -79,8 +93,11 @@ def follow(nodes: tuple[Node, ...], walks: Walks, same: np.ndarray) -> int:
     nodes : tuple of Node
         By the highest zone of an allocation, all on the same counters.
     walks : Walks
-    same : (n, COMPARED) i8
-        Filled: how many walks of each entry the model has as the kernel.
+    compared, same, given : (n, COMPARED) i8
+        Filled: how many walks of each entry were compared, how many of these the model has as the
+        kernel, and for how many what the kernel had was an input.
+    whole : (n,) i8
+        Filled: walks of which all that was compared is the kernel's.
 
     Returns
     -------
@@ -96,14 +113,12 @@ def follow(nodes: tuple[Node, ...], walks: Walks, same: np.ndarray) -> int:
         last = U(walks.count[n]) - ONE
         for turn in range(U(walks.count[n])):
             before = node.count.copy()
+            was = same[n].sum() - compared[n].sum()
             if flags & BULK:
                 node.info[0].pages = np.int64(walks.order[n])
                 z = U(walks.zone[n])
                 buffered_rmqueue(node, z, cpu)
-                same[n, 1] += 1
-                same[n, 2] += 1
-                same[n, 3] += 1
-                same[n, 4] += 1
+                given[n, ZONE] += 1
             else:
                 node.info[0].pages = np.int64(1) << np.int64(walks.order[n])
                 fast = flags & FAST != U(0)
@@ -112,18 +127,22 @@ def follow(nodes: tuple[Node, ...], walks: Walks, same: np.ndarray) -> int:
                 fair = fast and node.info[0].fair != NO
                 z = get_page_from_freelist(node, cpu, fair, fast, NOT)
                 counted = node.count - before
-                if not forced:
-                    tests += np.int64(counted[SKIPS_WATERMARK]) + (z != NONE)
-                same[n, 1] += counted[PASSES] == walks.passes[n]
-                same[n, 2] += counted[SKIPS_BATCH] == _bits(U(walks.skipped[n]))
+                for column in range(BATCH):
+                    compared[n, column] += 1
+                same[n, ZONE] += z == U(walks.zone[n])
+                same[n, PASS] += counted[PASSES] == walks.passes[n]
+                same[n, BATCHES] += counted[SKIPS_BATCH] == _bits(U(walks.skipped[n]))
+                same[n, RESET_BY] += (counted[RESETS] > 0) == (flags & RESET != U(0))
                 low = _bits(U(walks.low[n, 0])) + _bits(U(walks.low[n, 1]))
-                same[n, 3] += counted[SKIPS_WATERMARK] == low
-                same[n, 4] += (counted[RESETS] > 0) == (flags & RESET != U(0))
-            same[n, 0] += z == U(walks.zone[n])
-            if z == NONE or turn < last:
-                same[n, 5] += 1
-                same[n, 6] += 1
-            else:
-                same[n, 5] += node.zone[z].nr_alloc_batch == walks.batch[n]
-                same[n, 6] += node.percpu[z, cpu] == walks.diff[n]
+                same[n, LOW] += counted[SKIPS_WATERMARK] == low
+                if forced:
+                    given[n, LOW] += 1
+                else:
+                    tests += np.int64(counted[SKIPS_WATERMARK]) + (z != NONE)
+            if z != NONE and turn == last:
+                compared[n, BATCH] += 1
+                compared[n, DIFF] += 1
+                same[n, BATCH] += node.zone[z].nr_alloc_batch == walks.batch[n]
+                same[n, DIFF] += node.percpu[z, cpu] == walks.diff[n]
+            whole[n] += same[n].sum() - compared[n].sum() == was
     return tests
