@@ -1,5 +1,9 @@
 """Every gain of the fair-zone thread, and what its messages state in words."""
 
+from itertools import product
+
+import pandas as pd
+
 from lorelab.claims import Claim, Weigh
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.thread import checks, follow_ups
@@ -9,8 +13,12 @@ MODEL = "fairzone/tiobench on the model"
 PRINTED = "arithmetic on the printed figures"
 
 
-def _cell(operation: str, threads: int) -> Claim:
-    row = tiobench().set_index(["operation", "threads"]).loc[operation, threads]
+def _cells() -> list[Claim]:
+    rows = tiobench().set_index(["operation", "threads"])
+    return [_cell(*of, rows.loc[of]) for of in product(OPERATIONS, THREADS)]
+
+
+def _cell(operation: str, threads: int, row: pd.Series) -> Claim:
     means = f"{row['baseline']:.2f} to {row['v1']:.2f} MB/s, {row['percent']:+.2f} %"
     many = "1 thread" if threads == 1 else f"{threads} threads"
     statement = f"{OPERATIONS[operation]}, {many}: {means}."
@@ -25,7 +33,7 @@ def _claim(id: str, statement: str, place: str, check: str, weigh: Weigh) -> Cla
 
 
 CLAIMS = [
-    *(_cell(operation, threads) for operation in OPERATIONS for threads in THREADS),
+    *_cells(),
     _claim(
         "streaming",
         "Streaming readers see a huge boost.",
