@@ -185,3 +185,41 @@ def test_a_recording_without_intervals_has_no_such_figures(tmp_path):
     [one] = recording.read(file)
     assert access.percentiles(one).empty and access.histograms(one).empty
     assert np.isnan(one.age_us).all()
+
+
+def test_a_folio_passes_whole_though_a_region_has_but_a_part_of_it(tmp_path):
+    file = written(tmp_path / "snapshots")
+    records = json.loads(file.read_text())
+    region = records[0]["snapshots"][1]["regions"][3]
+    region["sz_filter_passed"] = "1.000 GiB"
+    file.write_text(json.dumps(records))
+    [one] = recording.read(file)
+    size = one.high - one.low
+    assert one.passed.max() == 1 << 30 and (one.passed > size).any()
+
+
+def test_idle_times_of_damon_stat_are_negative_where_memory_is_accessed(tmp_path):
+    records = json.loads(written(tmp_path / "snapshots").read_text())
+    for region in records[0]["snapshots"][0]["regions"]:
+        region["age"] = {"usec": "-1 s", "aggr_intervals": None}
+    file = tmp_path / "stat"
+    file.write_text(json.dumps(records))
+    with pytest.raises(BadInput, match="unsigned int"):
+        recording.read(file)
+    records[0]["kdamond_idx"] = -1
+    file.write_text(json.dumps(records))
+    [one] = recording.read(file)
+    own = slice(0, one.first[1])
+    assert set(one.age_us[own]) == {1e6}
+    assert set(one.age[own]) == {int(1e6 / one.intervals.aggr_us)}
+
+
+def test_a_region_just_seen_cold_has_temperature_0(tmp_path):
+    records = json.loads(written(tmp_path / "snapshots").read_text())
+    for region in records[0]["snapshots"][0]["regions"]:
+        region["nr_accesses"] = {"samples": 0, "percent": -0.0}
+        region["age"] = {"usec": None, "aggr_intervals": "-0.0"}
+    file = tmp_path / "cold"
+    file.write_text(json.dumps(records))
+    table = access.percentiles(recording.read(file)[0])
+    assert "-0.0" not in table.to_csv()

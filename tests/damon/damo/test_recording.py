@@ -12,6 +12,11 @@ from lorelab.damon.damo import recording
 from lorelab.errors import BadInput
 from tests.damon.recordings import damo, make, perf, write
 
+ADDS = {
+    "period": (": damon:damon_", ":          1 damon:damon_"),
+    "time since": (": damon:damon_", ": (+12)  damon_"),
+    "of 7.2": ("damon:damon_aggregated", "damon:damon_region_aggregated"),
+}
 FORMATS = {
     "json": (damo, False),
     "compressed": (damo, True),
@@ -47,6 +52,33 @@ def test_every_format_gives_what_was_recorded(tmp_path, name, targets):
     records = make(seed=len(name), targets=targets)
     found = recording.read(write(tmp_path / "damon.data", text(records), compressed))
     check_against(found, records, exact_times=text not in (perf, FORMATS["trace-cmd"][0]))
+
+
+@pytest.mark.parametrize("name", ADDS)
+def test_columns_and_events_that_tools_and_kernels_add(tmp_path, name):
+    records = make(5, targets=2)
+    text = perf(records).replace(*ADDS[name])
+    check_against(recording.read(write(tmp_path / "a", text)), records, exact_times=False)
+
+
+def test_data_attributes_are_passed_over_and_regions_that_come_twice_count_once(tmp_path):
+    records = make(6)
+    lines = perf(records).splitlines()
+    probed = [
+        line.replace("_aggregated", "_region_aggregated") + " probe_hits=13 00" for line in lines
+    ]
+    both = "\n".join(line for pair in zip(lines, probed, strict=True) for line in pair)
+    for text in ("\n".join(probed), both):
+        check_against(recording.read(write(tmp_path / "a", text)), records, exact_times=False)
+    with pytest.raises(BadInput, match="line 3 is cut or garbled"):
+        recording.read(write(tmp_path / "a", "\n".join([*probed[:2], probed[2][:-22]])))
+
+
+def test_text_with_a_byte_order_mark(tmp_path):
+    records = make(7)
+    for text in (damo(records), perf(records)):
+        found = recording.read(write(tmp_path / "a", "\ufeff" + text))
+        check_against(found, records, exact_times=text.startswith("["))
 
 
 def test_kernels_without_age(tmp_path):
@@ -156,6 +188,7 @@ BAD = {
     "perf.data": ("PERFILE2xxxxxxxx", "perf script"),
     "cut JSON": (damo(make(1))[:5000], "not whole JSON"),
     "no list": ('{"a": 1}', "not the list of records"),
+    "kdamonds": ('[{"state": "on", "contexts": []}]', "list of kdamonds"),
     "no record": ("[]", "has no regions"),
     "not a record": ("[1]", "not laid out"),
     "deep": ("[" * 100_000, "nested too deep"),

@@ -112,7 +112,7 @@ def _snapshots(
     score = (recording.percent + recording.age_us) * WEIGHT
     columns = {
         "idle time": np.where(hot, 0, recording.age_us + window),
-        "temperature": np.where(hot, score, -score),
+        "temperature": np.where(hot, score, 0.0 - score),  # -score is -0.0 of a new region
     }
     size = (recording.high - recording.low).tolist()
     those = recording.passed.tolist()

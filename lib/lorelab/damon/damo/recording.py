@@ -3,6 +3,7 @@
 What is read is checked in full, so that a recording is either whole and consistent or refused.
 """
 
+import codecs
 import json
 import math
 import re
@@ -26,6 +27,7 @@ NO_AGE = -1
 """Age of a region that the recording has none for: kernels before 5.16 do not trace it."""
 
 SIZE = re.compile(r"(\d+\.?\d*) ?([BKMGTPE])(?:i?B)?")
+WHOLE = re.compile(r"-?\d{1,20}\.0")
 BYTES = {"B": 0, "K": 10, "M": 20, "G": 30, "T": 40, "P": 50, "E": 60}
 NANOSECONDS = {
     "ns": 1,
@@ -37,12 +39,18 @@ NANOSECONDS = {
     "d": 86400 * 10**9,
 }
 EVENT = re.compile(
-    rb" (\d{1,10}\.\d{1,9}): +(?:damon:)?damon_aggregated: +target_id=(\d{1,20}) "
-    rb"nr_regions=(\d{1,20}) (\d{1,20})-(\d{1,20}): (-?\d{1,20})(?: (-?\d{1,20}))?[ \r]*$",
+    rb" (\d{1,10}\.\d{1,9}): +(?:\d+ +|\([+-]\d+\) +)?(?:damon:)?"
+    rb"damon_(?:region_)?aggregated: +target_id=(\d{1,20}) nr_regions=(\d{1,20}) "
+    rb"(\d{1,20})-(\d{1,20}): (-?\d{1,20})(?: (-?\d{1,20}))?(?: probe_hits=[0-9a-f ]*)?[ \r]*$",
     re.MULTILINE,
 )
-"""A line of damon:damon_aggregated as perf script, trace-cmd and ftrace print it; 64 bits have 20
-digits at most."""
+"""A line of damon:damon_aggregated, or of damon_region_aggregated since Linux 7.2, as perf script,
+trace-cmd and ftrace print it; 64 bits have 20 digits at most."""
+AGGREGATED, REGION_AGGREGATED = b"damon_aggregated:", b"damon_region_aggregated:"
+LARGEST_FOLIO = 16 << 30
+"""Bytes. Filters count whole folios, so more may pass than a region has (mm/damon/paddr.c)."""
+STAT = -1
+"""Number of the kdamond in what damo reads from DAMON_STAT."""
 
 
 class Intervals(NamedTuple):
@@ -113,14 +121,17 @@ def _read(data: bytes) -> list[Recording]:
         raise BadInput("is empty; record again with `damo record`")
     if data[:8] == b"PERFILE2":
         raise BadInput("is perf.data; give the output of `perf script -i` on it instead")
-    if data[0] == 0x78 and len(data) > 1 and int.from_bytes(data[:2]) % 31 == 0:
+    data = data.removeprefix(codecs.BOM_UTF8)
+    if data[:1] == b"\x78" and len(data) > 1 and int.from_bytes(data[:2]) % 31 == 0:
         data = _decompress(data)
     if len(data) > LARGEST:
         raise BadInput(f"is larger than {LARGEST >> 30} GiB of text; record a shorter time")
     if data.lstrip()[:1] in (b"[", b"{"):
         found = _read_json(data)
-    elif b"damon_aggregated:" in data:
-        found = _read_trace(data)
+    elif AGGREGATED in data:
+        found = _read_trace(data, AGGREGATED)
+    elif REGION_AGGREGATED in data:
+        found = _read_trace(data, REGION_AGGREGATED)
     else:
         raise BadInput("is neither damo's JSON nor perf script text with damon:damon_aggregated")
     if not any(len(one.low) for one in found):
@@ -154,6 +165,8 @@ def _read_json(data: bytes) -> list[Recording]:
         raise BadInput(f"is not whole JSON ({error}); record again") from None
     if not isinstance(records, list):
         raise BadInput("is JSON, but not the list of records that damo writes")
+    if records and isinstance(records[0], dict) and "contexts" in records[0]:
+        raise BadInput("is damo's list of kdamonds; give the damon.data beside it")
     return [_record(number, kv) for number, kv in enumerate(records)]
 
 
@@ -184,6 +197,9 @@ def _record(number: int, kv: dict) -> Recording:
                 nr_accesses.append(samples)
                 percent.append(share)
                 windows, microseconds = _age(region["age"], intervals)
+                if kv.get("kdamond_idx") == STAT and windows != NO_AGE:
+                    # DAMON_STAT gives idle times, negative where memory is accessed.
+                    windows, microseconds = abs(windows), abs(microseconds)
                 age.append(windows)
                 age_us.append(microseconds)
                 passed.append(integer(region.get("sz_filter_passed") or 0))
@@ -278,6 +294,8 @@ def integer(value: object) -> int:
         return int(text)
     except ValueError:
         found = SIZE.fullmatch(text)
+    if WHOLE.fullmatch(text):
+        return int(float(text))
     if found is None:
         raise ValueError(f"{value[:40]!r} is no number")
     return int(float(found[1]) * 2 ** BYTES[found[2]])
@@ -307,10 +325,12 @@ def nanoseconds(value: object, unit: int = 1) -> int:
     return sign * round(total)
 
 
-def _read_trace(data: bytes) -> list[Recording]:
+def _read_trace(data: bytes, event: bytes) -> list[Recording]:
+    if event == AGGREGATED and REGION_AGGREGATED in data:  # the same regions twice
+        data = b"\n".join(line for line in data.split(b"\n") if REGION_AGGREGATED not in line)
     rows = EVENT.findall(data)
-    if len(rows) != data.count(b"damon_aggregated:"):
-        raise BadInput(_first_bad_line(data))
+    if len(rows) != data.count(event):
+        raise BadInput(_first_bad_line(data, event))
     seconds, ids, nr, low, high, accesses, age = zip(*rows, strict=True)
     if len({text == b"" for text in age}) > 1:
         raise BadInput("mixes lines with and without an age; give each kernel its own file")
@@ -333,9 +353,9 @@ def _read_trace(data: bytes) -> list[Recording]:
     ]
 
 
-def _first_bad_line(data: bytes) -> str:
+def _first_bad_line(data: bytes, event: bytes) -> str:
     for number, line in enumerate(data.split(b"\n"), start=1):
-        if line.count(b"damon_aggregated:") != len(EVENT.findall(line)):
+        if line.count(event) != len(EVENT.findall(line)):
             return f"line {number} is cut or garbled; record again, or remove its snapshot"
     return "has garbled lines; record again"
 
@@ -397,7 +417,7 @@ def _verify(one: Recording) -> None:
     if (same[1:] & (one.low[1:] < one.high[:-1])).any():
         raise BadInput(f"{where}: regions of a snapshot overlap; record again")
     # damo writes 4,095 MiB as "3.999 GiB", and so loses up to a thousandth either way.
-    if (one.passed > (one.high - one.low) * 1.001).any():
+    if (one.passed > (one.high - one.low) * 1.001 + LARGEST_FOLIO).any():
         raise BadInput(f"{where}: more of a region passed the filters than there is; record again")
     counts = (one.nr_accesses < 0) | (one.nr_accesses > UINT_MAX)
     if (counts | (one.age < NO_AGE) | (one.age > UINT_MAX)).any():
