@@ -24,14 +24,9 @@ SWAP_SLOTS_CACHE_SIZE = SWAP_BATCH
 THRESHOLD_ACTIVATE_SWAP_SLOTS_CACHE = 5 * SWAP_SLOTS_CACHE_SIZE
 THRESHOLD_DEACTIVATE_SWAP_SLOTS_CACHE = 2 * SWAP_SLOTS_CACHE_SIZE
 
-SWAP_HAS_CACHE = 0x40
-SWAP_MAP_BAD = 0x3F
-SWAP_NEXT_INVALID = 0
+SWAP_HAS_CACHE, SWAP_MAP_BAD, SWAP_NEXT_INVALID = 0x40, 0x3F, 0
 
-CLUSTER_FLAG_FREE = 1
-CLUSTER_FLAG_NONFULL = 2
-CLUSTER_FLAG_FRAG = 4
-CLUSTER_FLAG_FULL = 8
+CLUSTER_FLAG_FREE, CLUSTER_FLAG_NONFULL, CLUSTER_FLAG_FRAG, CLUSTER_FLAG_FULL = 1, 2, 4, 8
 
 # setup_clusters(): as many columns as clusters share a cache line of cluster_info, or a swap
 # address space. x86-64 without lock debugging: spinlock 4, count 2, flags 1, order 1, list 16
@@ -74,6 +69,9 @@ class Swap:
     rotational : bool
         No cluster_info: the clusters stay as they were set up.
     """
+
+    merged = True  # otherwise Chris Li's v4: no frag lists, and nothing is read past
+    columns = SWAP_CLUSTER_COLS
 
     def __init__(
         self,
@@ -148,8 +146,8 @@ def setup_clusters(si):
     si.frag_clusters = [ClusterList() for _ in range(SWAP_NR_ORDERS)]
     si.frag_cluster_nr = [0] * SWAP_NR_ORDERS
 
-    for column in range(SWAP_CLUSTER_COLS):
-        for ci in si.cluster_info[column::SWAP_CLUSTER_COLS]:
+    for column in range(si.columns):
+        for ci in si.cluster_info[column :: si.columns]:
             if ci.count:
                 ci.flags = CLUSTER_FLAG_NONFULL
                 list_move_tail(ci, si.nonfull_clusters[0])
@@ -173,7 +171,7 @@ def cluster_scan_range(si, start, order):
     need_reclaim = False
     for offset in range(start, start + (1 << order)):
         si.scanned[order] += 1
-        if si.swap_map[offset] == SWAP_HAS_CACHE and vm_swap_full(si):
+        if si.swap_map[offset] == SWAP_HAS_CACHE and si.merged and vm_swap_full(si):
             need_reclaim = True
         elif si.swap_map[offset]:
             return False
@@ -259,7 +257,12 @@ def cluster_alloc_swap_entry(si, cpu, order):
 
     offset = SWAP_NEXT_INVALID
     found = 0
-    if order < PMD_ORDER:
+    if order < PMD_ORDER and not si.merged:
+        for ci in list(si.nonfull_clusters[order].values()):
+            offset, found = alloc_swap_scan_cluster(si, ci.offset(), order)
+            if found:
+                break
+    elif order < PMD_ORDER:
         if not frags:
             offset, found, frags = alloc_from_nonfull(si, order)
         while frags < si.frag_cluster_nr[order] and not found:
