@@ -8,6 +8,7 @@ import random
 from functools import cache
 from pathlib import Path
 
+import pytest
 from xdist.scheduler import LoadFileScheduling
 
 ROOT = Path(__file__).parents[1]
@@ -71,5 +72,7 @@ class Streams(LoadFileScheduling):
         return "boots" if boots(self.config.rootpath / file) else file
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
+    # Optional, as `make mutants` runs pytest without xdist.
     return Streams(config, log) if config.getoption("dist") == "loadfile" else None
