@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorelab.numerics import GOLDEN, splitmix64
-from lorelab.vmalock.model import events, rwsem
+from lorelab.vmalock.model import events, rwsem, writer
 from lorelab.vmalock.model.operation import bucket, start
 from lorelab.vmalock.model.run import run
 from lorelab.vmalock.model.state import (
@@ -206,7 +206,7 @@ def test_a_writer_that_waited_4_ms_ends_stealing(late):
     assert rwsem.down_read(m, SEM, U(0))
     m.sem["nonspinnable"][0] = 1
     assert not rwsem.down_write(m, SEM, U(1))
-    m.one["now"] = 4_000_001 if late else 3_999_999
+    m.one["now"] = 4_000_001 if late else 4_000_000
     assert not rwsem.rwsem_try_write_lock(m, SEM, U(1))
     assert bool(m.sem["handoff"][0]) == late
     m.sem["readers"][0], m.sem["reader_owned"][0], m.sem["nonspinnable"][0] = 0, 0, 0
@@ -260,7 +260,7 @@ def test_a_reader_that_a_writer_was_faster_than_is_not_let_in(late):
     m = rwsem_of(2)
     assert rwsem.down_write(m, SEM, U(0))
     assert not rwsem.down_read(m, SEM, U(1))
-    m.one["now"] = 4_000_001 if late else 3_999_999
+    m.one["now"] = 4_000_001 if late else 4_000_000
     rwsem.rwsem_mark_wake(m, SEM, rwsem.READERS, U(0))
     assert (m.sem["readers"][0], m.sem["writer"][0], m.sem["waiter_head"][0]) == (0, 0, 1)
     assert m.sem["handoff"][0] == late
@@ -287,3 +287,24 @@ def test_writers_spin_only_while_the_owner_runs():
     # Who spins already gives up at its next look.
     assert not rwsem.spin(m, SEM, U(1))
     assert m.task["spins_on"][1] == NONE
+
+
+@pytest.mark.parametrize(("readers", "us"), [(1, 10.5), (29, 24.5), (30, 25), (31, 25), (200, 25)])
+def test_who_spins_on_readers_gives_up_after_10_us_and_a_half_for_each(readers, us):
+    """rwsem_rspin_threshold(): of no more than 30 readers."""
+    m = rwsem_of(3)
+    m.sem["readers"][0], m.sem["reader_owned"][0] = readers, 1
+    m.task["spins_on"][1], m.sem["osq_head"][0], m.sem["osq_tail"][0] = 0, 1, 1
+    m.one["now"] = 700
+    for later, spins in ((0, True), (us * 1000 - 1, True), (us * 1000, False)):
+        m.one["now"] = 700 + int(later)
+        assert not rwsem.spin(m, SEM, U(1))
+        assert (m.task["spins_on"][1] == 0) == spins
+    assert m.sem["nonspinnable"][0] == 1
+
+
+def test_the_sequence_has_32_bits():
+    m = rwsem_of(1)
+    m.one["mm_seq"] = 0xFFFFFFFF
+    writer._write_sequence(m, U(0), U(0))
+    assert m.one["mm_seq"][0] == 0
