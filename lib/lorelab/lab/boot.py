@@ -43,6 +43,8 @@ for broken and panics."""
 ROOT_FLAGS = "rootflags=version=9p2000.L,trans=virtio,access=any,msize=512000,cache=loose"
 """virtme-run's, but that what was read is kept: the root is read-only. Without, asking the host
 time and again is a quarter of the way up."""
+KVM_BOOT_SECONDS, KVM_JOB_SECONDS = 15.0, 5.0
+"""For a guest that shows whether KVM works: it is up in 2 s where it does."""
 ATTACH_SECONDS = 300.0
 """For each probe, which bcc compiles in the guest: some 25 s for the first, with the kernel's
 headers to unpack, and 5 s for each further one, under emulation on an idle machine."""
@@ -163,7 +165,8 @@ def run(
 def fastest(image: Path, root: Path, modules: Path | None = None) -> str:
     """`kvm` where a guest really boots with it, else `tcg`; asked once per host boot and QEMU.
 
-    A /dev/kvm that opens proves nothing: nested hosts offer one that runs no guest.
+    A /dev/kvm that opens proves nothing: nested hosts offer one that runs no guest. A line on
+    stderr then says why.
     """
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
@@ -172,11 +175,18 @@ def fastest(image: Path, root: Path, modules: Path | None = None) -> str:
     if known.exists() and (found := known.read_text()) in ("kvm", "tcg"):
         return found
     try:
-        nothing = Job(None, "nothing", {}, 5)
-        _run(image, root, None, Machine(), nothing, "kvm", True, boot_seconds=20, modules=modules)
+        nothing = Job(None, "nothing", {}, KVM_JOB_SECONDS)
+        _run(image, root, None, Machine(), nothing, "kvm", True, KVM_BOOT_SECONDS, modules)
         found = "kvm"
-    except RunFailed:
+    except RunFailed as failure:
         found = "tcg"
+        first, *console = str(failure).splitlines()
+        why = [first.split("; ")[0], *(line.strip() for line in console[-1:])]
+        print(
+            f"/dev/kvm opens and runs no guest ({': '.join(why)}); guests are emulated, which is "
+            f"slower, until this machine boots anew or {known} is removed",
+            file=sys.stderr,
+        )
     known.parent.mkdir(parents=True, exist_ok=True)
     whole.write(known, found)
     return found
