@@ -4,10 +4,12 @@ A test that boots asks for a kernel of each design that it takes, whatever anoth
 it, and whatever the cache has: what nobody in its file asked for is not found.
 """
 
+import os
 from typing import NamedTuple
 
 import pytest
 
+from lorelab import own_kernel
 from lorelab.lab import build, guest, needs
 from lorelab.lab.cache import designs as known
 from tests import MAY_SKIP
@@ -19,6 +21,9 @@ from tests.order import (  # noqa: F401  # pytest's hooks
     pytest_report_header,
     pytest_xdist_make_scheduler,
 )
+
+# nbval starts a kernel of its own, with what this process has.
+os.environ.update(own_kernel.clean())
 
 
 class Laboratory(NamedTuple):

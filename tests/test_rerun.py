@@ -7,6 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 from lorelab import rerun
 from lorelab.errors import BadInput, RunFailed
@@ -110,3 +111,61 @@ def test_the_door_exits_with_2_and_one_line(notebook):
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "lorelab: seed=x: takes int (srand())\n"
+
+
+KERNELS = {
+    "none": {},
+    "no language": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    "conda": {
+        "kernelspec": {
+            "name": "conda-env-mm-py",
+            "display_name": "Python [conda env:mm]",
+            "language": "python",
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_readers_notebook_runs_on_this_python(tmp_path, kernel):
+    cells = [
+        new_code_cell(
+            'label: str = "a=b"  # text # of a kind\nseed = 1  # a number\nwhere = len("abc")\n'
+            "pair: int = (\n    5\n)  # of many\n",
+            metadata={"tags": ["parameters"]},
+        ),
+        new_code_cell("print(label, seed + 1, where)"),
+    ]
+    file = tmp_path / "mine.ipynb"
+    nbformat.write(new_notebook(cells=cells, metadata=KERNELS[kernel]), file)
+    table = rerun.described(file).set_index("parameter")
+    assert table[["type", "default", "meaning"]].to_numpy().tolist() == [
+        ["str", "a=b", "text # of a kind"],
+        ["int", "1", "a number"],
+        ["", "", ""],
+        ["int", "5", "of many"],
+    ]
+    done, page = rerun.run(file, {"seed": "4", "label": "c=d=e"}, tmp_path / "out.ipynb", bar=False)
+    assert nbformat.read(done, 4).cells[-1].outputs[0].text == "c=d=e 5 3\n"
+    assert page.exists()
+    with pytest.raises(BadInput, match="where: annotated not at all"):
+        rerun.run(file, {"where": "4"})
+
+
+def test_no_profile_or_start_up_file_of_the_users_changes_a_run(notebook, tmp_path, monkeypatch):
+    startup = tmp_path / "ipython/profile_default/startup"
+    startup.mkdir(parents=True)
+    (startup / "00.py").write_text("import sys; sys.spied = 'profile'\n")
+    (startup.parent / "ipython_config.py").write_text(
+        "c.InteractiveShell.ast_node_interactivity = 'all'\n"
+    )
+    (tmp_path / "start.py").write_text("import sys; sys.spied = 'PYTHONSTARTUP'\n")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv("PYTHONSTARTUP", str(tmp_path / "start.py"))
+    cell = new_code_cell("import sys\n1\nprint(getattr(sys, 'spied', 'nobody'))")
+    file = tmp_path / "mine.ipynb"
+    nbformat.write(new_notebook(cells=[cell]), file)
+    done, _ = rerun.run(file, {}, tmp_path / "out.ipynb", bar=False)
+    [output] = nbformat.read(done, 4).cells[-1].outputs
+    assert output.text == "nobody\n"
+    assert not list(startup.parent.glob("*.sqlite"))

@@ -1,18 +1,17 @@
 """Rerun a notebook with other parameters: checked first, then papermill, then one HTML file."""
 
 import ast
+import io
 import re
-import sys
+import tokenize
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import nbformat
 import pandas as pd
 import papermill
-from jupyter_client.kernelspec import KernelSpec
-from jupyter_client.manager import AsyncKernelManager
 from nbclient.exceptions import DeadKernelError
 from nbconvert import HTMLExporter
 from nbformat import NotebookNode
@@ -23,6 +22,7 @@ from lorelab import params, whole
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiment
 from lorelab.notebook import ROADS, road
+from lorelab.own_kernel import OwnKernel
 
 ROOT = Path(__file__).parents[2]
 TYPES = {"bool": bool, "float": float, "int": int, "str": str}
@@ -41,14 +41,15 @@ PAGE = """{% extends "lab/index.html.j2" %}
 """
 
 
-class _Own(AsyncKernelManager):
-    """The one kernel there is: this Python. No kernel of the user's gets in the way."""
+class Declared(NamedTuple):
+    """A parameter as the cell tagged `parameters` declares it."""
 
-    @property
-    def kernel_spec(self) -> KernelSpec:
-        # It would warn that it is reached over TCP: on this machine alone.
-        command = [sys.executable, "-m", "ipykernel_launcher", "--log-level=ERROR"]
-        return KernelSpec(argv=[*command, "-f", "{connection_file}"], language="python")
+    type: str
+    """Its annotation, else the type of its default; empty where that is no literal."""
+    default: Any
+    """None where it is no literal."""
+    help: str
+    """The comment at the end of its line."""
 
 
 def run(
@@ -99,12 +100,12 @@ def run(
 def checked(notebook: Path, given: dict[str, str]) -> dict[str, Any]:
     """Read `given` by the notebook's annotations, and by the `Params` it checks itself against."""
     content = _load(notebook)
-    declared = papermill.inspect_notebook(str(notebook))
+    declared = _declared(content)
     if unknown := [name for name in given if name not in declared]:
         takes = ", ".join(declared) or "none: no cell is tagged `parameters`"
         raise BadInput(f"unknown parameter {unknown[0]}: {notebook} takes {takes}")
     values = {name: _typed(name, _found(text), declared[name]) for name, text in given.items()}
-    defaults = {name: ast.literal_eval(found["default"]) for name, found in declared.items()}
+    defaults = {name: found.default for name, found in declared.items()}
     everything = {**defaults, **values}
     for name, arguments in _checks(content):
         given_to = {a: everything[v] for a, v in arguments.items() if v in everything}
@@ -132,16 +133,16 @@ def described(notebook: Path) -> pd.DataFrame:
         for argument, variable in arguments.items()
     }
     rows = []
-    for name, found in papermill.inspect_notebook(str(notebook)).items():
+    for name, found in _declared(content).items():
         field = fields.get(name)
         rows.append(
             {
                 "parameter": name,
-                "type": found["inferred_type_name"],
-                "default": params.shown(ast.literal_eval(found["default"])),
+                "type": found.type,
+                "default": "" if found.default is None else params.shown(found.default),
                 "unit": field.json_schema_extra["unit"] if field else "",
                 "takes": params.takes(field) if field else "",
-                "meaning": found["help"].strip(),
+                "meaning": found.help,
             }
         )
         if name == _road(content):
@@ -175,16 +176,51 @@ def _found(text: str) -> str:
     return str(path.resolve()) if named and path.is_file() else text
 
 
-def _typed(name: str, text: str, declared: dict[str, str]) -> Any:
-    annotation = declared["inferred_type_name"]
+def _declared(notebook: NotebookNode) -> dict[str, Declared]:
+    """Parameters of the cell that is tagged so, in its order."""
+    for cell in notebook.cells:
+        if "parameters" in cell.metadata.get("tags", []):
+            found = (_assigned(cell.source, node) for node in _parsed(cell).body)
+            return dict(filter(None, found))
+    return {}
+
+
+def _assigned(source: str, node: ast.stmt) -> tuple[str, Declared] | None:
+    """The name that a statement gives a value, and what it says of it."""
+    if isinstance(node, ast.AnnAssign) and node.value:
+        target, annotation = node.target, ast.unparse(node.annotation)
+    elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target, annotation = node.targets[0], ""
+    else:
+        return None
+    if not isinstance(target, ast.Name):
+        return None
+    try:
+        default = ast.literal_eval(node.value)
+    except ValueError:
+        default = None
+    inferred = "" if default is None else type(default).__name__
+    return target.id, Declared(annotation or inferred, default, _comment(source, node.end_lineno))
+
+
+def _comment(source: str, line: int) -> str:
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    comments = (token.string for token in tokens
+                if token.type == tokenize.COMMENT and token.start[0] == line)  # fmt: skip
+    return next(comments, "").lstrip("# ").rstrip()
+
+
+def _typed(name: str, text: str, declared: Declared) -> Any:
+    annotation = declared.type
     if annotation not in TYPES:
         raise BadInput(
-            f"{name}: annotated {annotation}, where lorelab run takes {', '.join(TYPES)}"
+            f"{name}: annotated {annotation or 'not at all'}, where lorelab run takes "
+            f"{', '.join(TYPES)}"
         )
     try:
         return TypeAdapter(TYPES[annotation]).validate_python(text)
     except ValidationError:
-        raise BadInput(f"{name}={text}: takes {annotation} ({declared['help'].strip()})") from None
+        raise BadInput(f"{name}={text}: takes {annotation} ({declared.help})") from None
 
 
 def _calls(notebook: NotebookNode, name: str) -> Iterator[tuple[ast.Module, ast.Call]]:
@@ -245,7 +281,8 @@ def _execute(notebook: Path, values: dict[str, Any], out: Path, bar: bool) -> Pa
             values,
             cwd=notebook.parent,
             kernel_name="python3",
-            kernel_manager_class=_Own,
+            language="python",
+            kernel_manager_class=OwnKernel,
             progress_bar=bar,
         )
     except PapermillExecutionError as error:

@@ -1,19 +1,17 @@
 """Run a notebook in a kernel that notes which files of the checkout it read."""
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from jupyter_client.kernelspec import KernelSpec
-from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from lorelab.errors import RunFailed
+from lorelab.own_kernel import OwnKernel
 
 SECONDS_A_CELL = 900
 """No cell takes this long; one that does hangs."""
@@ -32,13 +30,10 @@ class Run:
     """Top-level names of what was imported, or looked for in vain."""
 
 
-class _Watched(AsyncKernelManager):
-    """The one kernel there is: this Python, watched. No kernel of the user's gets in the way."""
+class _Watched(OwnKernel):
+    """It notes which files it reads."""
 
-    @property
-    def kernel_spec(self) -> KernelSpec:
-        command = [sys.executable, "-m", "lorelab.book.watch", "--log-level=ERROR"]
-        return KernelSpec(argv=[*command, "-f", "{connection_file}"], language="python")
+    module = "lorelab.book.watch"
 
 
 async def execute(
