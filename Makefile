@@ -6,6 +6,8 @@ PYTHON ?= python3
 INSTALLER ?= $(firstword $(foreach tool,micromamba mamba conda uv,\
 	$(if $(shell command -v $(tool)),$(tool))) pip)
 run := .venv/bin/python -m
+# Into .venv, whatever PIP_USER or the user's pip.conf says.
+pip := $(run) pip install --quiet --no-user --prefix '$(CURDIR)/.venv' --target= --no-deps
 comma := ,
 
 .PHONY: env book talk test test-all lab lab-ui record bench lint lock outputs mutants clean
@@ -22,16 +24,16 @@ env: .venv/project
 ifeq ($(INSTALLER),uv)
 	uv pip install --quiet --python .venv --no-deps --no-build-isolation --editable .
 else
-	$(run) pip install --quiet --no-deps --no-build-isolation --editable .
+	$(pip) --no-build-isolation --editable .
 endif
 	ln -sfn ../../../../lib/lorelab/labextension .venv/share/jupyter/labextensions/lorelab
 	touch $@
 
 .PHONY: venv-micromamba venv-mamba venv-conda venv-uv venv-pip
 venv-micromamba venv-mamba venv-conda:
-	$(INSTALLER) create --yes --quiet --prefix $(CURDIR)/.venv --override-channels \
+	$(INSTALLER) create --yes --quiet --prefix '$(CURDIR)/.venv' --override-channels \
 		--channel conda-forge 'python>=3.11,<3.13' pip
-	$(run) pip install --quiet --no-deps --require-hashes --requirement requirements.lock
+	$(pip) --require-hashes --requirement requirements.lock
 
 venv-uv:
 	uv venv --quiet --python '$(if $(filter file,$(origin PYTHON)),>=3.11$(comma)<3.13,$(PYTHON))' .venv
@@ -39,12 +41,12 @@ venv-uv:
 
 venv-pip:
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' || { echo \
-		"make env: $(PYTHON) is not Python 3.11 or 3.12; name one: make env PYTHON=python3.11" >&2; \
-		exit 2; }
+		"make env: $(PYTHON) is not Python 3.11 or 3.12; name one: make env PYTHON=python3.12," \
+		"or get uv, conda, mamba or micromamba, which bring one" >&2; exit 2; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo \
 		"make env: $(PYTHON) cannot make a venv; as root: apt-get install python3-venv" >&2; exit 2; }
 	$(PYTHON) -m venv .venv
-	$(run) pip install --quiet --no-deps --require-hashes --requirement requirements.lock
+	$(pip) --require-hashes --requirement requirements.lock
 
 book: env
 	$(run) lorelab.book build

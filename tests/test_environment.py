@@ -141,7 +141,7 @@ def test_make_takes_the_first_installer_there_is(tmp_path, tools, chosen):
 
 @pytest.mark.parametrize(
     ("lacks", "hint"),
-    [("version_info", "PYTHON=python3.11"), ("ensurepip", "apt-get install python3-venv")],
+    [("version_info", "PYTHON=python3.12"), ("ensurepip", "apt-get install python3-venv")],
 )
 def test_a_python_that_will_not_do_gets_one_line(tmp_path, lacks, hint):
     python = tmp_path / "python3"
@@ -152,6 +152,18 @@ def test_a_python_that_will_not_do_gets_one_line(tmp_path, lacks, hint):
     complaint = [line for line in shown.stderr.splitlines() if line.startswith("make env:")]
     assert len(complaint) == 1
     assert hint in complaint[0]
+
+
+@pytest.mark.parametrize("installer", ["pip", "conda", "mamba", "micromamba"])
+def test_no_setting_of_the_users_pip_leads_out_of_the_environment(tmp_path, installer):
+    """PIP_USER=1 and `user` or `prefix` in pip.conf gave an error, or a package elsewhere."""
+    (tmp_path / "sh").symlink_to(shutil.which("sh"))
+    shown = make(tmp_path, "--dry-run", "--always-make", f"INSTALLER={installer}", "env")
+    installs = [line for line in shown.stdout.splitlines() if " pip install " in line]
+    assert len(installs) == 2
+    for line in installs:
+        assert f" --no-user --prefix '{ROOT}/.venv' --target= " in line
+    assert f"--prefix {ROOT}" not in shown.stdout, "a path with a blank needs its quotes"
 
 
 def make(path: Path, *arguments: str) -> subprocess.CompletedProcess:
