@@ -88,3 +88,22 @@ def test_an_ordinary_user_is_told_the_same(tmp_path):
     said = here(done.stdout)
     for need in needs.BUILD + needs.BOOT:
         assert said[need.what] == ("yes" if need.here() else "no")
+
+
+@pytest.mark.parametrize(
+    ("system", "says"),
+    [
+        ('NAME="Fedora Linux"\nID=fedora\n', "dnf provides"),
+        ("ID=ubuntu\nID_LIKE=debian\n", "apt-get has the packages"),
+        ('ID=linuxmint\nID_LIKE="ubuntu debian"\n', "apt-get has the packages"),
+    ],
+)
+def test_systems_without_debians_packages_are_told_how_to_get_the_source(system, says):
+    told = needs.elsewhere(system)
+    assert says in told and "linux-source-6.12" in told and "/usr/src" in told
+    assert "\n" not in told
+
+
+@pytest.mark.parametrize("system", ["", "ID=debian\n"])
+def test_debian_needs_no_more_words(system):
+    assert needs.elsewhere(system) == ""

@@ -1,6 +1,7 @@
 """`lorelab lab ...` and `lorelab doctor`: what is built, and what this machine lacks."""
 
 import sys
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -90,6 +91,9 @@ def doctor(packages: bool) -> None:
         table.add_row(need.what, "yes" if need.here() else "no", need.package, need.use)
     Console().print(table)
     lacking = needs.missing(needs.BUILD + needs.GUEST + needs.BOOT)
+    release = Path("/etc/os-release")
+    if lacking and (otherwise := needs.elsewhere(release.read_text() if release.exists() else "")):
+        print(otherwise, file=sys.stderr)
     if lacking:
         raise RunFailed(f"as root: {needs.command(lacking)}")
     root = guest.find()

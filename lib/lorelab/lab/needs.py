@@ -77,6 +77,31 @@ def command(needs: list[Need]) -> str:
     return "apt-get install --no-install-recommends " + " ".join(packages)
 
 
+def elsewhere(system: str) -> str:
+    """What a system that is not Debian has to do otherwise; empty on Debian.
+
+    Parameters
+    ----------
+    system : str
+        Text of /etc/os-release.
+    """
+    lines = dict(line.split("=", 1) for line in system.splitlines() if "=" in line)
+    name = lines.get("ID", "").strip('"')
+    if name in ("", "debian"):
+        return ""
+    how = (
+        "apt-get has the packages under these names, but for linux-source-6.12"
+        if name == "ubuntu" or "ubuntu" in lines.get("ID_LIKE", "")
+        else "the package manager here knows what has a command or file: "
+        "`dnf provides NAME` on Fedora"
+    )
+    return (
+        f"this is {name}, and the names are Debian's: {how}. The kernel's source is in Debian's "
+        f"package linux-source-6.12 alone (packages.debian.org): `ar x` it, unpack its data.tar, "
+        f"and put {SOURCE.name} into {SOURCE.parent}"
+    )
+
+
 def check(needs: list[Need]) -> None:
     """Raise BadInput naming what is missing and the command that gets it."""
     lacking = missing(needs)
