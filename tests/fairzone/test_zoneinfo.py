@@ -246,7 +246,7 @@ def test_zones_of_every_kernel_come_out_as_they_are(data):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (TEXT.replace("zone   Normal", "zone   Device"), "no kernel has together"),
+        (TEXT.replace("zone   Normal", "zone    DMA32"), "a zone twice"),
         (TEXT.replace("(0, 0, 4909, 4909, 4909)", "(0, 0)"), "no kernel has together"),
         (TEXT.replace(", 7821", ", 7821" * 4), "no kernel has together"),
     ],

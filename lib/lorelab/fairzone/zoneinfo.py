@@ -90,7 +90,7 @@ def read_nodes(path: Path) -> list[list[Zone]]:
 def parse(text: str, name: str) -> list[Zone]:
     """All zones with managed pages, in the order of the file."""
     blocks: list[list[str]] = [[]]
-    for number, quoted in enumerate(text.split("\n"), 1):
+    for number, quoted in enumerate(text.replace("\u00a0", " ").split("\n"), 1):
         line = QUOTED.sub("", quoted)
         if NAMED.match(line):
             blocks.append([])
