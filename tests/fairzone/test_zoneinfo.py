@@ -113,10 +113,10 @@ def test_a_copy_from_a_mail_or_a_terminal_is_read_whole(copy, tmp_path):
 def test_each_node_has_a_block(tmp_path):
     file = tmp_path / "zoneinfo"
     other = OK[OK.index("Node 0, zone   Normal") :].replace("Node 0", "Node 1")
-    file.write_text(other.replace("76800", "9900000") + OK)
+    file.write_text(other.replace("76800", "9900") + OK)
     nodes = zoneinfo.read_nodes(file)
     assert [[(z.node, z.name, z.managed) for z in found] for found in nodes] == [
-        [(1, "Normal", 9_900_000)],
+        [(1, "Normal", 9900)],
         [(0, "DMA32", 120_000), (0, "Normal", 76_800)],
     ]
     assert zoneinfo.read(file) == ZONES
