@@ -89,8 +89,11 @@ def of_release(counters: pd.DataFrame, release: str) -> pd.DataFrame:
     """Counters of a reader's kernel, whose variant is its release where an experiment has one.
 
     An experiment names its rows after the release that it was written for, such as `v6.12`, and
-    cannot know what it was run on. A variant of another name is what the reader says it is.
+    cannot know what it was run on. A variant of another name is what the reader says it is. A log
+    has no variants.
     """
+    if "variant" not in counters:
+        return counters
     label = "v{}.{}".format(*re.match(r"(\d+)\.(\d+)", release).groups())
     released = counters["variant"].str.fullmatch(r"v\d+\.\d+")
     return counters.assign(variant=counters["variant"].mask(released, label))

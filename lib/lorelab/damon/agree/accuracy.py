@@ -109,8 +109,9 @@ def compared(params: Accuracy, measured: Record) -> pd.DataFrame:
 
 
 def weighed(both: Sides) -> pd.DataFrame:
-    """What `accuracy()` says of two sides that are there."""
-    table = intervals(both.model, both.kernel, "runs")
+    """What `compared()` says of two sides that are there, the model's of another variant, too."""
+    [variant] = both.kernel["variant"].unique()
+    table = intervals(both.model.assign(variant=variant), both.kernel, "runs")
     factors = [_factor(both.kernel, both.model, counter) for counter in table["counter"]]
     table["least"], table["most"] = zip(*factors, strict=True)
     apart = (table["least"] > 1 + WITHIN) | (table["most"] < 1 - WITHIN)
