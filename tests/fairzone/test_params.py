@@ -113,8 +113,11 @@ def test_a_zoneinfo_that_keeps_all_is_refused(tmp_path):
 
 
 def test_a_kswapd_that_can_only_fail_ends_the_run():
-    """Of one page on a list the hardest walk, of priority 1, looks at 1 >> 1: so 399 are free."""
-    for high, fails in ((399, True), (398, False)):
+    """The hardest walk, of priority 1, looks at half of a list: of one page on either, at none.
+
+    So two of 400 stay, and a high mark that the other 398 do not pass is never reached.
+    """
+    for high, fails in ((398, True), (397, False)):
         node = zones.make([400], Variant.NODE_LRU, 2, exact=True, marks=[(100, 110, high)])
         mm = filemap.make(node, 600)
         mm.kswapd["at_once"] = 1
