@@ -15,8 +15,9 @@ class OwnKernel(AsyncKernelManager):
 
     @property
     def kernel_spec(self) -> KernelSpec:
-        # It would warn that it is reached over TCP: on this machine alone.
-        command = [sys.executable, "-m", self.module, "--log-level=ERROR"]
+        # It would tell that it is reached over TCP, on this machine alone, and that it was
+        # interrupted: that is how it is ended, and it may just have answered its last cell.
+        command = [sys.executable, "-m", self.module, "--log-level=CRITICAL"]
         options = ["--HistoryManager.enabled=False", "-f", "{connection_file}"]
         return KernelSpec(argv=[*command, *options], env=clean(), language="python")
 
