@@ -25,8 +25,6 @@ KERNEL = {
 """What a kernel takes, where it does not take the default."""
 AFTERWARDS = {"damon/accuracy": {"allowed_percent"}}
 """Fields that are read when the guest has answered."""
-UNDECLARED = {"gso/probed": {"seed"}, "gso/traced": {"seed"}}
-"""Fields that still are neither sent nor declared."""
 
 
 class Sent(Exception):
@@ -80,6 +78,5 @@ def test_a_guest_is_asked_for_every_field_or_it_is_refused(found):
         if given != sent:
             differs.add(field)
     known = only(found.Params, "model") | AFTERWARDS.get(found.name, set())
-    known |= UNDECLARED.get(found.name, set())
     ignored = set(found.Params.model_fields) - read - differs - known
     assert not ignored, f'declare only="model", or send: {", ".join(sorted(ignored))}'

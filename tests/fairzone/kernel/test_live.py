@@ -31,7 +31,7 @@ def test_a_live_kernel_is_followed_walk_for_walk(live, run):
 def test_v1_resets_less_often(live):
     """By how much is the guest's affair; a switch that did nothing would leave the two equal.
 
-    In the recorded runs of this length the baseline has 16 to 20 times as many. A log of 2 MiB is
+    In the recorded runs of this length the baseline has 16 to 30 times as many. A log of 2 MiB is
     too short: it can end before the second turn of the batches, with 8 against 8.
     """
     v1, baseline = (
