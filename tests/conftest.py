@@ -8,6 +8,7 @@ import os
 from typing import NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from lorelab import own_kernel
 from lorelab.lab import build, guest, needs
@@ -21,6 +22,10 @@ from tests.order import (  # noqa: F401  # pytest's hooks
     pytest_report_header,
     pytest_xdist_make_scheduler,
 )
+
+# No verdict follows from how fast or how busy the machine is.
+settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any speed")
 
 # nbval starts a kernel of its own, with what this process has.
 os.environ.update(own_kernel.clean())

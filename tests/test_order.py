@@ -7,6 +7,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import order
 
@@ -100,3 +101,8 @@ def test_long_files_and_those_that_boot_are_known(request):
     for item in request.session.items:
         if item.get_closest_marker("boots"):
             assert order.boots(order.ROOT / order.file_of(item.nodeid)), item.nodeid
+
+
+def test_no_property_fails_for_its_time():
+    assert settings().deadline is None
+    assert HealthCheck.too_slow in settings().suppress_health_check

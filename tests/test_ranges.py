@@ -97,7 +97,6 @@ def test_every_end_of_a_range_runs_or_is_refused_and_every_field_is_read(child, 
 def test_any_point_runs_or_is_refused(child, found: Experiment):
     @settings(
         max_examples=POINTS,
-        deadline=None,
         database=None,
         derandomize="LORELAB_POINTS" not in os.environ,
         suppress_health_check=list(HealthCheck),

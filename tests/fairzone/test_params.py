@@ -1,7 +1,7 @@
 """What can't be simulated is refused before it starts, and what has no effect is not taken."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lorelab.errors import BadInput, NoModel, RunFailed
@@ -43,7 +43,6 @@ def test_the_whole_memory_is_not_kept_free(name, mib, kib, fits):
 
 
 @given(st.integers(64, 4096), st.booleans(), st.integers(-6, 6))
-@settings(deadline=None)
 def test_the_bound_is_that_of_the_kernels_arithmetic(mib, dma, more):
     """Watermarks and reserves of every zone, by the kernel's divisions, say the same."""
     kib = mib * 1024 + more

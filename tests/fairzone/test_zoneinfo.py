@@ -143,7 +143,7 @@ def test_a_file_that_is_not_there_or_too_large(tmp_path, monkeypatch):
         zoneinfo.read(HERE)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(st.data())
 def test_any_text_is_read_or_refused(data):
     cut = data.draw(st.integers(0, len(TEXT)))
@@ -214,7 +214,7 @@ BUILT = [
 ]
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(st.data())
 def test_zones_of_every_kernel_come_out_as_they_are(data):
     form = data.draw(st.sampled_from(FORMS))

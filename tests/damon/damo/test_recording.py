@@ -284,7 +284,7 @@ def read_or_refuse(path) -> None:
 SOUND = [damo(make(1, snapshots=2)), damo(make(2, snapshots=2), tuned=True), TINY, WHOLE]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_edited_bytes_never_get_through_unseen(tmp_path_factory, data):
     sound = bytearray(data.draw(st.sampled_from(SOUND)).encode())
@@ -307,7 +307,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(value=values, steps=st.lists(st.integers(0, 6), max_size=9))
 def test_any_value_in_any_place_of_the_json(tmp_path_factory, value, steps):
     root = kv = json.loads(SOUND[1])

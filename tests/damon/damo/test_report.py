@@ -160,7 +160,7 @@ def test_heat_is_neither_lost_nor_made(small):
         assert map.heat[0, 0] * (end - begin) * (high - low) == pytest.approx(total)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(rows=st.integers(1, 30), columns=st.integers(1, 30))
 def test_a_map_of_any_shape_has_no_hole_where_all_was_monitored(small, rows, columns):
     low, high = report.hottest(small)

@@ -25,7 +25,7 @@ from tests.damon.following import (
     step,
 )
 
-RUNS = settings(max_examples=40, deadline=None, derandomize=True)
+RUNS = settings(max_examples=40, derandomize=True)
 
 
 @st.composite

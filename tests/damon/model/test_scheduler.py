@@ -1,7 +1,7 @@
 """How long kdamond sleeps, and who runs next, against an oracle of EEVDF."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lorelab.damon.model.memory import new_pages
@@ -61,7 +61,6 @@ def check_turns(worked, asleep):
         queue.work(ns)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(20_000, 9_000_000), min_size=20), st.integers(2_000_000, 20_000_000))
 @example([215_774] * 100, 5_000_000)
 @example([2_145_413] * 100, 5_000_000)

@@ -70,7 +70,7 @@ def check_walk(size, stride, shift, tlb, every, intervals):
             assert young == (page in machine.young) or (young and tlb and stride < PAGE)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(
     st.integers(1, 40 * PAGE),
     st.sampled_from([64, 1000, PAGE, 3 * PAGE, 10_000]),

@@ -31,7 +31,7 @@ def test_a_masim_file_that_cannot_be_is_refused_in_one_line(text, complaint):
     assert "\n" not in str(refused.value)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(alphabet="a, 10\n#\x00é-", max_size=80))
 def test_any_text_is_a_configuration_or_one_line(text):
     try:

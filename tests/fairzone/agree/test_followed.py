@@ -139,7 +139,7 @@ MODES = ["off", "baseline", "v1", "v1-local", "v1-reachable", "fixed"]
 
 @pytest.mark.parametrize("mode", MODES)
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_model_follows_the_oracle(mode: str, seed: int) -> None:
     found = agree(Followed(mode=mode), Logged(table(log(mode, seed))))
     assert found.verdict == "passed", found.judged
@@ -147,7 +147,7 @@ def test_the_model_follows_the_oracle(mode: str, seed: int) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_two_classes_share_the_batches(mode: str, seed: int) -> None:
     """With a movable zone: allocations for Normal never come to it, and do not reset its batch."""
     events = log(mode, seed, zones=MOVABLE, classes=(NORMAL, MOVES, MOVES))

@@ -11,7 +11,7 @@ from tests.fairzone.model.test_oracle import CASE, both
 TWO_PASSES = {Variant.BASELINE, Variant.V1, Variant.V1_LOCAL, Variant.V1_REACHABLE}
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(CASE)
 def test_what_must_hold(case):
     mm, _ = both(case)
@@ -52,7 +52,7 @@ def test_what_must_hold(case):
         assert count["resets"] == 0
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 @given(CASE)
 def test_no_batch_is_lost(case):
     """What the counters say is what they were set to, less what was taken since."""

@@ -108,7 +108,7 @@ def resets_by_the_rule(variant, case, made=zones.make, allocator=page_alloc, vie
 def test_a_failed_pass_resets_if_and_only_if_the_rule_of_its_variant_says_so(variant):
     found = np.zeros(2, int)
 
-    @settings(max_examples=300, deadline=None, derandomize=True)
+    @settings(max_examples=300, derandomize=True)
     @given(CASE)
     def steps(case):
         found[:] += resets_by_the_rule(variant, case)
@@ -157,7 +157,7 @@ def test_a_wrong_reset_is_caught(name):
     *change, variant = WRONG_RESETS[name]
     mutant = test_mutations.load(("page_alloc", *change))
 
-    @settings(max_examples=300, deadline=None, derandomize=True)
+    @settings(max_examples=300, derandomize=True)
     @given(CASE)
     def steps(case):
         resets_by_the_rule(variant, case, mutant.zones.make, mutant.page_alloc, Records)
@@ -265,9 +265,7 @@ class HERE:
     zones, filemap, files = zones, filemap, files
 
 
-QUIET = settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
+QUIET = settings(max_examples=60, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 def test_what_every_step_of_a_machine_keeps():

@@ -96,7 +96,7 @@ def _rules(node, variant, did, seen, before):
         assert did[RESETS] <= did[SKIPPED]
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=120, derandomize=True)
 @given(NODE, STEPS)
 def test_every_allocation_keeps_to_the_rules(case, steps):
     variant = case["variant"]

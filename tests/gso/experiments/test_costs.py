@@ -74,7 +74,7 @@ def paid(params):
     return dict(zip(COSTS, (len(made), len(counts), len(lines), charged), strict=True))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(loads())
 @example({"length": 1472, "segment": 1472, "tap": True, "sends": 2})
 @example({"length": 1472, "segment": 1472, "received": True, "sends": 2})

@@ -37,7 +37,7 @@ def broken(state, scope):
     return {number for number, said in found.items() if said}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(SCOPES, st.integers(0, 2**32))
 def test_each_step_is_that_of_objects_and_so_is_what_it_breaks(scope, seed):
     play, chance = Play(scope), random.Random(seed)

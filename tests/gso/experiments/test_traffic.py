@@ -18,7 +18,6 @@ from tests.gso.model.test_netem import tausworthe
 U = np.uint64
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**64 - 1))
 def test_netem_s_generator(seed):
     state, numbers = netem.prandom_seed_state(U(seed)), tausworthe(seed)
@@ -105,7 +104,7 @@ def loads(draw):
     }
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(loads())
 def test_the_model_counts_what_an_oracle_counts(given_):
     params = Traffic(**given_)

@@ -49,7 +49,7 @@ def test_a_folio_costs_what_its_path_says(path):
     assert found["fallbacks"] == found["shrinker_splits"] == 0
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.sampled_from((32, 96, 512)),
     st.integers(1, 15),

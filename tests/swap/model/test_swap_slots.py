@@ -366,7 +366,6 @@ def test_machine(variant, mode, switches):
     machine.TestCase.settings = settings(
         max_examples=24 if judged else 8,
         stateful_step_count=20,
-        deadline=None,
         derandomize=True,
         suppress_health_check=list(HealthCheck),
     )

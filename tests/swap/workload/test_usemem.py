@@ -161,7 +161,7 @@ def check_account(params):
     assert found["aged"] == len(out) * (1 if params.folio_order == 9 else pages)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(small)
 def test_pages_are_conserved_and_folios_leave_in_order_of_arrival(params):
     check_account(params)
@@ -176,7 +176,7 @@ def test_the_account_of_6_mib(order):
     check_account(Usemem(**FEW, folio_order=order))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(small)
 def test_every_page_out_took_a_slot_a_write_and_an_invalidation(params):
     found = count(params)
@@ -212,7 +212,7 @@ def check_waits(params, force_split):
     assert found["flushes"] == other * waits + own * times * pages + huge
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(small, st.sampled_from(ForceSplit))
 def test_x86_waits_for_each_entry_of_a_process_that_only_runs_here(params, force_split):
     check_waits(params, force_split)

@@ -68,7 +68,7 @@ def test_the_cases_agree(case):
     assert run(vmscan, *case) == oracle_vmscan.run(*case)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_any_cgroup_agrees(data):
     order = data.draw(st.sampled_from((2, 3, 4, 6)))

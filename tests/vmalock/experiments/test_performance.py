@@ -34,7 +34,7 @@ def test_the_slider_shows_what_has_happened_so_far():
     assert set(found["variant"]) == {"mmap-lock", "v6.12"}
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     policy=st.sampled_from([v for v in Variant if v is not Variant.RANGE]),
     cpus=st.integers(1, 6),

@@ -88,7 +88,7 @@ def ends_well(m):
 
 
 @given(machines())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_what_begins_ends_and_lets_go(m):
     ends_well(m)
 
@@ -106,7 +106,7 @@ def test_a_short_run_ends_and_lets_go(variant):
 
 
 @given(machines())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_littles_law(m):
     """Area under the number of those that wait = their number times their mean wait."""
     run(m)
@@ -126,7 +126,7 @@ def test_a_seed_repeats_and_another_one_differs():
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 50)), max_size=60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_tournament_is_a_sorted_list(sets):
     m = made(Variant.V6_12, 1, 7, 1, [{}] * 7)
     due = {}
