@@ -171,10 +171,20 @@ def test_nothing_is_wrong_before_the_sequence_comes_around(variant):
     assert said["false_locked"] == said["taken_for_marked"] == said["overtaken"] == 0
 
 
-def test_a_fault_that_outlives_a_whole_round_can_be_overtaken():
+def test_a_mark_one_writer_short_of_a_wrap_lets_a_fault_be_overtaken():
     said = counted(wrap.simulate(Wrap(sequence_bits=2, others=1)))
     assert said["false_locked"] > 0
     assert said["overtaken"] > 0
+
+
+def test_one_fault_and_one_writer_meet_where_the_mark_is_a_wrap_old():
+    found = wrap.old_marks((Variant.V6_12, Variant.V7_3))
+    assert (found["EXCLUDED"] != "").all()
+    assert (found.xs("fork", level="writer")["FORKED"] != "").all()
+    freed = found["ALIVE"] != ""
+    assert freed[freed].index.tolist() == [("v6.12", "unmap")]
+    # v2 counts after the writer: the numbers are equal already when the fault looks.
+    assert wrap.old_mark(Variant.V2, "flags", Rule.EXCLUDED).rule is None
 
 
 def test_the_chart_has_every_step_once_it_is_taken():

@@ -3,9 +3,9 @@
 import pytest
 
 from lorelab.experiments import experiment
-from lorelab.vmalock.experiments import contention
+from lorelab.vmalock.experiments import contention, wrap
 from lorelab.vmalock.experiments.outcome import done, totals
-from lorelab.vmalock.params import Collision, Fork, Launch, Merge, Variant, Wrap, Zerocopy
+from lorelab.vmalock.params import Collision, Fork, Launch, Merge, Variant, Zerocopy
 from lorelab.vmalock.thread import checks, figures
 from lorelab.vmalock.thread.claims import CLAIMS
 from lorelab.vmalock.thread.findings import FINDINGS
@@ -129,8 +129,7 @@ def test_the_finding_names_the_writer_that_takes_a_free_lock_for_marked():
     taken = counted[counted["counter"] == "taken"].set_index("step")["value"]
     [step] = [step for step in taken.index if taken[step]]
     text = said("taken-for-marked")
-    assert f"before the round is over, writer {step} and no other" in text
-    for variant in (Variant.V2, Variant.V6_12):
-        found = experiment("vmalock/wrap").simulate(Wrap(variant=variant))
-        states = found.set_index("counter")["value"]["overtaken"]
-        assert f"{states} states of " in text
+    assert f"before the wrap, writer {step} and no other" in text
+    steps = wrap.old_marks((Variant.V6_12, Variant.V7_3))
+    assert f"under the fault after {steps.loc[('v6.12', 'unmap'), 'ALIVE']} steps" in text
+    assert f"in the VMA after {steps.loc[('v7.3', 'flags'), 'EXCLUDED']} (" in text

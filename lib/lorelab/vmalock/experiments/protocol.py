@@ -35,13 +35,16 @@ def search(
     sequence_bits: int,
     without: frozenset[str] = frozenset(),
     wanted: frozenset[Rule] = configurations.IN_A_STATE,
+    begun: np.ndarray | None = None,
 ) -> Searched:
     """Go through every interleaving, up to the first state that breaks a rule.
 
-    Where no state does, it is looked whether every thread can still end from each of them.
+    Where no state does, it is looked whether every thread can still end from each of them. The
+    search begins with `begun`, or where nobody has write-locked a VMA yet.
     """
     told = configurations.setting(variant, chosen, sequence_bits, without, wanted)
-    begun = configurations.first(variant, chosen, sequence_bits)
+    if begun is None:
+        begun = configurations.first(variant, chosen, sequence_bits)
     found = explore(MODEL, begun, told)
     rule, index = (Rule(found.broken), found.index) if found.broken else (None, 0)
     if rule is None:

@@ -1,15 +1,26 @@
 """What is wrong when the sequences have come around: false locked, and never false unlocked?"""
 
+import numpy as np
 import pandas as pd
 
-from lorelab.checker import explore
+from lorelab.checker import explore, path
 from lorelab.counters import table
 from lorelab.params import label
-from lorelab.vmalock.model.protocol import configurations, wrapping
+from lorelab.vmalock.experiments import protocol
+from lorelab.vmalock.model.protocol import configurations, state, wrapping
 from lorelab.vmalock.model.protocol.configurations import MODEL, Configuration
-from lorelab.vmalock.params import Wrap
+from lorelab.vmalock.model.protocol.rules import Rule
+from lorelab.vmalock.params import Variant, Wrap
 
 UNITS = {"taken_for_marked": "states", "overtaken": "states"}
+BITS = 3
+"""Of the sequences in `old_mark`; two threads do not count through a wrap of them."""
+WRITERS = {
+    "flags": Configuration((("fault", 0), ("flags", 0))),
+    "unmap": Configuration((("fault", 0), ("unmap", 0))),
+    "fork": Configuration((("fault", 0), ("fork", 0)), "one"),
+}
+"""One fault and one writer."""
 
 
 def chosen(params: Wrap) -> Configuration:
@@ -29,3 +40,35 @@ def simulate(params: Wrap) -> pd.DataFrame:
     for name, value in wrapping.count(found.states, told).items():
         counters[name] = (UNITS.get(name, "comparisons"), [value])
     return table("vmalock/wrap", label(params.variant), "model", counters, first=0)
+
+
+def old_mark(variant: Variant, writer: str, rule: Rule) -> protocol.Searched:
+    """Search one fault and one writer of a VMA that was last write-locked a whole wrap ago.
+
+    The next writer raises mm_lock_seq to the number that the VMA has kept, so that
+    `vma_start_write()` takes it for write-locked. Nobody else is there.
+    """
+    chosen = WRITERS[writer]
+    begun = configurations.first(variant, chosen, BITS)
+    word, shift, _ = (int(part) for part in state.SEQ)
+    begun[word] |= np.uint64((1 << BITS) - 2 << shift)
+    return protocol.search(variant, chosen, BITS, wanted=frozenset([rule]), begun=begun)
+
+
+def old_marks(variants: tuple[Variant, ...]) -> pd.DataFrame:
+    """Steps of the shortest interleaving of `old_mark` that breaks each rule; "" where none does.
+
+    Returns
+    -------
+    DataFrame
+        A row for each variant and writer, a column for each rule that breaks in some row.
+    """
+    rows = {}
+    for variant in variants:
+        for writer in WRITERS:
+            for rule in sorted(configurations.IN_A_STATE):
+                found = old_mark(variant, writer, rule)
+                if found.rule:
+                    steps = len(path(MODEL, found.explored, found.setting, found.index))
+                    rows.setdefault((label(variant), writer), {})[rule.name] = str(steps)
+    return pd.DataFrame(rows).T.rename_axis(["version", "writer"]).fillna("")

@@ -20,10 +20,11 @@ CLAIMS = [
     ),
     _claim(
         "read-locked",
-        "A VMA is read-locked when its sequence number equals the mm's.",
+        'A VMA is "read-locked" (written for write-locked) when its sequence number equals the '
+        "mm's.",
         "lines 45 to 61",
         checks.weigh_write_locked,
-        "vmalock/merge on the model: what a fault does that finds them equal",
+        "vmalock/merge on the model, which has the patches' rule built in",
     ),
     _claim(
         "bulk",

@@ -1,27 +1,28 @@
 """What maintainers of memory management would want to know."""
 
+from lorelab.checker import path
 from lorelab.experiments import experiment
 from lorelab.findings import Finding
-from lorelab.params import label
-from lorelab.vmalock.experiments import litmus
-from lorelab.vmalock.params import Collision, Variant, Wrap
-from lorelab.vmalock.thread.checks import weigh_saving, weigh_write_locked
+from lorelab.vmalock.experiments import litmus, wrap
+from lorelab.vmalock.model.protocol.configurations import MODEL
+from lorelab.vmalock.model.protocol.rules import Rule
+from lorelab.vmalock.params import Collision, Variant
 
 
 def _taken() -> str:
-    states = []
-    for variant in (Variant.V2, Variant.V6_12, Variant.V7_3):
-        found = experiment("vmalock/wrap").simulate(Wrap(variant=variant))
-        overtaken = int(found.set_index("counter").loc["overtaken", "value"])
-        states.append(f"{overtaken} states of {label(variant)}")
+    found = wrap.old_mark(Variant.V6_12, "unmap", Rule.ALIVE)
+    freed = len(path(MODEL, found.explored, found.setting, found.index))
+    found = wrap.old_mark(Variant.V7_3, "flags", Rule.EXCLUDED)
+    inside = len(path(MODEL, found.explored, found.setting, found.index))
     asked = Collision()
     met = experiment("vmalock/collision").recorded(asked).counters
     steps = met[(met["counter"] == "taken") & (met["value"] > 0)]["step"].tolist()
     return (
-        f"a fault holds the lock that a writer believes is its own in {', '.join(states)} (every "
-        f"interleaving, sequences of {Wrap().sequence_bits} bits); on 6.12.117, its sequence moved "
-        f"to {asked.n} writers before the round is over, writer {', '.join(map(str, steps))} and "
-        "no other takes for marked what nobody marked (exact)"
+        f"one fault and one writer are enough: on 6.12.117 munmap() frees the VMA under the fault "
+        f"after {freed} steps, on 7.3 mprotect() and the fault are both in the VMA after {inside} "
+        f"(every interleaving); on a booted 6.12.117, its sequence moved to {asked.n} writers "
+        f"before the wrap, writer {', '.join(map(str, steps))} and no other believed that it had "
+        "write-locked a VMA that it had not (exact; no fault was inside in that run)"
     )
 
 
@@ -39,50 +40,32 @@ FINDINGS = [
     Finding(
         design="vmalock",
         name="taken-for-marked",
-        defect="vma_start_write() returns at once where the sequences are equal; after a whole "
-        "round of mm_lock_seq they are though this writer marked nothing, and it waits for no "
-        "reader. The comments consider false results of readers only.",
-        hurts="Nobody by chance: a fault must last for 2^31 writers, 6 hours at 100,000 a second.",
+        defect="vma_start_write() returns at once where vm_lock_seq equals mm_lock_seq, and waits "
+        "for no reader. A VMA that was last write-locked a whole wrap of mm_lock_seq ago has that "
+        'number. mm_types.h says that reuse "can only lead to occasional unnecessary use of the '
+        'slowpath".',
+        hurts="Nobody by chance. A process counts its own mm up, and can do so on purpose: brk(0) "
+        "takes mmap_lock for writing and does nothing else; 2^31 of them are a wrap.",
         effect=_taken,
-        fix="none here: a word in the comment, or a mark that is cleared where a VMA goes unmarked "
-        "for half a round",
-        mainline="7.3.4 has it, by its source (include/linux/mmap_lock.h) and in the model",
-        worth_sending=True,
+        fix='7135a05838e8, "mm/vma: avoid spurious write locks when mm->mm_lock_seq overflows", '
+        "Lorenzo Stoakes, October 2026: it resets every VMA's number at a wrap",
+        mainline="fixed after 7.3; 6.12.117 and 7.3.4 have it, by their source "
+        "(include/linux/mm.h and include/linux/mmap_lock.h) and in the model",
+        worth_sending=False,
         command="kernel vmalock/collision",
     ),
     Finding(
         design="vmalock",
         name="no-release",
-        defect="The comment of vma_start_read() pairs its acquire with RELEASE semantics of "
-        "vma_end_write_all(), which is smp_wmb() and an increment: earlier loads are not ordered.",
-        hurts="Nobody today: no caller read for this depends on it.",
+        defect="b1f02b95758d (Jann Horn, 2023) made the end of a writer's sequence a "
+        "store-release; eb449bd96954 (November 2024), which made it a seqcount, left smp_wmb() and "
+        "an increment. The comment of vma_start_read() still pairs its acquire with a RELEASE.",
+        hurts="Nobody known: of the ten functions that were read for it none depends on it.",
         effect=_release,
-        fix="none needed: the comment says more than the code does",
+        fix="none here; a question to the authors of eb449bd96954: a release again, or a comment "
+        "that promises less",
         mainline="7.3.4 has it, by its source (mm/mmap_lock.c, include/linux/seqlock.h)",
         worth_sending=True,
         command="model vmalock/litmus -p test=L4",
-    ),
-    Finding(
-        design="vmalock",
-        name="read-for-write",
-        defect="The cover letter of v2 says read-locked for write-locked in all four sentences "
-        "about the sequence numbers.",
-        hurts="Whoever builds on the letter: the rule is then the reverse of the patches'.",
-        effect=lambda: weigh_write_locked().why,
-        fix="none needed: the patches have it right",
-        mainline="sentences of the thread",
-        worth_sending=False,
-        command="claims vmalock",
-    ),
-    Finding(
-        design="vmalock",
-        name="saving",
-        defect='The letter adds what zerocopy receive saves up to "about 0.5%+" of cycles.',
-        hurts="Whoever compares with that figure.",
-        effect=lambda: weigh_saving().why,
-        fix="none: the letter does not say whether its rows overlap",
-        mainline="a figure of the thread",
-        worth_sending=False,
-        command="claims vmalock",
     ),
 ]
