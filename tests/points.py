@@ -24,7 +24,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "swap/allocator-test": _TEST,
     "swap/paths": _TEST,
     "swap/probed": _TEST,
-    "swap/switches": {"iterations": 2, "turns": 1},
+    "swap/switches": {"iterations": 2, "turns": 1, "cpus": 2},
     "swap/cpus": {"iterations": 1},
     "swap/usemem": {"processes": 2, "cpus": 2, "mib_each": 16, "memcg_mib": 8, "swap_mib": 32},
     "swap/mixed": {"device_mib": 16, "turnovers": 1, "steps": 2},

@@ -74,7 +74,8 @@ def child() -> Iterator[Child]:
 @pytest.mark.parametrize("found", MODELS, ids=lambda one: one.name)
 def test_every_end_of_a_range_runs_or_is_refused_and_every_field_is_read(child, found):
     small = child.ask(found.name, SMALL.get(found.name, {}))
-    assert small[0] == "ran"
+    # Of one that takes longer no result is known, and only what is read tells that a field counts.
+    assert small[0] in {"ran", "went on"}
     wrong, ignored = [], []
     points = groupby(one_at_a_time(found.name, found.Params), key=lambda pair: pair[0])
     read = set(small[2])
