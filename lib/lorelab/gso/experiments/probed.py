@@ -25,10 +25,6 @@ def check(params: Traffic) -> None:
         )
     if params.held:
         raise BadInput("held=true: takes false, for a completion then hangs on time")
-    if params.seed != Traffic().seed:
-        raise BadInput(
-            f"seed={params.seed}: leave it out, for nothing is held that netem could drop"
-        )
 
 
 def simulate(params: Traffic) -> pd.DataFrame:
