@@ -83,7 +83,9 @@ def check(params: Traffic) -> None:
     if params.loss and not params.held:
         raise BadInput(f"loss={params.loss}: takes held=true on a kernel, for tbf holds back too")
     if params.seed != Traffic().seed and not params.held:
-        raise BadInput(f"seed={params.seed}: takes held=true on a kernel, where netem draws with it")
+        raise BadInput(
+            f"seed={params.seed}: takes held=true on a kernel, where netem draws with it"
+        )
     if params.tap and params.variant == Variant.PARENT:
         raise BadInput(
             "tap=true, variant=parent: a clone releases the head once too often, and the kernel "
