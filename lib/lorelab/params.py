@@ -89,8 +89,11 @@ def label(member: IntEnum) -> str:
 
 
 def seeded(params: Params, seed: int) -> Params:
-    """The same run with another seed."""
-    return params.model_copy(update={"seed": seed})
+    """The same run with another seed, which wraps at 64 bits as a kernel's u64 does.
+
+    Runs of several seeds count up from the one that is given, which may be the last there is.
+    """
+    return params.model_copy(update={"seed": seed % 2**64})
 
 
 def by_label(enum: type[IntEnum]) -> Any:

@@ -31,6 +31,14 @@ def test_two_kdamonds_cut_in_three_less_often_than_one():
     assert np.mean([run.in_three for run in two]) < 0.5 * np.mean([run.in_three for run in alone])
 
 
+def test_seeds_of_several_runs_wrap_at_64_bits():
+    last = Hotspot(runs=3, hot_kib=1 << 10, mib=64, windows=20, seed=2**64 - 1)
+    found = HOTSPOT.simulate(last)
+    first = HOTSPOT.simulate(last.model_copy(update={"seed": 0, "runs": 2}))
+    waits = [each.query("counter == 'wait'")["value"].tolist() for each in (found, first)]
+    assert waits[0][1:] == waits[1]
+
+
 def test_a_hot_range_in_huge_pages_is_found_as_fast_as_page_by_page(monkeypatch):
     params = Hotspot(mib=4096, hot_kib=64 << 10, runs=20, windows=50)
     huge = HOTSPOT.simulate(params).query("counter == 'wait'")["value"]

@@ -17,6 +17,7 @@ from lorelab.damon.params import (
 )
 from lorelab.damon.workload.masim import Access
 from lorelab.numerics import PAGE
+from lorelab.params import seeded
 
 QUARTILES = [0.25, 0.5, 0.75]
 SETTINGS = {
@@ -129,7 +130,7 @@ def by_most(mosts: tuple[int, ...], seed: int) -> pd.DataFrame:
 def waits(given: Hotspot, **changes: object) -> np.ndarray:
     """Windows until the range is isolated, at the quartiles of 60 runs; 1001 is never."""
     params = given.model_copy(update={"windows": 1000} | changes)
-    runs = [params.model_copy(update={"seed": params.seed + n}) for n in range(60)]
+    runs = [seeded(params, params.seed + n) for n in range(60)]
     found = [hotspot.watched(run).wait or 1001 for run in runs]
     return np.quantile(found, QUARTILES).round().astype(int)
 
