@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorelab.agreement import (
-    Verdict,
+    AgreementVerdict,
     by_interval,
     by_means,
     equal,
@@ -116,42 +116,42 @@ def runs(means, number=24, spread=0.02, seed=1):
 
 def test_means_that_are_shown_to_be_near_pass():
     found = by_means(runs({"a": 100, "b": 5}), runs({"a": 101, "b": 5}, seed=2))
-    assert found.verdict == Verdict.PASSED
+    assert found.verdict == AgreementVerdict.PASSED
     assert (found.table["refuses"] < 0.04).all()
 
 
 @pytest.mark.parametrize("off", [0.8, 0.88, 1.12, 1.3, 3])
 def test_one_counter_that_is_off_fails_all(off):
     found = by_means(runs({"a": 100, "b": 5}), runs({"a": 100, "b": 5 * off}, seed=2))
-    assert found.verdict == Verdict.FAILED
+    assert found.verdict == AgreementVerdict.FAILED
     assert list(found.table["agrees"]) == [True, False]
 
 
 def test_what_could_not_have_been_refused_is_undecided():
     found = by_means(runs({"a": 100}, 3, 0.3), runs({"a": 100}, 3, 0.3, seed=2))
-    assert found.verdict == Verdict.UNDECIDED
+    assert found.verdict == AgreementVerdict.UNDECIDED
     assert found.table["refuses"].iloc[0] > 0.10
 
 
 def test_what_the_model_was_told_is_no_agreement():
     model, kernel = runs({"a": 100, "b": 5}), runs({"a": 200, "b": 5}, seed=2)
     found = by_means(model, kernel, told=("a",))
-    assert found.verdict == Verdict.PASSED
+    assert found.verdict == AgreementVerdict.PASSED
     assert list(found.table["verdict"]) == ["told", "passed"]
-    assert by_means(model, kernel, told=("a", "b")).verdict == Verdict.UNDECIDED
+    assert by_means(model, kernel, told=("a", "b")).verdict == AgreementVerdict.UNDECIDED
 
 
 def test_zero_on_one_side_fails_and_on_both_passes():
     none, some = runs({"a": 0}, spread=0), runs({"a": 1})
-    assert by_means(none, none).verdict == Verdict.PASSED
-    assert by_means(none, some).verdict == Verdict.FAILED
+    assert by_means(none, none).verdict == AgreementVerdict.PASSED
+    assert by_means(none, some).verdict == AgreementVerdict.FAILED
 
 
 def test_a_right_model_fails_in_one_comparison_of_twenty_however_many_counters():
     means = {f"c{n}": 100 for n in range(20)}
     failed = sum(
         by_means(runs(means, 6, 0.3, seed=2 * n), runs(means, 6, 0.3, seed=2 * n + 1)).verdict
-        == Verdict.FAILED
+        == AgreementVerdict.FAILED
         for n in range(60)
     )
     assert failed <= 8
@@ -163,7 +163,7 @@ def test_counters_are_divided_run_by_run():
     found = by_means(model, kernel, per="n")
     assert list(found.table["counter"]) == ["a"]
     assert found.table["ratio"].iloc[0] == 1
-    assert found.verdict == Verdict.PASSED
+    assert found.verdict == AgreementVerdict.PASSED
 
 
 def repeated(**counters):
@@ -177,24 +177,26 @@ def test_what_timing_alone_decides_is_judged_nowhere():
         return by_interval(intervals(before, after, "folios"), timing).verdict
 
     other = repeated(folios=[1] * 6, flushes=[5, 6] * 3, slots=[1] * 6)
-    assert held(other) == Verdict.PASSED
-    assert held(other, ()) == Verdict.FAILED
-    assert held(repeated(folios=[1] * 6, flushes=[1, 2] * 3, slots=[2] * 6)) == Verdict.FAILED
+    assert held(other) == AgreementVerdict.PASSED
+    assert held(other, ()) == AgreementVerdict.FAILED
+    assert (
+        held(repeated(folios=[1] * 6, flushes=[1, 2] * 3, slots=[2] * 6)) == AgreementVerdict.FAILED
+    )
 
 
 @pytest.mark.parametrize(
     ("model", "kernel", "refuses", "verdict"),
     [
-        ([3] * 6, [3] * 6, 0, Verdict.PASSED),
-        ([102], [100, 101, 102, 103, 104, 105], 0.0571, Verdict.PASSED),
-        ([100], [80, 90, 100, 100, 110, 120], 0.4809, Verdict.UNDECIDED),
-        ([0], [0, 0, 0, 0, 0, 1], np.inf, Verdict.UNDECIDED),
-        ([100], [101, 101, 101, 101, 101, 101], np.inf, Verdict.FAILED),
-        ([100, 100], [101, 101], 0.01, Verdict.FAILED),
-        ([100, 100], [100], 0, Verdict.PASSED),
-        ([100, 100], [109], np.inf, Verdict.UNDECIDED),
-        ([100, 102, 98], [148, 150, 152, 150, 149, 151], 0.5806, Verdict.FAILED),
-        ([100] * 6, [100, 100, 100, 100, 100, 150], 0.3202, Verdict.UNDECIDED),
+        ([3] * 6, [3] * 6, 0, AgreementVerdict.PASSED),
+        ([102], [100, 101, 102, 103, 104, 105], 0.0571, AgreementVerdict.PASSED),
+        ([100], [80, 90, 100, 100, 110, 120], 0.4809, AgreementVerdict.UNDECIDED),
+        ([0], [0, 0, 0, 0, 0, 1], np.inf, AgreementVerdict.UNDECIDED),
+        ([100], [101, 101, 101, 101, 101, 101], np.inf, AgreementVerdict.FAILED),
+        ([100, 100], [101, 101], 0.01, AgreementVerdict.FAILED),
+        ([100, 100], [100], 0, AgreementVerdict.PASSED),
+        ([100, 100], [109], np.inf, AgreementVerdict.UNDECIDED),
+        ([100, 102, 98], [148, 150, 152, 150, 149, 151], 0.5806, AgreementVerdict.FAILED),
+        ([100] * 6, [100, 100, 100, 100, 100, 150], 0.3202, AgreementVerdict.UNDECIDED),
     ],
 )
 def test_a_counter_says_which_deviation_it_would_have_refused(model, kernel, refuses, verdict):
@@ -205,19 +207,22 @@ def test_a_counter_says_which_deviation_it_would_have_refused(model, kernel, ref
     assert compared["refuses"].tolist() == pytest.approx([refuses], abs=1e-4)
     held = by_interval(compared)
     assert held.verdict == verdict
-    assert held.table["agrees"].all() == (verdict != Verdict.FAILED)
+    assert held.table["agrees"].all() == (verdict != AgreementVerdict.FAILED)
 
 
 def test_equal_is_every_step_on_both_sides():
     both = repeated(a=[1, 2], b=[3, 3])
     held = equal(both, both)
-    assert (held.verdict, held.table["agrees"].tolist()) == (Verdict.PASSED, [True, True])
+    assert (held.verdict, held.table["agrees"].tolist()) == (AgreementVerdict.PASSED, [True, True])
     assert held.judged == "step by step, of 2 counters: 4 of 4 values are equal"
     off = equal(both, both.assign(value=[1, 2, 3, 4]))
-    assert (off.verdict, off.table["agrees"].tolist()) == (Verdict.FAILED, [True, False])
+    assert (off.verdict, off.table["agrees"].tolist()) == (AgreementVerdict.FAILED, [True, False])
     missing = equal(both, repeated(a=[1, 2], b=[3]))
-    assert (missing.verdict, missing.table["agrees"].tolist()) == (Verdict.FAILED, [True, False])
-    assert equal(both[:0], both[:0]).verdict == Verdict.FAILED
+    assert (missing.verdict, missing.table["agrees"].tolist()) == (
+        AgreementVerdict.FAILED,
+        [True, False],
+    )
+    assert equal(both[:0], both[:0]).verdict == AgreementVerdict.FAILED
 
 
 ONE_SIDED = [
@@ -232,7 +237,7 @@ ONE_SIDED = [
 )
 def test_a_counter_of_one_side_is_shown_and_nothing_passes(judge, model, kernel, only):
     held = judge(model, kernel)
-    assert held.verdict == Verdict.UNDECIDED
+    assert held.verdict == AgreementVerdict.UNDECIDED
     table = held.table.set_index("counter")
     assert [table.loc[name, "agrees"] for name in "ab"] == [True, False]
     assert math.isnan(table.loc["b", "refuses"]) and table.loc["a", "refuses"] == 0
@@ -241,14 +246,14 @@ def test_a_counter_of_one_side_is_shown_and_nothing_passes(judge, model, kernel,
 
 def test_a_counter_of_one_side_hides_none_that_fails():
     model, kernel = repeated(a=[1] * 6), repeated(a=[2] * 6, b=[1] * 6)
-    assert by_means(model, kernel).verdict == Verdict.FAILED
+    assert by_means(model, kernel).verdict == AgreementVerdict.FAILED
     sides = [pd.concat([one, repeated(per=[1] * 6)]) for one in (model, kernel)]
-    assert by_interval(intervals(*sides, "per")).verdict == Verdict.FAILED
+    assert by_interval(intervals(*sides, "per")).verdict == AgreementVerdict.FAILED
 
 
 def test_what_is_set_aside_may_be_on_one_side():
     model, kernel = repeated(a=[1] * 6), repeated(a=[1] * 6, b=[1] * 6)
-    assert by_means(model, kernel, told=("b",)).verdict == Verdict.PASSED
+    assert by_means(model, kernel, told=("b",)).verdict == AgreementVerdict.PASSED
 
 
 @pytest.mark.parametrize("aside", [{"told": ("aa",)}, {"timing": ("aa",)}, {"per": "aa"}])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lorelab import claims
-from lorelab.claims import Claim, Verdict, Weighed
+from lorelab.claims import Claim, ClaimVerdict, Weighed
 from lorelab.cli import cli
 from lorelab.errors import BadInput
 
@@ -19,9 +19,9 @@ def claim(verdict, **evidence):
 
 
 def test_the_ledger_asks_each_claim_for_its_finding():
-    found = claims.ledger([claim(v, figure=1.23456, name="x") for v in Verdict])
+    found = claims.ledger([claim(v, figure=1.23456, name="x") for v in ClaimVerdict])
     assert list(found.columns) == claims.COLUMNS
-    assert list(found["verdict"]) == [str(v) for v in Verdict]
+    assert list(found["verdict"]) == [str(v) for v in ClaimVerdict]
     assert set(found["evidence"]) == {"figure 1.235; name x"}
 
 
@@ -44,7 +44,7 @@ def test_a_claims_name_can_be_linked_to():
 
 
 def test_the_door_gives_csv_in_a_pipe(monkeypatch, capsys):
-    chosen = [claim(Verdict.HOLDS), claim(Verdict.CONTRADICTED, gap=2)]
+    chosen = [claim(ClaimVerdict.HOLDS), claim(ClaimVerdict.CONTRADICTED, gap=2)]
     monkeypatch.setattr(claims, "claims", lambda design: chosen)
     cli(["claims"], standalone_mode=False)
     read = pd.read_csv(io.StringIO(capsys.readouterr().out), keep_default_na=False)

@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from lorelab import experiments as registry
-from lorelab.agreement import Agreement, Verdict
+from lorelab.agreement import Agreement, AgreementVerdict
 from lorelab.counters import table
 from lorelab.errors import BadInput, NoModel
 from lorelab.experiments import Experiment, experiments
@@ -85,21 +85,21 @@ def test_halves_are_asked_with_what_they_take(rooms):
 def test_without_a_word_of_its_own_every_step_has_to_be_equal(rooms):
     rooms("experiments", simulate=lambda params: counted(1, 2))
     same, other = (SimpleNamespace(counters=counted(*values)) for values in ((1, 2), (1, 3)))
-    assert ASKED.agree(Params(), same).verdict == Verdict.PASSED
-    assert ASKED.agree(Params(), other).verdict == Verdict.FAILED
-    assert ASKED.again(Params(), same, same).verdict == Verdict.PASSED
-    assert ASKED.again(Params(), same, other).verdict == Verdict.FAILED
+    assert ASKED.agree(Params(), same).verdict == AgreementVerdict.PASSED
+    assert ASKED.agree(Params(), other).verdict == AgreementVerdict.FAILED
+    assert ASKED.again(Params(), same, same).verdict == AgreementVerdict.PASSED
+    assert ASKED.again(Params(), same, other).verdict == AgreementVerdict.FAILED
 
 
 def test_an_experiment_may_judge_by_itself(rooms):
-    held = Agreement(Verdict.UNDECIDED, counted(1), "by chance")
+    held = Agreement(AgreementVerdict.UNDECIDED, counted(1), "by chance")
     rooms("agree", agree=lambda params, record: held)
     ASKED.check_agrees()
     assert ASKED.agree(Params(), None) is held
 
 
 def test_a_run_measured_anew_is_held_against_the_model_or_as_the_experiment_says(rooms):
-    held = Agreement(Verdict.UNDECIDED, counted(1), "by chance")
+    held = Agreement(AgreementVerdict.UNDECIDED, counted(1), "by chance")
     asked = []
     rooms("agree", agree=lambda *of: asked.append(of) or held)
     assert ASKED.again("params", "recorded", "measured") is held
@@ -137,9 +137,9 @@ def test_what_has_no_model_has_neither_passed_nor_failed(rooms):
     halves = Experiment("swap/no-such", "Is it there?", Halves)
     rooms("experiments", simulate=lambda params: counted(1, 2))
     same = SimpleNamespace(counters=counted(1, 2))
-    assert halves.agree(Halves(), same).verdict == Verdict.PASSED
+    assert halves.agree(Halves(), same).verdict == AgreementVerdict.PASSED
     held = halves.agree(Halves(cgroups=True), same)
-    assert held.verdict == Verdict.NO_MODEL and not len(held.table)
+    assert held.verdict == AgreementVerdict.NO_MODEL and not len(held.table)
     assert "cgroups=true" in held.judged
     assert list(held.table.columns) == ["counter", "unit", "agrees"]
 
@@ -150,4 +150,4 @@ def test_an_experiment_may_say_that_it_has_no_model_for_a_value(rooms):
 
     rooms("agree", agree=refuse)
     for held in (ASKED.agree(Params(), None), ASKED.again(Params(), None, None)):
-        assert (held.verdict, held.judged) == (Verdict.NO_MODEL, "mode=odd: has no model")
+        assert (held.verdict, held.judged) == (AgreementVerdict.NO_MODEL, "mode=odd: has no model")

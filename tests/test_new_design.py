@@ -46,10 +46,13 @@ def simulate(params):
 """,
     "lib/lorelab/empty/thread/__init__.py": "",
     "lib/lorelab/empty/thread/claims.py": """\
-from lorelab.claims import Claim, Weighed, Verdict
+from lorelab.claims import Claim, ClaimVerdict, Weighed
 
 CLAIMS = [
-    Claim("empty", "one", "It is so.", "line 1", "by eye", lambda: Weighed(Verdict.HOLDS, "", {}))
+    Claim(
+        "empty", "one", "It is so.", "line 1", "by eye",
+        lambda: Weighed(ClaimVerdict.HOLDS, "", {}),
+    )
 ]
 """,
     "lib/lorelab/empty/door.py": """\

@@ -18,7 +18,7 @@ def verdicts(weigh) -> tuple[set[str], list[bool]]:
     """
     named, marked = set(), []
     for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(weigh)))):
-        if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "Verdict":
+        if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "ClaimVerdict":
             named.add(node.attr)
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Weighed":
             marks = [word.value for word in node.keywords if word.arg == "judgement"]
@@ -42,16 +42,16 @@ def test_a_verdict_that_nothing_can_turn_is_marked_as_a_judgement(claim):
 
 
 def test_a_constant_verdict_is_noticed():
-    from lorelab.claims import Verdict, Weighed
+    from lorelab.claims import ClaimVerdict, Weighed
 
     def constant():
-        return Weighed(Verdict.HOLDS, "Why.", {})
+        return Weighed(ClaimVerdict.HOLDS, "Why.", {})
 
     def marked():
-        return Weighed(Verdict.HOLDS, "Why.", {}, judgement=True)
+        return Weighed(ClaimVerdict.HOLDS, "Why.", {}, judgement=True)
 
     def computed(figure=1):
-        return Weighed(Verdict.HOLDS if figure else Verdict.CONTRADICTED, "Why.", {})
+        return Weighed(ClaimVerdict.HOLDS if figure else ClaimVerdict.CONTRADICTED, "Why.", {})
 
     assert "can only say" in faults(constant)
     assert faults(marked) == faults(computed) == ""

@@ -18,7 +18,7 @@ of all designs makes some 50, so one of twenty of them says so of a right kernel
 KEY = ["design", "experiment", "variant", "step", "counter", "unit"]
 
 
-class Verdict(StrEnum):
+class AgreementVerdict(StrEnum):
     """What holding a kernel run against a model, or a record, came to."""
 
     PASSED = "passed"
@@ -36,14 +36,14 @@ class Agreement:
 
     Attributes
     ----------
-    verdict : Verdict
+    verdict : AgreementVerdict
     table : DataFrame
         One row a counter; column `agrees` says whether that one does.
     judged : str
         How it was judged, in one sentence.
     """
 
-    verdict: Verdict
+    verdict: AgreementVerdict
     table: pd.DataFrame
     judged: str
 
@@ -51,7 +51,7 @@ class Agreement:
 def no_model(why: str) -> Agreement:
     """Neither passed nor failed: there was nothing to compare with, and `why` says for what."""
     table = pd.DataFrame({"counter": [], "unit": [], "agrees": pd.Series([], dtype=bool)})
-    return Agreement(Verdict.NO_MODEL, table, why)
+    return Agreement(AgreementVerdict.NO_MODEL, table, why)
 
 
 def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
@@ -69,7 +69,7 @@ def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
     """
     joined = compare(model, kernel)
     table = summary(joined)
-    verdict = Verdict.PASSED if exact(joined) else Verdict.FAILED
+    verdict = AgreementVerdict.PASSED if exact(joined) else AgreementVerdict.FAILED
     same = int((joined["difference"] == 0).sum())
     judged = f"step by step, of {len(table)} counters: {same} of {len(joined)} values are equal"
     return Agreement(verdict, table, judged)
@@ -215,9 +215,11 @@ def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreeme
     decides = judged["refuses"] <= REFUSED
     lacking = judged["refuses"].isna()
     if not (judged["agrees"] | lacking).all():
-        verdict = Verdict.FAILED
+        verdict = AgreementVerdict.FAILED
     else:
-        verdict = Verdict.PASSED if decides.all() and len(judged) else Verdict.UNDECIDED
+        verdict = (
+            AgreementVerdict.PASSED if decides.all() and len(judged) else AgreementVerdict.UNDECIDED
+        )
     said = (
         f"by means over repeats, {judged['agrees'].sum()} of {len(judged)} counters agree, and "
         f"{decides.sum()} of them would have refused a model {REFUSED:.0%} off, at 95 %"
@@ -266,8 +268,8 @@ def by_means(
         Its table has, for each counter of either side, `counter`, `unit`, `runs` (of the kernel),
         `model_runs`, `model` and `kernel` (means), `ratio` (kernel over model), `low` and `high`
         (95 %), `refuses` (the smallest deviation that would have been refused), `verdict`
-        (a `Verdict`, `told` or `timing`) and `agrees` (false where it failed). A counter that one
-        side lacks is undecided and does not agree; its `refuses` is missing.
+        (an `AgreementVerdict`, `told` or `timing`) and `agrees` (false where it failed). A counter
+        that one side lacks is undecided and does not agree; its `refuses` is missing.
 
     Raises
     ------
@@ -290,7 +292,7 @@ def by_means(
     for name in names:
         said, measured = both = [_values(side, name) for side in sides]
         if lacking := _one_sided(both):
-            found, verdict = ONE_SIDED, Verdict.UNDECIDED
+            found, verdict = ONE_SIDED, AgreementVerdict.UNDECIDED
         else:
             found = equivalence.ratio(said, measured)
             apart = equivalence.ratio(said, measured, 1 - chance / max(1, len(judged)))
@@ -309,12 +311,12 @@ def by_means(
                 "high": found.high,
                 "refuses": found.refuses,
                 "verdict": verdict,
-                "agrees": verdict != Verdict.FAILED and not lacking,
+                "agrees": verdict != AgreementVerdict.FAILED and not lacking,
             }
         )
     table = pd.DataFrame(rows)
     verdict = worst(table.loc[table["counter"].isin(judged), "verdict"])
-    passed = int((table["verdict"] == Verdict.PASSED).sum())
+    passed = int((table["verdict"] == AgreementVerdict.PASSED).sum())
     sentence = (
         f"by means over runs: {passed} of {len(judged)} counters are shown to be within "
         f"{within:.0%} at 95 %"
@@ -359,20 +361,23 @@ def anew(
     return by_means(recorded, measured, per, told, within, timing, ANEW)
 
 
-def worst(verdicts: Sequence[str]) -> Verdict:
+def worst(verdicts: Sequence[str]) -> AgreementVerdict:
     """Of several verdicts: failed if one is, passed if all are; undecided too if there is none."""
-    said = {Verdict(verdict) for verdict in verdicts}
-    if Verdict.FAILED in said:
-        return Verdict.FAILED
-    return Verdict.PASSED if said == {Verdict.PASSED} else Verdict.UNDECIDED
+    said = {AgreementVerdict(verdict) for verdict in verdicts}
+    if AgreementVerdict.FAILED in said:
+        return AgreementVerdict.FAILED
+    passed = said == {AgreementVerdict.PASSED}
+    return AgreementVerdict.PASSED if passed else AgreementVerdict.UNDECIDED
 
 
-def _by_ratio(found: equivalence.Ratio, apart: equivalence.Ratio, within: float) -> Verdict:
+def _by_ratio(
+    found: equivalence.Ratio, apart: equivalence.Ratio, within: float
+) -> AgreementVerdict:
     if found.within(within):
-        return Verdict.PASSED
+        return AgreementVerdict.PASSED
     if np.isnan(found.estimate):
-        return Verdict.FAILED  # 0 on one side alone
-    return Verdict.UNDECIDED if apart.low <= 1 <= apart.high else Verdict.FAILED
+        return AgreementVerdict.FAILED  # 0 on one side alone
+    return AgreementVerdict.UNDECIDED if apart.low <= 1 <= apart.high else AgreementVerdict.FAILED
 
 
 def _agrees(
@@ -383,7 +388,7 @@ def _agrees(
     if said.nunique() == measured.nunique() == 1 and len(measured) > 1:
         return found == equivalence.EQUAL
     apart = equivalence.ratio(said, measured, confidence)
-    return _by_ratio(found, apart, REFUSED) != Verdict.FAILED
+    return _by_ratio(found, apart, REFUSED) != AgreementVerdict.FAILED
 
 
 def _check_variants(model: pd.DataFrame, kernel: pd.DataFrame) -> None:

@@ -18,7 +18,7 @@ from lorelab.progress import track
 COLUMNS = ["design", "id", "statement", "place", "check", "verdict", "why", "evidence"]
 
 
-class Verdict(StrEnum):
+class ClaimVerdict(StrEnum):
     """What a check can say."""
 
     HOLDS = "holds"
@@ -36,7 +36,7 @@ class Weighed:
     evidence then has the figures that it rests on.
     """
 
-    verdict: Verdict
+    verdict: ClaimVerdict
     why: str
     evidence: dict[str, object]
     judgement: bool = False

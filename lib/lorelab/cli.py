@@ -17,7 +17,7 @@ from rich.table import Table
 from lorelab import claims as ledger
 from lorelab import findings as found_
 from lorelab import params, whole
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import DESIGNS, Experiment, experiment, experiments
 from lorelab.lab import build, pool, probes, records
@@ -166,7 +166,7 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
     held = found.agree(given, record)
     held.table.to_csv(sys.stdout, index=False)
     print(f"{name}: {held.verdict}: {held.judged}", file=sys.stderr)
-    if held.verdict == Verdict.FAILED:
+    if held.verdict == AgreementVerdict.FAILED:
         raise RunFailed(f"{name}: model and kernel differ")
 
 
@@ -275,7 +275,7 @@ def verify(design: str | None, seed: int) -> None:
     defaults are of one kind. Runs in which the kernel draws random numbers are judged by means over
     repeats, or by whether the model follows the new run. What has no run to measure is named.
     """
-    verdicts: dict[str, Verdict] = {}
+    verdicts: dict[str, AgreementVerdict] = {}
     every = [found for found in experiments(design).values() if "kernel" in found.halves]
     wanted = [
         (found, _sample(records.recorded(found.name, found.Params), random.Random(seed)))
@@ -293,9 +293,11 @@ def verify(design: str | None, seed: int) -> None:
         held.table.assign(run=said).to_csv(sys.stdout, index=False)
         verdicts[said] = held.verdict
     counted = Counter(verdicts.values())
-    totals = ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict)
+    totals = ", ".join(f"{counted[verdict]} {verdict}" for verdict in AgreementVerdict)
     print(f"{number} runs, of a kind each: {totals}", file=sys.stderr)
-    if differ := "; ".join(said for said, held in verdicts.items() if held == Verdict.FAILED):
+    if differ := "; ".join(
+        said for said, held in verdicts.items() if held == AgreementVerdict.FAILED
+    ):
         raise RunFailed(f"{differ}: the kernel no longer says what was recorded")
 
 

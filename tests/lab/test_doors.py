@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from lorelab import cli
-from lorelab.agreement import Verdict, equal
+from lorelab.agreement import AgreementVerdict, equal
 from lorelab.counters import table
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import build, needs, pool, records
@@ -36,7 +36,7 @@ class Fake:
     design: str = "design"
     Params: type = Some
     halves: str = "model and kernel"
-    verdict: Verdict | None = None
+    verdict: AgreementVerdict | None = None
     booted: list = field(default_factory=list)
     lab: Lab | None = None
 
@@ -175,7 +175,7 @@ def test_agree_says_what_it_came_to_and_how_it_was_judged(fake, capsys):
     said = run("agree", NAME)
     assert "counter,unit,steps,equal,largest_difference,one_sided,agrees\n" in said
     assert f"{NAME}: passed: step by step, of 1 counters: 2 of 2 values are equal\n" in said
-    fake.verdict = Verdict.UNDECIDED
+    fake.verdict = AgreementVerdict.UNDECIDED
     assert f"{NAME}: undecided: step by step" in run("agree", NAME)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from lorelab import whole
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.book.verdicts import COLOURS, MIME, Claims
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import DESIGNS, experiment, experiments
@@ -22,7 +22,12 @@ PAGES = ROOT / "notebooks"
 HELD = ROOT / "data/agreements"
 WORST = [
     str(verdict)
-    for verdict in (Verdict.FAILED, Verdict.UNDECIDED, Verdict.PASSED, Verdict.NO_MODEL)
+    for verdict in (
+        AgreementVerdict.FAILED,
+        AgreementVerdict.UNDECIDED,
+        AgreementVerdict.PASSED,
+        AgreementVerdict.NO_MODEL,
+    )
 ]
 
 
@@ -112,7 +117,7 @@ def refused() -> pd.DataFrame:
         if (HELD / f"{name}.csv").exists()
     ]
     every = pd.concat(tables)
-    failed = every[every["verdict"] == str(Verdict.FAILED)]
+    failed = every[every["verdict"] == str(AgreementVerdict.FAILED)]
     return failed[["experiment", "parameters", "judged"]].reset_index(drop=True)
 
 

@@ -6,16 +6,16 @@ import altair as alt
 import pandas as pd
 
 from lorelab import charts
-from lorelab.claims import Verdict
+from lorelab.claims import ClaimVerdict
 
 MIME = "application/vnd.lorelab.claims+json"
 """Claims as data, beside the table that is shown; `lorelab.book.ledger` collects them."""
 COLOURS = {
-    str(Verdict.HOLDS): "#009e73",
-    str(Verdict.OTHER_NUMBER): "#56b4e9",
-    str(Verdict.CONTRADICTED): "#d55e00",
-    str(Verdict.ARITHMETIC): "#e69f00",
-    str(Verdict.NOT_TESTABLE): "#999999",
+    str(ClaimVerdict.HOLDS): "#009e73",
+    str(ClaimVerdict.OTHER_NUMBER): "#56b4e9",
+    str(ClaimVerdict.CONTRADICTED): "#d55e00",
+    str(ClaimVerdict.ARITHMETIC): "#e69f00",
+    str(ClaimVerdict.NOT_TESTABLE): "#999999",
 }
 
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from lorelab import threads
-from lorelab.claims import Verdict
+from lorelab.claims import ClaimVerdict
 from lorelab.damon.thread import checks, observed
 from lorelab.damon.thread.claims import CLAIMS
 
@@ -75,23 +75,23 @@ def test_each_claim_says_where_it_stands():
 @pytest.mark.parametrize(
     ("id", "figures", "verdict"),
     [
-        ("totals", {"memused-total-orig": 40108200.0}, Verdict.OTHER_NUMBER),
-        ("thp-speedup", {"thp-speedup": 4.4}, Verdict.OTHER_NUMBER),
-        ("ethp-kept", {"ethp-kept": 40.79}, Verdict.ARITHMETIC),
-        ("ethp-waste", {"ethp-waste": 83.68}, Verdict.ARITHMETIC),
-        ("prcl-rss", {"rss-total-prcl": 21000000.0}, Verdict.OTHER_NUMBER),
-        ("rec-runtime-worst", {"runtime-parsec3-dedup-rec": 13.0}, Verdict.CONTRADICTED),
-        ("thp-worst", {"memused-parsec3-vips-thp": 6e6}, Verdict.CONTRADICTED),
-        ("saves-memory", {"memused-total-rec": 40200000.0}, Verdict.CONTRADICTED),
-        ("thp-waste", {"memused-parsec3-vips-thp": 3.9e6}, Verdict.ARITHMETIC),
-        ("ethp-rules", {"ethp-cold-frequency": 4.0}, Verdict.HOLDS),
-        ("prcl-rules", {"prcl-age": 4.0}, Verdict.CONTRADICTED),
-        ("ethp-rules", {"ethp-hot-frequency": 10.0}, Verdict.HOLDS),
-        ("prcl-best", {"rss-splash2x-barnes-prcl": 1.0}, Verdict.CONTRADICTED),
-        ("workloads", {"parsec3-workloads": 12}, Verdict.CONTRADICTED),
-        ("wrapper-percent", {"wrapper-volrend": 12}, Verdict.CONTRADICTED),
-        ("speedup", {"thp-speedup-best": 59.04}, Verdict.HOLDS),
-        ("light", {"tldr-rec-runtime": 0.8}, Verdict.OTHER_NUMBER),
+        ("totals", {"memused-total-orig": 40108200.0}, ClaimVerdict.OTHER_NUMBER),
+        ("thp-speedup", {"thp-speedup": 4.4}, ClaimVerdict.OTHER_NUMBER),
+        ("ethp-kept", {"ethp-kept": 40.79}, ClaimVerdict.ARITHMETIC),
+        ("ethp-waste", {"ethp-waste": 83.68}, ClaimVerdict.ARITHMETIC),
+        ("prcl-rss", {"rss-total-prcl": 21000000.0}, ClaimVerdict.OTHER_NUMBER),
+        ("rec-runtime-worst", {"runtime-parsec3-dedup-rec": 13.0}, ClaimVerdict.CONTRADICTED),
+        ("thp-worst", {"memused-parsec3-vips-thp": 6e6}, ClaimVerdict.CONTRADICTED),
+        ("saves-memory", {"memused-total-rec": 40200000.0}, ClaimVerdict.CONTRADICTED),
+        ("thp-waste", {"memused-parsec3-vips-thp": 3.9e6}, ClaimVerdict.ARITHMETIC),
+        ("ethp-rules", {"ethp-cold-frequency": 4.0}, ClaimVerdict.HOLDS),
+        ("prcl-rules", {"prcl-age": 4.0}, ClaimVerdict.CONTRADICTED),
+        ("ethp-rules", {"ethp-hot-frequency": 10.0}, ClaimVerdict.HOLDS),
+        ("prcl-best", {"rss-splash2x-barnes-prcl": 1.0}, ClaimVerdict.CONTRADICTED),
+        ("workloads", {"parsec3-workloads": 12}, ClaimVerdict.CONTRADICTED),
+        ("wrapper-percent", {"wrapper-volrend": 12}, ClaimVerdict.CONTRADICTED),
+        ("speedup", {"thp-speedup-best": 59.04}, ClaimVerdict.HOLDS),
+        ("light", {"tldr-rec-runtime": 0.8}, ClaimVerdict.OTHER_NUMBER),
     ],
 )
 def test_a_verdict_parts_from_the_figure_that_parts(edited, id, figures, verdict):
@@ -110,18 +110,18 @@ def test_memory_that_no_row_decides_is_not_contradicted(edited):
     """With every row 1 % down, no row can be left out to turn the sum."""
     orig = REAL[REAL.index.str.match("memused-.*-orig")]
     edited({id.replace("orig", "rec"): 0.99 * v for id, v in orig["value"].items()})
-    assert weighed("saves-memory").verdict is Verdict.ARITHMETIC
+    assert weighed("saves-memory").verdict is ClaimVerdict.ARITHMETIC
 
 
 def test_a_wrapper_that_explains_the_rows_holds(edited):
     rows = {f"memused-{name.replace('/', '-')}" for name in checks.WRAPPED}
     edited({f"{row}-rec": REAL.loc[f"{row}-orig", "value"] + 13_000 for row in rows})
-    assert weighed("wrapper").verdict is Verdict.HOLDS
+    assert weighed("wrapper").verdict is ClaimVerdict.HOLDS
 
 
 def test_an_appendix_would_be_seen(edited):
     edited({}, quantity={"repeats": "stdev of runtime"})
-    assert weighed("appendix").verdict is Verdict.HOLDS
+    assert weighed("appendix").verdict is ClaimVerdict.HOLDS
 
 
 def test_a_cell_that_is_off_is_named(edited):
@@ -147,10 +147,12 @@ def test_bounds_that_are_left_out_would_hold(monkeypatch):
         "taken",
         lambda line, pages, count, age: pages > 1 and count < 1 and age > 5 * observed.SECOND,
     )
-    assert weighed("prcl-rules").verdict is Verdict.HOLDS
+    assert weighed("prcl-rules").verdict is ClaimVerdict.HOLDS
 
 
-@pytest.mark.parametrize(("share", "verdict"), [(0.05, Verdict.HOLDS), (0.5, Verdict.CONTRADICTED)])
+@pytest.mark.parametrize(
+    ("share", "verdict"), [(0.05, ClaimVerdict.HOLDS), (0.5, ClaimVerdict.CONTRADICTED)]
+)
 def test_accuracy_is_what_the_records_say(monkeypatch, share, verdict):
     found = {"misplaced": share, "true_wss_p50": 1.0, "rate_error": 0.0}
     monkeypatch.setattr(observed, "accuracy", lambda workload, **changes: found)
@@ -159,7 +161,7 @@ def test_accuracy_is_what_the_records_say(monkeypatch, share, verdict):
 
 def test_a_wrapper_that_stops_contradicts(edited):
     edited({"memused-parsec3-swaptions-ethp": REAL.loc["memused-parsec3-swaptions-orig", "value"]})
-    assert weighed("wrapper-ethp").verdict is Verdict.CONTRADICTED
+    assert weighed("wrapper-ethp").verdict is ClaimVerdict.CONTRADICTED
 
 
 def test_both_ethp_lines_take_one_hit_and_only_one():

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from lorelab.claims import Verdict
+from lorelab.claims import ClaimVerdict
 from lorelab.damon.thread import checks, figures, observed
 from lorelab.damon.thread.claims import CLAIMS
 from tests.damon.thread.conftest import REAL
@@ -137,17 +137,17 @@ def test_other_evidence_turns_the_verdict(monkeypatch, id):
 
 
 def test_percentages_that_all_follow_would_be_arithmetic(edited):
-    assert BY_ID["cells"].weigh().verdict == Verdict.OTHER_NUMBER
+    assert BY_ID["cells"].weigh().verdict == ClaimVerdict.OTHER_NUMBER
     found = figures.percentages()
     off = found[~found["agrees"]]
     edited({}, percent=off["recomputed"].map("{:.2f}".format).to_dict())
-    assert BY_ID["cells"].weigh().verdict == Verdict.ARITHMETIC
+    assert BY_ID["cells"].weigh().verdict == ClaimVerdict.ARITHMETIC
 
 
 def test_an_appendix_would_be_seen(edited):
-    assert BY_ID["appendix"].weigh().verdict == Verdict.CONTRADICTED
+    assert BY_ID["appendix"].weigh().verdict == ClaimVerdict.CONTRADICTED
     edited({}, quantity={"repeats": "stdev of runtime"})
-    assert BY_ID["appendix"].weigh().verdict == Verdict.HOLDS
+    assert BY_ID["appendix"].weigh().verdict == ClaimVerdict.HOLDS
 
 
 def test_a_judgement_has_the_figures_that_it_rests_on():

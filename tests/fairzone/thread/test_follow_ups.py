@@ -4,32 +4,32 @@ import pandas as pd
 import pytest
 
 from lorelab import threads
-from lorelab.claims import Verdict
+from lorelab.claims import ClaimVerdict
 from lorelab.experiments import experiment
 from lorelab.fairzone.params import Tiobench, Variant
 from lorelab.fairzone.thread import checks, figures, follow_ups
 from lorelab.fairzone.thread.claims import CLAIMS
 from tests.fairzone.thread.test_evidence import PHASES, evidence, of, share
 
-HOLDS, OTHER, AGAINST = Verdict.HOLDS, Verdict.OTHER_NUMBER, Verdict.CONTRADICTED
+HOLDS, OTHER, AGAINST = ClaimVerdict.HOLDS, ClaimVerdict.OTHER_NUMBER, ClaimVerdict.CONTRADICTED
 EXPECTED = {
     "full-before": HOLDS,
     "june18-seqread": OTHER,
-    "june18-cfq600": Verdict.ARITHMETIC,
-    "june18-on-3-0": Verdict.ARITHMETIC,
+    "june18-cfq600": ClaimVerdict.ARITHMETIC,
+    "june18-on-3-0": ClaimVerdict.ARITHMETIC,
     "june18-allocs": HOLDS,
     "june18-allocs-on-3-0": OTHER,
     "big-seqread": OTHER,
-    "big-seqread-on-3-0": Verdict.ARITHMETIC,
+    "big-seqread-on-3-0": ClaimVerdict.ARITHMETIC,
     "big-velocity": OTHER,
     "june27-allocs": OTHER,
     "june27-dma": HOLDS,
-    "june30-system": Verdict.NOT_TESTABLE,
+    "june30-system": ClaimVerdict.NOT_TESTABLE,
     "v4r8-seqread": OTHER,
     "v4r8-classzone": HOLDS,
     "v4r8-velocity": HOLDS,
     "v4r8-split": OTHER,
-    "peak": Verdict.ARITHMETIC,
+    "peak": ClaimVerdict.ARITHMETIC,
     "merged-numa": AGAINST,
     "merged-uma": OTHER,
 }
@@ -90,7 +90,7 @@ FALSE = [
     ("v4r8-split", {"v4r8-split-series": 45}, AGAINST),
     ("peak", {"seqreadv4-peak": 170}, AGAINST),
     ("peak", {"seqreadv4-peak": 130}, AGAINST),
-    ("merged-numa", {"merged-system-numa-vmstat": 5e4}, Verdict.ARITHMETIC),
+    ("merged-numa", {"merged-system-numa-vmstat": 5e4}, ClaimVerdict.ARITHMETIC),
 ]  # fmt: skip
 
 
@@ -103,11 +103,11 @@ def test_a_false_figure_moves_the_verdict(id, values, verdict, figures_with):
 
 OTHER_MODEL = [
     # id, the variant that is run in the place of all, the verdict that this gives
-    ("june18-seqread", Variant.BASELINE, Verdict.NOT_TESTABLE),
+    ("june18-seqread", Variant.BASELINE, ClaimVerdict.NOT_TESTABLE),
     ("june18-allocs", Variant.BASELINE, AGAINST),
     ("june18-allocs-on-3-0", Variant.BASELINE, AGAINST),
     ("june27-allocs", Variant.BASELINE, AGAINST),
-    ("v4r8-seqread", Variant.BASELINE, Verdict.NOT_TESTABLE),
+    ("v4r8-seqread", Variant.BASELINE, ClaimVerdict.NOT_TESTABLE),
     ("v4r8-classzone", Variant.V1, AGAINST),
     ("v4r8-velocity", Variant.BASELINE, AGAINST),
     ("v4r8-split", Variant.BASELINE, AGAINST),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.counters import table
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
@@ -38,7 +38,9 @@ def test_only_the_patch_as_posted_releases_what_is_gone_and_only_a_clone(variant
     assert found["value"].tolist() == [variant == Variant.PARENT and tap]
 
 
-@pytest.mark.parametrize(("complains", "verdict"), [(1, Verdict.PASSED), (0, Verdict.FAILED)])
+@pytest.mark.parametrize(
+    ("complains", "verdict"), [(1, AgreementVerdict.PASSED), (0, AgreementVerdict.FAILED)]
+)
 def test_the_kernel_s_words_are_not_compared_but_that_it_complains_is(complains, verdict):
     said = {"complains": ("kernels", [complains]), "kernel: BUG: KASAN": ("times", [3])}
     counters = table("gso/broken", "parent", "kernel", said, first=0)
@@ -55,4 +57,6 @@ def test_recorded_runs_agree():
     recorded = records.recorded("gso/broken", asked.Params)
     assert {params.tap for params in recorded} == {False, True}
     for params in recorded:
-        assert asked.agree(params, asked.recorded(params)).verdict == Verdict.PASSED, params
+        assert asked.agree(params, asked.recorded(params)).verdict == AgreementVerdict.PASSED, (
+            params
+        )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.gso.kernel import btf, layout
@@ -61,7 +61,7 @@ def test_the_chapter_s_kernel_has_the_declared_shared_info():
     asked, params = experiment("gso/layout"), Layout(kernel="6.12")
     record = asked.recorded(params)
     assert record is not None
-    assert asked.agree(params, record).verdict == Verdict.PASSED
+    assert asked.agree(params, record).verdict == AgreementVerdict.PASSED
 
 
 @pytest.mark.parametrize(

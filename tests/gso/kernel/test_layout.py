@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.gso.experiments import views
@@ -60,7 +60,7 @@ def test_recorded_builds_have_the_offsets_of_the_model():
     seen = set()
     for params in records.recorded("gso/layout", asked.Params):
         held = asked.agree(params, asked.recorded(params))
-        assert held.verdict == Verdict.PASSED
+        assert held.verdict == AgreementVerdict.PASSED
         seen.add((params.struct, params.pointer))
     assert set(layout.CONFIGS) <= seen
 

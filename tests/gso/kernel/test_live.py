@@ -6,7 +6,7 @@ seconds of its own clock without any, some hundred times what one takes under em
 
 import pytest
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
 from lorelab.gso.model.traffic import PROBED
 from lorelab.gso.params import Told, Traffic
@@ -26,7 +26,7 @@ def measured(name, *wanted):
     found = asked.measure(list(wanted))
     for params, record in zip(wanted, found, strict=True):
         held = asked.agree(params, record)
-        assert held.verdict == Verdict.PASSED, (params, held.judged, held.table)
+        assert held.verdict == AgreementVerdict.PASSED, (params, held.judged, held.table)
     return [set(record.counters["counter"]) for record in found]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.gso.experiments import views
@@ -38,7 +38,7 @@ def test_recorded_streams_agree():
     assert len(recorded) >= 12
     for params in recorded:
         held = asked.agree(params, asked.recorded(params))
-        assert held.verdict == Verdict.PASSED, (params, held.table[~held.table["agrees"]])
+        assert held.verdict == AgreementVerdict.PASSED, (params, held.table[~held.table["agrees"]])
 
 
 def test_wrong_bytes_are_seen_where_the_last_segment_tells():

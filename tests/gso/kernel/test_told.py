@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.gso.kernel import told
@@ -52,4 +52,4 @@ def test_recorded_runs_agree_on_each_kernel():
     assert {release.split(".")[0] for release, _ in others} == {"7"}
     for release, params in [*ours, *others]:
         record = records.load("gso/told", params, release=release)
-        assert asked.agree(params, record).verdict == Verdict.PASSED, (release, params)
+        assert asked.agree(params, record).verdict == AgreementVerdict.PASSED, (release, params)

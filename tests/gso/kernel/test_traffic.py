@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lorelab import counters
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
 from lorelab.gso.agree import tcp as agree_tcp
 from lorelab.gso.agree import traffic as agree_traffic
@@ -38,45 +38,45 @@ LATE = Traffic(variant="head-only", held=True, loss=5, reorder=10)
     [(1385, "passed"), (1386, "passed"), (1384, "failed"), (1600, "failed")],
 )
 def test_the_model_has_the_least(wrong, verdict):
-    assert changed(LATE, wrong=wrong).verdict == Verdict(verdict)
+    assert changed(LATE, wrong=wrong).verdict == AgreementVerdict(verdict)
 
 
 def test_other_counters_have_to_be_equal_there_too():
     found = changed(LATE, wrong=1390, completions=39)
-    assert found.verdict == Verdict.FAILED
+    assert found.verdict == AgreementVerdict.FAILED
     agrees = found.table.set_index("counter")["agrees"]
     assert agrees["wrong"] and not agrees["completions"]
 
 
 def test_bounds_that_are_far_apart_decide_nothing():
     few = Traffic(variant="last-segment", held=True, loss=5, reorder=10)
-    assert changed(few).verdict == Verdict.PASSED
-    assert changed(few, wrong=102).verdict == Verdict.UNDECIDED
+    assert changed(few).verdict == AgreementVerdict.PASSED
+    assert changed(few, wrong=102).verdict == AgreementVerdict.UNDECIDED
 
 
 def test_without_overtaking_every_wrong_segment_is_the_model_s():
     held = Traffic(variant="head-only", held=True)
-    assert changed(held).verdict == Verdict.PASSED
+    assert changed(held).verdict == AgreementVerdict.PASSED
     wrong = int(ASKED.simulate(held).set_index("counter")["value"]["wrong"])
-    assert changed(held, wrong=wrong - 1).verdict == Verdict.FAILED
+    assert changed(held, wrong=wrong - 1).verdict == AgreementVerdict.FAILED
 
 
 def test_none_may_be_wrong_of_a_design_that_keeps_its_pages():
     safe = Traffic(held=True, loss=5, reorder=10)
-    assert changed(safe).verdict == Verdict.PASSED
-    assert changed(safe, wrong=1).verdict == Verdict.FAILED
+    assert changed(safe).verdict == AgreementVerdict.PASSED
+    assert changed(safe, wrong=1).verdict == AgreementVerdict.FAILED
 
 
 @pytest.mark.parametrize("wrong", [1517, 1518])
 def test_no_more_can_be_wrong_than_left(wrong):
-    assert (changed(LATE, wrong=wrong).verdict == Verdict.PASSED) == (wrong == 1517)
+    assert (changed(LATE, wrong=wrong).verdict == AgreementVerdict.PASSED) == (wrong == 1517)
 
 
 def test_bounds_decide_that_are_as_far_apart_as_allowed(monkeypatch):
     monkeypatch.setattr(agree_traffic, "WITHIN", 1517 / 1385 - 1)
-    assert changed(LATE, wrong=1400).verdict == Verdict.PASSED
+    assert changed(LATE, wrong=1400).verdict == AgreementVerdict.PASSED
     monkeypatch.setattr(agree_traffic, "WITHIN", 1517 / 1385 - 1.001)
-    assert changed(LATE, wrong=1400).verdict == Verdict.UNDECIDED
+    assert changed(LATE, wrong=1400).verdict == AgreementVerdict.UNDECIDED
 
 
 def test_what_was_not_measured_is_named_and_not_compared():
@@ -84,23 +84,23 @@ def test_what_was_not_measured_is_named_and_not_compared():
     record, table = ASKED.recorded(params), ASKED.simulate(params)
     short = table[~table["counter"].isin(["wrong", "holds"])]
     held = agree(params, record._replace(counters=short))
-    assert held.verdict == Verdict.PASSED
+    assert held.verdict == AgreementVerdict.PASSED
     assert set(held.table["counter"]) == set(PROBED) - {"wrong", "holds"}
     assert held.judged == (
         "step by step, of 9 counters: 9 of 9 values are equal; not measured: wrong, holds"
     )
     other = short.assign(value=short["value"] + (short["counter"] == "clones"))
-    assert agree(params, record._replace(counters=other)).verdict == Verdict.FAILED
+    assert agree(params, record._replace(counters=other)).verdict == AgreementVerdict.FAILED
     late = ASKED.simulate(LATE)
     unread = record._replace(counters=late[late["counter"] != "wrong"])
-    assert agree(LATE, unread).verdict == Verdict.PASSED
+    assert agree(LATE, unread).verdict == AgreementVerdict.PASSED
 
 
 def test_what_the_model_lacks_is_no_agreement():
     params = Vhost()
     more = guest.simulate(params)
     more = record_of(more, counters.table("gso/vhost", "upstream", "kernel", {"x": ("", [1])}, 0))
-    assert agree_vhost.agree(params, more).verdict == Verdict.FAILED
+    assert agree_vhost.agree(params, more).verdict == AgreementVerdict.FAILED
 
 
 def record_of(*tables):
@@ -156,5 +156,5 @@ def test_a_stream_whose_copies_cannot_be_counted(monkeypatch, inlined):
     [record] = tcp.measure([params])
     assert ("copies" in set(record.counters["counter"])) == (not inlined)
     held = agree_tcp.agree(params, record)
-    assert held.verdict == Verdict.PASSED
+    assert held.verdict == AgreementVerdict.PASSED
     assert held.judged.endswith("; not measured: copies") == inlined

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiment
 from lorelab.gso.experiments import probed, traced
@@ -107,4 +107,4 @@ def test_recorded_runs_agree(name):
     assert recorded
     for params in recorded:
         held = asked.agree(params, asked.recorded(params))
-        assert held.verdict == Verdict.PASSED, held.table[~held.table["agrees"]]
+        assert held.verdict == AgreementVerdict.PASSED, held.table[~held.table["agrees"]]

@@ -3,7 +3,7 @@
 import pytest
 
 from lorelab import threads
-from lorelab.claims import Verdict
+from lorelab.claims import ClaimVerdict
 from lorelab.gso.params import TRAITS, Traits, Variant
 from lorelab.gso.thread import checks, figures
 from lorelab.gso.thread.claims import CLAIMS
@@ -21,16 +21,16 @@ def test_ids_are_unique_and_every_row_is_cited_or_only_describes():
 @pytest.mark.parametrize(
     ("id", "expected"),
     [
-        ("improvement", Verdict.OTHER_NUMBER),
-        ("patched-size", Verdict.OTHER_NUMBER),
-        ("patched-aligned", Verdict.HOLDS),
-        ("all-truesizes", Verdict.OTHER_NUMBER),
-        ("after-all-fragments", Verdict.CONTRADICTED),
-        ("verified", Verdict.HOLDS),
-        ("shared-count", Verdict.HOLDS),
-        ("last-segment", Verdict.HOLDS),
-        ("reused-field", Verdict.CONTRADICTED),
-        ("more-guests", Verdict.NOT_TESTABLE),
+        ("improvement", ClaimVerdict.OTHER_NUMBER),
+        ("patched-size", ClaimVerdict.OTHER_NUMBER),
+        ("patched-aligned", ClaimVerdict.HOLDS),
+        ("all-truesizes", ClaimVerdict.OTHER_NUMBER),
+        ("after-all-fragments", ClaimVerdict.CONTRADICTED),
+        ("verified", ClaimVerdict.HOLDS),
+        ("shared-count", ClaimVerdict.HOLDS),
+        ("last-segment", ClaimVerdict.HOLDS),
+        ("reused-field", ClaimVerdict.CONTRADICTED),
+        ("more-guests", ClaimVerdict.NOT_TESTABLE),
     ],
 )
 def test_verdicts(id, expected):
@@ -59,16 +59,16 @@ def moved(monkeypatch):
 @pytest.mark.parametrize(
     ("id", "value", "claim", "expected"),
     [
-        ("base-bandwidth", 1033, "base-bandwidth", Verdict.CONTRADICTED),
-        ("patched-volume", 44.6, "patched-bandwidth", Verdict.CONTRADICTED),
-        ("improvement", 23.5, "improvement", Verdict.HOLDS),
-        ("improvement", 26, "improvement", Verdict.CONTRADICTED),
-        ("base-size", 336, "base-size", Verdict.CONTRADICTED),
-        ("patched-size", 336, "patched-size", Verdict.HOLDS),
-        ("patched-frags1", 88, "patched-frags1", Verdict.CONTRADICTED),
-        ("patched-aligned", 448, "patched-aligned", Verdict.CONTRADICTED),
-        ("patched-lines", 3, "two-lines", Verdict.CONTRADICTED),
-        ("insertions", 15, "diffstat", Verdict.CONTRADICTED),
+        ("base-bandwidth", 1033, "base-bandwidth", ClaimVerdict.CONTRADICTED),
+        ("patched-volume", 44.6, "patched-bandwidth", ClaimVerdict.CONTRADICTED),
+        ("improvement", 23.5, "improvement", ClaimVerdict.HOLDS),
+        ("improvement", 26, "improvement", ClaimVerdict.CONTRADICTED),
+        ("base-size", 336, "base-size", ClaimVerdict.CONTRADICTED),
+        ("patched-size", 336, "patched-size", ClaimVerdict.HOLDS),
+        ("patched-frags1", 88, "patched-frags1", ClaimVerdict.CONTRADICTED),
+        ("patched-aligned", 448, "patched-aligned", ClaimVerdict.CONTRADICTED),
+        ("patched-lines", 3, "two-lines", ClaimVerdict.CONTRADICTED),
+        ("insertions", 15, "diffstat", ClaimVerdict.CONTRADICTED),
     ],
 )
 def test_another_figure_moves_the_verdict(moved, id, value, claim, expected):
@@ -89,5 +89,5 @@ def test_another_figure_moves_the_verdict(moved, id, value, claim, expected):
 def test_another_way_moves_the_verdict(monkeypatch, variant, traits, claim):
     monkeypatch.setitem(TRAITS, variant, traits)
     checks.steps_to_break.cache_clear()
-    assert verdict(claim) == Verdict.CONTRADICTED
+    assert verdict(claim) == ClaimVerdict.CONTRADICTED
     checks.steps_to_break.cache_clear()

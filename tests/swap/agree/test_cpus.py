@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.swap.experiments.cpus import REPEATS
@@ -18,7 +18,7 @@ def test_the_model_is_in_the_range_of_the_repeats(params):
     assert set(record.counters["step"]) == set(range(1, 1 + REPEATS))
     held = FOUND.agree(params, record)
     assert held.table["agrees"].all()
-    assert held.verdict != Verdict.FAILED
+    assert held.verdict != AgreementVerdict.FAILED
 
 
 def test_how_often_a_task_moves_is_told():
@@ -27,6 +27,6 @@ def test_how_often_a_task_moves_is_told():
     counters = record.counters
     moved = counters["value"].where(counters["counter"] != "migrations", 5)
     held = FOUND.again(params, record, record._replace(counters=counters.assign(value=moved)))
-    assert held.verdict == Verdict.PASSED
+    assert held.verdict == AgreementVerdict.PASSED
     told = held.table[held.table["verdict"] == "told"]
     assert told["counter"].tolist() == ["migrations"]

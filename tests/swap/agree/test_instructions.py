@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
 from lorelab.swap.agree import instructions
 from lorelab.swap.params import Instructions
@@ -12,11 +12,11 @@ FOUND = experiment("swap/instructions")
 
 def test_a_record_is_as_it_was_and_another_cost_is_noticed():
     record = FOUND.recorded(Instructions())
-    assert FOUND.again(Instructions(), record, record).verdict == Verdict.PASSED
+    assert FOUND.again(Instructions(), record, record).verdict == AgreementVerdict.PASSED
     counters = record.counters
     dearer = counters.assign(value=counters["value"] * (1 + (counters["counter"] == "swapout")))
     held = FOUND.again(Instructions(), record, record._replace(counters=dearer))
-    assert held.verdict == Verdict.FAILED
+    assert held.verdict == AgreementVerdict.FAILED
     assert held.table.set_index("counter")["agrees"].to_dict() == {"swapout": False, "swapin": True}
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lorelab import agreement
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.params import parse
@@ -22,7 +22,7 @@ def test_a_repeated_record_has_the_model_in_its_range(params):
     record = FOUND.recorded(params)
     assert set(record.counters["step"]) == set(range(1, 1 + REPEATS))
     held = FOUND.agree(params, record)
-    assert held.verdict != Verdict.FAILED
+    assert held.verdict != AgreementVerdict.FAILED
     compared = held.table
     assert set(compared["counter"]) >= {"invalidations", "flushes", "splits", "bios"}
     # Which entries are deferred depends on who meets whose pages; the model is one order of many.
@@ -47,14 +47,14 @@ def test_timing_is_shown_and_a_wrong_model_is_still_found(monkeypatch):
     held = FOUND.agree(params, record)
     compared = held.table
     assert compared[compared["judged"] & ~compared["agrees"]]["counter"].tolist() == ["flushes"]
-    assert held.verdict == Verdict.FAILED
+    assert held.verdict == AgreementVerdict.FAILED
 
 
 def test_a_record_again_passes():
     for params in REPEATED:
         record = FOUND.recorded(params)
         held = FOUND.again(params, record, record)
-        assert held.verdict != Verdict.FAILED
+        assert held.verdict != AgreementVerdict.FAILED
         assert held.table["agrees"].all()
         assert set(held.table.loc[held.table["verdict"] == "timing", "counter"]) <= set(TIMING)
 
@@ -66,4 +66,4 @@ def test_one_repeat_says_nothing_of_a_range():
     compared = agreement.intervals(changed, table, "swapped")
     known = compared.set_index("counter")["refuses"] < np.inf
     assert not known["flushes"] and known.drop("flushes").all()
-    assert agreement.by_interval(compared).verdict == Verdict.UNDECIDED
+    assert agreement.by_interval(compared).verdict == AgreementVerdict.UNDECIDED

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from lorelab import threads
-from lorelab.claims import Verdict, claims
+from lorelab.claims import ClaimVerdict, claims
 from lorelab.swap.experiments import allocator_test
 from lorelab.swap.params import AllocatorTest, Variant
 from lorelab.swap.thread import checks, cost, remarks
@@ -77,7 +77,7 @@ def test_every_figure_of_the_thread_is_a_claim_or_its_evidence():
 @pytest.mark.parametrize(
     ("changes", "weigh", "verdict"),
     [
-        ({"v3_4k_base": 1.0}, checks.weigh_unit, Verdict.CONTRADICTED),
+        ({"v3_4k_base": 1.0}, checks.weigh_unit, ClaimVerdict.CONTRADICTED),
         ({"v3_64k_base": 44.1}, checks.weigh_cell("v3-64k-base", 4, False), "contradicted"),
         ({"v3_2m_base": -56.0}, checks.weigh_cell("v3-2m-base", 9, False), "contradicted"),
         ({"v4_stdev_high": 1.0}, remarks.weigh_gain("2m"), "holds with another number"),
@@ -118,7 +118,7 @@ def test_one_other_folio_in_a_published_run_is_noticed(altered, change, verdict)
 def test_a_model_that_splits_no_more_takes_the_tlbi_claim_with_it(monkeypatch):
     whole = checks.counted(Variant.V3, 4)
     monkeypatch.setattr(checks, "counted", lambda variant, order: whole)
-    assert checks.weigh_tlbi().verdict == Verdict.CONTRADICTED
+    assert checks.weigh_tlbi().verdict == ClaimVerdict.CONTRADICTED
 
 
 def test_what_is_tied_up_is_told_in_slots_and_mib():
@@ -146,12 +146,12 @@ def test_an_allocator_that_gives_everything_contradicts_the_gates(monkeypatch, w
     monkeypatch.setattr(
         remarks, "folio_alloc_swap", lambda si, cpu, order: real(si, cpu, order) or int(order == 4)
     )
-    assert weigh().verdict == Verdict.CONTRADICTED
+    assert weigh().verdict == ClaimVerdict.CONTRADICTED
 
 
 def test_a_kernel_that_swaps_whole_folios_to_a_disk_contradicts(monkeypatch):
     monkeypatch.setattr(remarks, "whole_on", lambda rotational: {"v3": 1})
-    assert remarks.weigh_no_disk().verdict == Verdict.CONTRADICTED
+    assert remarks.weigh_no_disk().verdict == ClaimVerdict.CONTRADICTED
 
 
 def test_a_cluster_that_is_kept_contradicts_what_gives_it_up(monkeypatch):
@@ -161,7 +161,7 @@ def test_a_cluster_that_is_kept_contradicts_what_gives_it_up(monkeypatch):
         "folio_alloc_swap",
         lambda si, cpu, order: real(si, cpu, order) or (16 if order == 4 else 0),
     )
-    assert remarks.weigh_in_the_way().verdict == Verdict.CONTRADICTED
+    assert remarks.weigh_in_the_way().verdict == ClaimVerdict.CONTRADICTED
 
 
 @pytest.mark.parametrize("id", VERDICTS)
@@ -176,7 +176,7 @@ def test_a_verdict_has_a_reason_and_figures(id):
 
 def test_any_gain_at_all_is_no_regression(altered):
     altered(v2_64k_series=0.5)
-    assert checks.weigh_regression_gone().verdict == Verdict.HOLDS
+    assert checks.weigh_regression_gone().verdict == ClaimVerdict.HOLDS
 
 
 def test_a_share_is_told_in_per_cent(monkeypatch):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from lorelab import counters
-from lorelab.claims import Verdict
+from lorelab.claims import ClaimVerdict
 from lorelab.swap.params import AllocatorTest, Variant
 from lorelab.swap.thread import checks, remarks
 
@@ -17,13 +17,13 @@ UNIT = dict.fromkeys(EVENTS, 1000) | {"swapped": 1000}
 @pytest.mark.parametrize(
     ("printed", "splits", "invalidations", "verdict", "said"),
     [
-        (5.0, 1000, 1000, Verdict.NOT_TESTABLE, "the counts take no side"),
-        (5.0, 1000, 995, Verdict.NOT_TESTABLE, "the counts take no side"),
-        (-5.0, 2000, 1000, Verdict.NOT_TESTABLE, "that of the counts: more events a page"),
-        (5.0, 2000, 1000, Verdict.CONTRADICTED, "The counts ask for the other sign"),
-        (5.0, 1000, 500, Verdict.NOT_TESTABLE, "that of the counts: fewer events a page"),
-        (-5.0, 1000, 500, Verdict.CONTRADICTED, "The counts ask for the other sign"),
-        (-5.0, 2000, 500, Verdict.NOT_TESTABLE, "the counts take no side"),
+        (5.0, 1000, 1000, ClaimVerdict.NOT_TESTABLE, "the counts take no side"),
+        (5.0, 1000, 995, ClaimVerdict.NOT_TESTABLE, "the counts take no side"),
+        (-5.0, 2000, 1000, ClaimVerdict.NOT_TESTABLE, "that of the counts: more events a page"),
+        (5.0, 2000, 1000, ClaimVerdict.CONTRADICTED, "The counts ask for the other sign"),
+        (5.0, 1000, 500, ClaimVerdict.NOT_TESTABLE, "that of the counts: fewer events a page"),
+        (-5.0, 1000, 500, ClaimVerdict.CONTRADICTED, "The counts ask for the other sign"),
+        (-5.0, 2000, 500, ClaimVerdict.NOT_TESTABLE, "the counts take no side"),
     ],
 )
 def test_a_cell_has_the_sign_of_its_events(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab.claims import Verdict, claims
+from lorelab.claims import ClaimVerdict, claims
 from lorelab.swap.params import Variant
 from lorelab.swap.thread import checks, cost, remarks
 
@@ -100,7 +100,7 @@ def test_another_figure_turns_the_verdict(altered, id):
 @pytest.mark.parametrize("options", ["s", "none"])
 def test_a_run_that_the_model_gives_would_hold(altered, options):
     id = f"chris-without-{options}"
-    assert CLAIMS[id].weigh().verdict == Verdict.CONTRADICTED
+    assert CLAIMS[id].weigh().verdict == ClaimVerdict.CONTRADICTED
     run = checks.tested(Variant.V6_10, {"s": "-s", "none": ""}[options], False, False)
     altered(
         **{
@@ -109,7 +109,7 @@ def test_a_run_that_the_model_gives_would_hold(altered, options):
             for name in ("swpout", "swpout_fallback")
         }
     )
-    assert CLAIMS[id].weigh().verdict == Verdict.HOLDS
+    assert CLAIMS[id].weigh().verdict == ClaimVerdict.HOLDS
 
 
 @pytest.mark.parametrize("id", EVIDENCE)
@@ -117,7 +117,7 @@ def test_other_evidence_turns_the_verdict(monkeypatch, id):
     before = CLAIMS[id].weigh().verdict
     monkeypatch.setattr(*EVIDENCE[id])
     after = CLAIMS[id].weigh().verdict
-    assert after == Verdict.CONTRADICTED != before
+    assert after == ClaimVerdict.CONTRADICTED != before
 
 
 def test_a_judgement_has_the_figures_that_it_rests_on():

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.counters import table
 from lorelab.experiments import experiment
 from lorelab.lab import records
@@ -50,7 +50,7 @@ def off(counters, counter, more):
 @pytest.mark.parametrize(("name", "release", "params"), RUNS, ids=str)
 def test_every_recorded_run_has_what_follows_from_the_program(name, release, params):
     found, _ = judged(name, params, recorded(name, release, params))
-    assert found.verdict is Verdict.PASSED, found.table
+    assert found.verdict is AgreementVerdict.PASSED, found.table
 
 
 def test_each_mode_is_recorded_on_each_path_and_on_the_later_kernel():
@@ -67,7 +67,7 @@ def test_one_more_or_less_of_anything_is_seen(name, release, params):
     for counter in terms:
         for more in (-1, 1):
             found, _ = judged(name, params, off(counters, counter, more))
-            assert found.verdict is Verdict.FAILED, counter
+            assert found.verdict is AgreementVerdict.FAILED, counter
 
 
 def taken(params, later=False, refused=0, shared=0):
@@ -133,12 +133,12 @@ def test_a_program_gone_through_call_by_call_comes_to_the_same(given, met, later
     params = Taken(rounds=5, **given)
     counters = taken(params, later, **met)
     found, terms = judged("vmalock/taken", params, counters)
-    assert found.verdict is Verdict.PASSED, found.table
+    assert found.verdict is AgreementVerdict.PASSED, found.table
     assert {"locked", "refused", "reads", "writes", "marks"} <= terms
     for counter in terms | {"faults"}:
         for more in (-1, 1):
             wrong, _ = judged("vmalock/taken", params, off(counters, counter, more))
-            assert wrong.verdict is Verdict.FAILED, counter
+            assert wrong.verdict is AgreementVerdict.FAILED, counter
 
 
 def names(**given):
@@ -193,19 +193,19 @@ def threads(counts):
 
 def test_faults_that_went_every_way_there_is_add_up():
     found, _ = judged("vmalock/threads", MERGING, threads(COUNTS))
-    assert found.verdict is Verdict.PASSED, found.table
+    assert found.verdict is AgreementVerdict.PASSED, found.table
 
 
 @pytest.mark.parametrize("counter", sorted(set(COUNTS) - {"rwsem_sleep_reader"}))
 def test_a_fault_that_is_counted_in_one_place_alone_is_seen(counter):
     for more in (-1, 1):
         found, _ = judged("vmalock/threads", MERGING, off(threads(COUNTS), counter, more))
-        assert found.verdict is Verdict.FAILED
+        assert found.verdict is AgreementVerdict.FAILED
 
 
 def test_sleeps_are_left_to_timing():
     found, _ = judged("vmalock/threads", MERGING, off(threads(COUNTS), "rwsem_sleep_reader", 1))
-    assert found.verdict is Verdict.PASSED
+    assert found.verdict is AgreementVerdict.PASSED
     assert "rwsem_sleep_reader" in found.judged
 
 
@@ -235,7 +235,7 @@ def test_a_kernel_that_took_the_lock_with_path_mmap_is_seen():
     none = dict.fromkeys(COUNTS, 0) | {"pgfault": 160, "step_mmap": 160}
     marked = {"step_marked": 30, "step_marked_again": 10}
     found, _ = judged("vmalock/threads", params, threads(none | marked))
-    assert found.verdict is Verdict.PASSED, found.table
+    assert found.verdict is AgreementVerdict.PASSED, found.table
 
 
 def test_the_faults_are_the_programs_where_no_area_is_shared():

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.params import label
@@ -68,9 +68,9 @@ def test_no_rule_holds_of_a_kernel_that_nobody_read(asked, release):
     recorded = records.recorded(asked.name, asked.Params)
     params = next(each for each in recorded if getattr(each, "workload", "") != "launch")
     kept = asked.recorded(params)
-    assert asked.agree(params, on("6.12.117", kept)).verdict is Verdict.PASSED
+    assert asked.agree(params, on("6.12.117", kept)).verdict is AgreementVerdict.PASSED
     found = asked.agree(params, on(release, kept))
-    assert found.verdict is Verdict.UNDECIDED
+    assert found.verdict is AgreementVerdict.UNDECIDED
     assert found.table.empty and not found.table["agrees"].sum()
     assert found.judged.startswith("nothing is compared") and f"Linux {release} is" in found.judged
 

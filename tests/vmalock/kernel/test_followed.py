@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.lab import records
 from lorelab.vmalock.agree.followed import agree, followed
 from lorelab.vmalock.kernel.followed import COLUMNS, ENTRY, laid_out
@@ -32,7 +32,7 @@ def recorded(params):
 def test_each_recorded_run_takes_the_models_path(params):
     record = recorded(params)
     found = agree(params, record)
-    assert found.verdict is Verdict.PASSED, found.judged
+    assert found.verdict is AgreementVerdict.PASSED, found.judged
     assert len(record.counters) > 1000
 
 

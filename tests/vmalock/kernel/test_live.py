@@ -7,7 +7,7 @@ many steps have two right answers is left open; a log with many is undecided, wh
 
 import pytest
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
 from lorelab.vmalock.params import Followed, Probed, Threads, Workloads
 
@@ -39,7 +39,7 @@ def test_no_step_of_a_log_is_another_than_the_models(kernel):
     asked = experiment("vmalock/followed")
     for params, record in zip(LOGGED, asked.measure(LOGGED), strict=True):
         found = asked.agree(params, record)
-        assert found.verdict is not Verdict.FAILED, (params, found.judged)
+        assert found.verdict is not AgreementVerdict.FAILED, (params, found.judged)
         # A writer for each round of each mapper, and a fault for each page, at least.
         assert len(record.counters) > params.rounds * (params.pages + params.mappers)
 
@@ -48,14 +48,14 @@ def test_faults_and_writers_are_counted_as_the_program_has_them(kernel):
     asked = experiment("vmalock/threads")
     for params, record in zip(COUNTED, asked.measure(COUNTED), strict=True):
         found = asked.agree(params, record)
-        assert found.verdict is Verdict.PASSED, (params, found.table)
+        assert found.verdict is AgreementVerdict.PASSED, (params, found.table)
 
 
 def test_workloads_do_what_follows_from_them(kernel):
     asked = experiment("vmalock/workloads")
     for params, record in zip(RAN, asked.measure(RAN), strict=True):
         found = asked.agree(params, record)
-        assert found.verdict is Verdict.PASSED, (params, found.table)
+        assert found.verdict is AgreementVerdict.PASSED, (params, found.table)
 
 
 def test_probes_count_what_the_kernel_counts(kernel):
@@ -63,5 +63,5 @@ def test_probes_count_what_the_kernel_counts(kernel):
     params = Probed(mode="shared", rounds=5, pages=4)
     [record] = asked.measure([params])
     found = asked.agree(params, record)
-    assert found.verdict is Verdict.PASSED, found.table
+    assert found.verdict is AgreementVerdict.PASSED, found.table
     assert "mmaplock.lost" in set(record.counters["counter"])

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.lab.records import Record
@@ -28,17 +28,20 @@ SAME = {probe: COUNTS[kernel] for probe, kernel in PAIRS.items()}
 
 
 def test_probes_that_count_the_same_agree():
-    assert agree(Probed(), record(SAME)).verdict is Verdict.PASSED
+    assert agree(Probed(), record(SAME)).verdict is AgreementVerdict.PASSED
 
 
 @pytest.mark.parametrize("probe", PAIRS)
 @pytest.mark.parametrize("more", [-1, 1])
 def test_a_probe_that_misses_or_invents_one_does_not(probe, more):
-    assert agree(Probed(), record(SAME | {probe: SAME[probe] + more})).verdict is Verdict.FAILED
+    assert (
+        agree(Probed(), record(SAME | {probe: SAME[probe] + more})).verdict
+        is AgreementVerdict.FAILED
+    )
 
 
 def test_a_probe_that_is_silent_does_not():
-    assert agree(Probed(), record({})).verdict is Verdict.FAILED
+    assert agree(Probed(), record({})).verdict is AgreementVerdict.FAILED
 
 
 def test_what_no_probe_watched_is_not_0():
@@ -46,7 +49,7 @@ def test_what_no_probe_watched_is_not_0():
     kept = record({})
     rest = kept.counters[kept.counters["counter"] != "faultpath.lost"]
     found = agree(Probed(), kept._replace(counters=rest.assign(value=0)))
-    assert found.verdict is Verdict.UNDECIDED
+    assert found.verdict is AgreementVerdict.UNDECIDED
     assert found.table["probe"].isna().all() and not found.table["agrees"].any()
     assert found.judged.endswith("; no probe watched the other 4")
 
@@ -57,7 +60,7 @@ RECORDED = records.recorded("vmalock/probed", Probed)
 @pytest.mark.parametrize("params", RECORDED, ids=str)
 def test_every_take_of_mmap_lock_was_waited_for_and_let_go(params):
     kept = experiment("vmalock/probed").recorded(params)
-    assert agree(params, kept).verdict is Verdict.PASSED
+    assert agree(params, kept).verdict is AgreementVerdict.PASSED
     sums = kept.counters.groupby("counter")["value"].sum()
     for kind in ("0", "1"):
         # A downgrade takes mmap_lock for reading and asks for nothing; one that was held as the

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab.agreement import Verdict
+from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.lab import records
@@ -27,7 +27,7 @@ def recorded(release, params):
 @pytest.mark.parametrize(("release", "params"), OURS + LATER, ids=str)
 def test_every_recorded_run_has_what_follows_from_its_program(release, params):
     found = workloads.agree(params, recorded(release, params))
-    assert found.verdict is Verdict.PASSED, found.table
+    assert found.verdict is AgreementVerdict.PASSED, found.table
     told = set(found.table.loc[found.table["told"], "counter"])
     assert "reads" in told or params.workload != "receive" or params.path == "mmap"
     assert not told & {"faults", "writes", "marks"}
@@ -50,7 +50,7 @@ def test_one_more_or_less_of_anything_is_seen(release, params):
             other = record.counters.copy()
             other.loc[other["counter"] == counter, "value"] += more
             found = workloads.agree(params, record._replace(counters=other))
-            assert found.verdict is Verdict.FAILED, counter
+            assert found.verdict is AgreementVerdict.FAILED, counter
             seen.add(counter)
     assert {"locked", "refused", "writes"} <= seen
 
@@ -68,7 +68,7 @@ def test_a_reason_that_is_not_counted_is_seen():
 def test_each_logged_step_is_the_models(params):
     record = experiment(FOLLOWED).recorded(params)
     found = workloads_followed.agree(params, record)
-    assert found.verdict is Verdict.PASSED, found.judged
+    assert found.verdict is AgreementVerdict.PASSED, found.judged
     events = set(record.counters["event"])
     assert {"locked", "mmap_write", "marked"} <= events
 

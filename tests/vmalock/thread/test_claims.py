@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from lorelab import threads
-from lorelab.claims import Verdict
+from lorelab.claims import ClaimVerdict
 from lorelab.vmalock.thread import checks, figures
 from lorelab.vmalock.thread.claims import CLAIMS
 
@@ -32,20 +32,20 @@ def weighed(id):
 @pytest.mark.parametrize(
     ("id", "verdict"),
     [
-        ("fallback", Verdict.HOLDS),
-        ("read-locked", Verdict.HOLDS),
-        ("bulk", Verdict.HOLDS),
-        ("still-contended", Verdict.HOLDS),
-        ("launch-contention", Verdict.OTHER_NUMBER),
-        ("all-block", Verdict.HOLDS),
-        ("madvise-waits", Verdict.HOLDS),
-        ("entirely", Verdict.HOLDS),
-        ("bouncing", Verdict.HOLDS),
-        ("saving", Verdict.HOLDS),
-        ("parts", Verdict.OTHER_NUMBER),
-        ("diffstat", Verdict.ARITHMETIC),
-        ("authors", Verdict.ARITHMETIC),
-        ("messages", Verdict.ARITHMETIC),
+        ("fallback", ClaimVerdict.HOLDS),
+        ("read-locked", ClaimVerdict.HOLDS),
+        ("bulk", ClaimVerdict.HOLDS),
+        ("still-contended", ClaimVerdict.HOLDS),
+        ("launch-contention", ClaimVerdict.OTHER_NUMBER),
+        ("all-block", ClaimVerdict.HOLDS),
+        ("madvise-waits", ClaimVerdict.HOLDS),
+        ("entirely", ClaimVerdict.HOLDS),
+        ("bouncing", ClaimVerdict.HOLDS),
+        ("saving", ClaimVerdict.HOLDS),
+        ("parts", ClaimVerdict.OTHER_NUMBER),
+        ("diffstat", ClaimVerdict.ARITHMETIC),
+        ("authors", ClaimVerdict.ARITHMETIC),
+        ("messages", ClaimVerdict.ARITHMETIC),
     ],
 )
 def test_verdicts(id, verdict):
@@ -55,17 +55,17 @@ def test_verdicts(id, verdict):
 @pytest.mark.parametrize(
     ("id", "values", "verdict"),
     [
-        ("saving", {"saving": 0.9}, Verdict.HOLDS),
-        ("saving", {"saving": 1.0}, Verdict.CONTRADICTED),
-        ("saving", {"saving": 1.5}, Verdict.CONTRADICTED),
-        ("parts", {"part-main-last": 31}, Verdict.HOLDS),
-        ("parts", {"part-main-last": 30}, Verdict.CONTRADICTED),
-        ("diffstat", {"changed-mm-rmap.c": 32}, Verdict.CONTRADICTED),
-        ("diffstat", {"files": 27}, Verdict.CONTRADICTED),
-        ("authors", {"author-howlett": 5}, Verdict.CONTRADICTED),
-        ("again", {"find-base-again": 0.8}, Verdict.CONTRADICTED),
-        ("find", {"find-series": 0.8}, Verdict.CONTRADICTED),
-        ("messages", {"messages": 125}, Verdict.CONTRADICTED),
+        ("saving", {"saving": 0.9}, ClaimVerdict.HOLDS),
+        ("saving", {"saving": 1.0}, ClaimVerdict.CONTRADICTED),
+        ("saving", {"saving": 1.5}, ClaimVerdict.CONTRADICTED),
+        ("parts", {"part-main-last": 31}, ClaimVerdict.HOLDS),
+        ("parts", {"part-main-last": 30}, ClaimVerdict.CONTRADICTED),
+        ("diffstat", {"changed-mm-rmap.c": 32}, ClaimVerdict.CONTRADICTED),
+        ("diffstat", {"files": 27}, ClaimVerdict.CONTRADICTED),
+        ("authors", {"author-howlett": 5}, ClaimVerdict.CONTRADICTED),
+        ("again", {"find-base-again": 0.8}, ClaimVerdict.CONTRADICTED),
+        ("find", {"find-series": 0.8}, ClaimVerdict.CONTRADICTED),
+        ("messages", {"messages": 125}, ClaimVerdict.CONTRADICTED),
     ],
 )
 def test_a_verdict_moves_with_its_figure(edited, id, values, verdict):
@@ -76,12 +76,12 @@ def test_a_verdict_moves_with_its_figure(edited, id, values, verdict):
 def test_a_run_without_equal_numbers_shows_nothing_of_the_rule(monkeypatch):
     found = dict.fromkeys(("abort_early", "abort_late", "mmap"), 0)
     monkeypatch.setattr(checks, "ran", lambda params: found)
-    assert checks.weigh_write_locked().verdict is Verdict.NOT_TESTABLE
+    assert checks.weigh_write_locked().verdict is ClaimVerdict.NOT_TESTABLE
 
 
 def test_receivers_that_sleep_for_another_vma_contradict_the_letter(monkeypatch):
     monkeypatch.setattr(checks, "after_and_before", lambda params: [{"sleep_reader": 1}] * 2)
-    assert checks.weigh_entirely().verdict is Verdict.CONTRADICTED
+    assert checks.weigh_entirely().verdict is ClaimVerdict.CONTRADICTED
 
 
 def test_readings_of_the_saving_part():

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from lorelab import agreement, equivalence
-from lorelab.agreement import Agreement, Verdict
+from lorelab.agreement import Agreement, AgreementVerdict
 from lorelab.damon.agree.runs import TICK_US, alike, anew, judged
 from lorelab.damon.experiments import hotspot
 from lorelab.damon.params import Hotspot, Speeds
@@ -24,8 +24,8 @@ def again(params: Hotspot, before: Record, measured: Record) -> Agreement:
     """Compare the mean of the recorded runs with that of the new ones, and what has to be exact."""
     sides = (one.counters[one.counters["counter"].isin(DRAWN)] for one in (before, measured))
     held = anew(*sides)
-    exact = _exact(params, measured).assign(verdict=Verdict.PASSED)
-    exact.loc[~exact["agrees"], "verdict"] = Verdict.FAILED
+    exact = _exact(params, measured).assign(verdict=AgreementVerdict.PASSED)
+    exact.loc[~exact["agrees"], "verdict"] = AgreementVerdict.FAILED
     table = pd.concat([held.table, exact], ignore_index=True)
     right = f"{exact['agrees'].sum()} of {len(exact)} that have to be exact are"
     return Agreement(agreement.worst(table["verdict"]), table, f"{held.judged}; {right}")

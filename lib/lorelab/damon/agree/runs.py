@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from lorelab import agreement
-from lorelab.agreement import Agreement, Verdict
+from lorelab.agreement import Agreement, AgreementVerdict
 from lorelab.damon.params import TOOK, Masim, Monitoring, Speeds
 from lorelab.lab import records
 from lorelab.lab.records import Record
@@ -116,10 +116,12 @@ def judged(table: pd.DataFrame, how: str, told: tuple[str, ...] = ()) -> Agreeme
     table["verdict"] = [_verdict(row) for row in table.itertuples()]
     table.loc[table["counter"].isin(told), "verdict"] = "told"
     verdicts = table.loc[table["verdict"] != "told", "verdict"]
-    passed = int((verdicts == Verdict.PASSED).sum())
+    passed, failed = (
+        int((verdicts == one).sum()) for one in (AgreementVerdict.PASSED, AgreementVerdict.FAILED)
+    )
     said = (
         f"{how}; of {len(verdicts)} counters {passed} agree so that {agreement.REFUSED:.0%} off "
-        f"would have been refused at 95 %, {int((verdicts == Verdict.FAILED).sum())} do not agree"
+        f"would have been refused at 95 %, {failed} do not agree"
     )
     if told:
         said += f"; not judged, for it follows from what the model is told: {', '.join(told)}"
@@ -128,7 +130,9 @@ def judged(table: pd.DataFrame, how: str, told: tuple[str, ...] = ()) -> Agreeme
 
 def _verdict(row: NamedTuple) -> str:
     if np.isnan(row.refuses):
-        return str(Verdict.UNDECIDED)
+        return str(AgreementVerdict.UNDECIDED)
     if not row.agrees:
-        return str(Verdict.FAILED)
-    return str(Verdict.PASSED if row.refuses <= agreement.REFUSED else Verdict.UNDECIDED)
+        return str(AgreementVerdict.FAILED)
+    return str(
+        AgreementVerdict.PASSED if row.refuses <= agreement.REFUSED else AgreementVerdict.UNDECIDED
+    )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from lorelab import threads
-from lorelab.claims import Verdict, Weigh, Weighed
+from lorelab.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.damon.params import Overhead
 from lorelab.damon.thread import figures
 from lorelab.damon.thread.figures import figure
@@ -46,9 +46,11 @@ def follows(id: str, recompute: Callable[[], float], digits: int = 2) -> Weigh:
         exact, printed = recompute(), figure(id)
         evidence = {"printed %": printed, "recomputed %": f"{exact:.{digits + 2}f}"}
         if not rounds_to(exact, printed, digits):
-            return Weighed(Verdict.OTHER_NUMBER, "The raw cells give another number.", evidence)
+            return Weighed(
+                ClaimVerdict.OTHER_NUMBER, "The raw cells give another number.", evidence
+            )
         why = "It follows from the printed cells; the runs behind them cannot be repeated here."
-        return Weighed(Verdict.ARITHMETIC, why, evidence)
+        return Weighed(ClaimVerdict.ARITHMETIC, why, evidence)
 
     return weigh
 
@@ -68,7 +70,9 @@ def extreme(id: str, metric: str, configuration: str, highest: bool) -> Weigh:
         good = found == named and rounds_to(abs(rows[found]), abs(figure(id)), 2)
         why = "No other row of the table goes further." if good else "Another row goes further."
         evidence = {"row": found, "%": round(float(rows[found]), 4)}
-        return Weighed(Verdict.ARITHMETIC if good else Verdict.CONTRADICTED, why, evidence)
+        return Weighed(
+            ClaimVerdict.ARITHMETIC if good else ClaimVerdict.CONTRADICTED, why, evidence
+        )
 
     return weigh
 
@@ -77,7 +81,7 @@ def cells() -> Weighed:
     found = figures.percentages()
     off = list(found.index[~found["agrees"]])
     return Weighed(
-        Verdict.OTHER_NUMBER if off else Verdict.ARITHMETIC,
+        ClaimVerdict.OTHER_NUMBER if off else ClaimVerdict.ARITHMETIC,
         "Each overhead follows from its two cells within their last digits, but for those named.",
         {"overheads": len(found), "off by one in the last digit": ", ".join(off) or "none"},
     )
@@ -95,11 +99,11 @@ def totals() -> Weighed:
         "farthest from the sum, KiB": float(gap[found["metric"] != "runtime"].max()),
     }
     if sums == len(found):
-        return Weighed(Verdict.ARITHMETIC, "Every total is the sum of its rows.", evidence)
+        return Weighed(ClaimVerdict.ARITHMETIC, "Every total is the sum of its rows.", evidence)
     why = "They are sums that went through six digits of text at each step, as awk prints them."
     if not found["reachable"].all():
         why = "They are not the sums of their rows, nor sums through six digits of text."
-    return Weighed(Verdict.OTHER_NUMBER, why, evidence)
+    return Weighed(ClaimVerdict.OTHER_NUMBER, why, evidence)
 
 
 def weighting() -> Weighed:
@@ -110,7 +114,7 @@ def weighting() -> Weighed:
             worst = max(worst, abs(mean - weighted))
             evidence[f"{metric} {name}"] = f"{weighted:+.2f} weighted, {mean:+.2f} geometric mean %"
     return Weighed(
-        Verdict.OTHER_NUMBER if worst > 1 else Verdict.ARITHMETIC,
+        ClaimVerdict.OTHER_NUMBER if worst > 1 else ClaimVerdict.ARITHMETIC,
         "A total weighs a workload by its length or its size; the mean of the ratios does not.",
         evidence,
     )
@@ -125,7 +129,7 @@ def speedup() -> Weighed:
     printed = figure("thp-speedup-best")
     ratio = evidence["thp splash2x/ocean_ncp %"]
     return Weighed(
-        Verdict.HOLDS if rounds_to(ratio, printed, 2) else Verdict.OTHER_NUMBER,
+        ClaimVerdict.HOLDS if rounds_to(ratio, printed, 2) else ClaimVerdict.OTHER_NUMBER,
         "The figures are time saved; as speed gained they are larger.",
         evidence,
     )
@@ -136,14 +140,14 @@ def counts() -> Weighed:
     good = all(figure(f"{name}-workloads") == count for name, count in suites.items())
     why = "The rows of each suite." if good else "The tables have other rows."
     found = {name: int(count) for name, count in suites.items()}
-    return Weighed(Verdict.ARITHMETIC if good else Verdict.CONTRADICTED, why, found)
+    return Weighed(ClaimVerdict.ARITHMETIC if good else ClaimVerdict.CONTRADICTED, why, found)
 
 
 def appendix() -> Weighed:
     printed = threads.figures("damon")["quantity"]
     spread = int(printed.str.contains(r"stdev|\bmin\b|\bmax\b").sum())
     return Weighed(
-        Verdict.HOLDS if spread else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if spread else ClaimVerdict.CONTRADICTED,
         "The message ends without an appendix, so no row has an error bar."
         if not spread
         else "The figures of the appendix are among those of the message.",
@@ -156,7 +160,7 @@ def light() -> Weighed:
     slower = int((found > 0).sum())
     follows = rounds_to(total("runtime", "rec"), figure("tldr-rec-runtime"), 2)
     return Weighed(
-        Verdict.ARITHMETIC if follows else Verdict.OTHER_NUMBER,
+        ClaimVerdict.ARITHMETIC if follows else ClaimVerdict.OTHER_NUMBER,
         f"The figure follows; {slower} of {len(found)} rows are slower, too many for noise, though "
         "without its spread no row below 1 % says anything by itself.",
         {
@@ -184,7 +188,7 @@ def summary() -> Weighed:
     pairs = {again: (figure(again), figure(first)) for again, first in REPEATED.items()}
     off = [again for again, (one, other) in pairs.items() if one != other]
     return Weighed(
-        Verdict.CONTRADICTED if off else Verdict.ARITHMETIC,
+        ClaimVerdict.CONTRADICTED if off else ClaimVerdict.ARITHMETIC,
         f"Another figure than below it: {', '.join(off)}."
         if off
         else "Each figure of the summary is printed again below it.",
@@ -201,7 +205,7 @@ def saves_memory() -> Weighed:
     change = (size["rec"] - size["orig"]) / 1024
     largest = change.abs().idxmax()
     return Weighed(
-        Verdict.CONTRADICTED if turns else Verdict.ARITHMETIC,
+        ClaimVerdict.CONTRADICTED if turns else ClaimVerdict.ARITHMETIC,
         f"Leave out {' or '.join(turns)} and the sum grows; most rows need more with DAMON."
         if turns
         else "No single row decides the sign.",
@@ -231,10 +235,10 @@ def wrapper() -> Weighed:
         "by MiB": f"{more.min():.1f} to {more.max():.1f}, median {mib.median():.1f} of all",
     }
     if either.all():
-        return Weighed(Verdict.HOLDS, "All five grow by what the wrapper takes.", evidence)
+        return Weighed(ClaimVerdict.HOLDS, "All five grow by what the wrapper takes.", evidence)
     out = ", ".join(either.index[~either])
     why = f"A constant 10 to 15 MB does not account for all that {out} grow by."
-    return Weighed(Verdict.CONTRADICTED, why, evidence)
+    return Weighed(ClaimVerdict.CONTRADICTED, why, evidence)
 
 
 def wrapper_percent() -> Weighed:
@@ -244,7 +248,7 @@ def wrapper_percent() -> Weighed:
     rounded = all(round(exact[name]) == value for name, value in printed.items())
     why = "The percentages of the table, " + ("rounded." if rounded else "cut, not rounded.")
     return Weighed(
-        Verdict.ARITHMETIC if cut or rounded else Verdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if cut or rounded else ClaimVerdict.CONTRADICTED,
         why,
         {f"{name} %": round(value, 2) for name, value in exact.items()},
     )
@@ -258,7 +262,7 @@ def footprints() -> Weighed:
     thousand = all(int(kib[name] / 1000) == printed[name] for name in WRAPPED)
     why = "The KiB of the table divided by 1000, not by 1024." if thousand else "Another unit."
     return Weighed(
-        Verdict.ARITHMETIC if right else Verdict.OTHER_NUMBER,
+        ClaimVerdict.ARITHMETIC if right else ClaimVerdict.OTHER_NUMBER,
         "The table's own sizes." if right else why,
         {f"{name} MiB": round(value, 1) for name, value in mib.items()},
     )
@@ -275,7 +279,7 @@ def bounded() -> Weighed:
     growth = large["instructions_per_sample"] / small["instructions_per_sample"]
     same = abs(growth - 1) < 0.01 and large["nr_regions_max"] == small["nr_regions_max"]
     return Weighed(
-        Verdict.HOLDS if same else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if same else ClaimVerdict.CONTRADICTED,
         "At most max_nr_regions checks a sample (1,001 of 1,000): a kernel does the same work for "
         "64 GiB as for 1 TiB. Over the rows of the table slowdown does not grow with memory.",
         {
@@ -307,7 +311,7 @@ def waste() -> Weighed:
     rest = figures.without("memused.avg", worst)
     one_row = rest["thp"] <= 0 < total("memused.avg", "thp")
     return Weighed(
-        Verdict.CONTRADICTED if one_row else Verdict.ARITHMETIC,
+        ClaimVerdict.CONTRADICTED if one_row else ClaimVerdict.ARITHMETIC,
         f"All of it is {worst}: the other workloads use less memory with thp than without."
         if one_row
         else "More than one row makes up the waste.",
@@ -327,7 +331,11 @@ def best_case() -> Weighed:
         )
     good = first == len(figures.METRICS)
     return Weighed(
-        Verdict.HOLDS if good else Verdict.OTHER_NUMBER if first else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS
+        if good
+        else ClaimVerdict.OTHER_NUMBER
+        if first
+        else ClaimVerdict.CONTRADICTED,
         "Best in every table." if good else "Best in one table only, that of the resident sets.",
         evidence,
     )
@@ -337,7 +345,7 @@ def swapcache() -> Weighed:
     free, rss = (figures.table(m).loc["total"] for m in ("memused.avg", "rss.avg"))
     saved = [(line["orig"] - line["prcl"]) / 2**20 for line in (free, rss)]
     return Weighed(
-        Verdict.NOT_TESTABLE,
+        ClaimVerdict.NOT_TESTABLE,
         "The gap is there; how much of it is swap cache, how much is zram's own pages, "
         "the tables do not say.",
         {"MemFree gains, GiB": round(saved[0], 2), "resident sets lose, GiB": round(saved[1], 2)},
@@ -347,14 +355,14 @@ def swapcache() -> Weighed:
 
 def lighter() -> Weighed:
     why = "The factor is garbled: no number has two decimal points."
-    return Weighed(Verdict.NOT_TESTABLE, why, {"printed": f"{LIGHTER}x"}, judgement=True)
+    return Weighed(ClaimVerdict.NOT_TESTABLE, why, {"printed": f"{LIGHTER}x"}, judgement=True)
 
 
 def cover_speedup() -> Weighed:
     times = figures.workloads("runtime")
     ratios = times["orig"] / times["ethp"]
     return Weighed(
-        Verdict.NOT_TESTABLE,
+        ClaimVerdict.NOT_TESTABLE,
         "It is of another experiment; in these tables no DAMON-based run comes near it.",
         {
             "printed": figure("cover-speedup"),

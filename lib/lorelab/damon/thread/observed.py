@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from lorelab import threads
-from lorelab.claims import Verdict, Weigh, Weighed
+from lorelab.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.damon.experiments.schemes import parse
 from lorelab.damon.model.damos import damos_matches
 from lorelab.damon.model.memory import PAGE_SIZE
@@ -51,13 +51,13 @@ def accurate() -> Weighed:
     flushed = [share for (_, kind), share in off.items() if kind == "TLB flushed"]
     if max(off.values()) <= allowed:
         why = f"No recorded program has more than {allowed:.0f} % of its hot bytes misplaced."
-        return Weighed(Verdict.HOLDS, why, evidence)
+        return Weighed(ClaimVerdict.HOLDS, why, evidence)
     worst = max(off, key=off.get)
     if max(flushed) > allowed:
         why = f"{worst[0]} has {off[worst]:.0f} % of its hot bytes misplaced."
-        return Weighed(Verdict.CONTRADICTED, why, evidence)
+        return Weighed(ClaimVerdict.CONTRADICTED, why, evidence)
     return Weighed(
-        Verdict.OTHER_NUMBER,
+        ClaimVerdict.OTHER_NUMBER,
         f"At most {max(flushed):.1f} % of the hot bytes are misplaced where each cleared bit is "
         f"flushed from the TLB. x86 does not flush, and a set that the TLB holds, {worst[0]}, is "
         f"then missed: {off[worst]:.0f} % are misplaced.",
@@ -84,11 +84,11 @@ def continues(configuration: str) -> Weigh:
         inside = (grown >= low * 1e6 / 2**20 - 0.5) & (grown <= high + 0.5)
         if inside.all():
             why = f"All five rows grow by what the wrapper takes, {low:.0f} to {high:.0f} MB."
-            return Weighed(Verdict.HOLDS, why, evidence)
+            return Weighed(ClaimVerdict.HOLDS, why, evidence)
         out = ", ".join(inside.index[~inside])
         more = "all five rows grow" if (grown > 0).all() else "not all five rows grow"
         return Weighed(
-            Verdict.OTHER_NUMBER if (grown > 0).all() else Verdict.CONTRADICTED,
+            ClaimVerdict.OTHER_NUMBER if (grown > 0).all() else ClaimVerdict.CONTRADICTED,
             f"With {configuration} {more}, {out} not by {low:.0f} to {high:.0f} MB.",
             evidence,
         )
@@ -140,7 +140,7 @@ def ethp_rules() -> Weighed:
         if taken(hot, 2 * HUGE_PAGES, count, old) and taken(cold, 2 * HUGE_PAGES, count, old)
     ]
     return Weighed(
-        Verdict.CONTRADICTED if both else Verdict.HOLDS,
+        ClaimVerdict.CONTRADICTED if both else ClaimVerdict.HOLDS,
         "Both ends of a range belong to it, and 5 % is exactly one hit: a region with one hit per "
         "window is one for both lines."
         if both
@@ -166,7 +166,7 @@ def prcl_rules() -> Weighed:
     }
     included = [end for end, same in ends.items() if same]
     return Weighed(
-        Verdict.CONTRADICTED if included else Verdict.HOLDS,
+        ClaimVerdict.CONTRADICTED if included else ClaimVerdict.HOLDS,
         f"Bounds belong to a range: a region of exactly {', '.join(included)} is paged out, too."
         if included
         else "What is paged out lies beyond all three bounds.",

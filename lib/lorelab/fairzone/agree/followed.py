@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lorelab.agreement import Agreement, Verdict
+from lorelab.agreement import Agreement, AgreementVerdict
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.follow import COMPARED, NO_ZONE, Walks, follow
 from lorelab.fairzone.model.zones import Node
@@ -118,4 +118,4 @@ def agree(params: Followed, record: Record) -> Agreement:
         f"walk by walk, in the order of the kernel's log of {found.walks} walks, the same are: "
         f"{said}{told}; {found.tests} watermark tests are the model's own"
     )
-    return Agreement(Verdict.PASSED if right else Verdict.FAILED, table, judged)
+    return Agreement(AgreementVerdict.PASSED if right else AgreementVerdict.FAILED, table, judged)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, Verdict
+from lorelab.agreement import Agreement, AgreementVerdict
 from lorelab.fairzone.model.zones import calculate_normal_threshold
 from lorelab.fairzone.params import Probed
 from lorelab.lab.records import Record
@@ -64,4 +64,4 @@ def agree(params: Probed, record: Record) -> Agreement:
         f"page, but for {pending(params)} that its CPUs may keep of {', '.join(PENDING)}; "
         f"told, and not counted: {', '.join(TOLD)}"
     )
-    return Agreement(Verdict.PASSED if right else Verdict.FAILED, table, judged)
+    return Agreement(AgreementVerdict.PASSED if right else AgreementVerdict.FAILED, table, judged)

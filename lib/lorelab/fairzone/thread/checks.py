@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from lorelab.claims import Verdict, Weigh, Weighed
+from lorelab.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.fairzone.experiments import batches, boundary, tiobench
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.page_alloc import alloc_fast, reset_alloc_batches
@@ -53,10 +53,10 @@ def weigh_cell(operation: str, threads: int) -> Weigh:
         row = table.loc[operation, threads]
         evidence = {"printed %": row["percent"], "from %": row["low"], "to %": row["high"]}
         if not figures.follows(row):
-            return Weighed(Verdict.CONTRADICTED, "The means give another gain.", evidence)
+            return Weighed(ClaimVerdict.CONTRADICTED, "The means give another gain.", evidence)
         if operation != "seqread":
             why = "The means leave this gain; the spread, without which it says little, is missing."
-            return Weighed(Verdict.ARITHMETIC, why, evidence)
+            return Weighed(ClaimVerdict.ARITHMETIC, why, evidence)
         speeds = {
             "disk_mb_s": row["baseline"],
             "write_mb_s": table.loc[("seqwrite", threads), "baseline"],
@@ -67,11 +67,11 @@ def weigh_cell(operation: str, threads: int) -> Weigh:
         gain = figures.speedup(hits)
         evidence |= {"hits it needs": row["hits"], "hits in the model": hits, "then %": gain}
         if hits < NO_HITS:
-            return Weighed(Verdict.NOT_TESTABLE, "The model finds nothing cached.", evidence)
+            return Weighed(ClaimVerdict.NOT_TESTABLE, "The model finds nothing cached.", evidence)
         why = (
             "The model reads this much back from the cache that the writes left; hits cost nothing."
         )
-        return Weighed(Verdict.OTHER_NUMBER, why, evidence)
+        return Weighed(ClaimVerdict.OTHER_NUMBER, why, evidence)
 
     return weigh
 
@@ -81,7 +81,7 @@ def weigh_noise() -> Weighed:
     evidence = {f"{name} %": value for name, value in means.items()}
     small = bool((means.abs() < 1).all())
     return Weighed(
-        Verdict.ARITHMETIC if small else Verdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if small else ClaimVerdict.CONTRADICTED,
         "Their mean gains are below 1 %; what the noise is, the message does not say.",
         evidence,
     )
@@ -98,7 +98,7 @@ def weigh_streaming() -> Weighed:
     evidence |= {f"hits, {v.name.lower()}, caches dropped": hits for v, hits in cold.items()}
     same = cold[Variant.V1] == cold[Variant.BASELINE]
     return Weighed(
-        Verdict.CONTRADICTED if same else Verdict.HOLDS,
+        ClaimVerdict.CONTRADICTED if same else ClaimVerdict.HOLDS,
         "Both read every page from the disk when the cache is dropped between write and read.",
         evidence,
     )
@@ -109,7 +109,7 @@ def weigh_reset_below_watermark() -> Weighed:
     evidence = {name: found[name] for name in ("slow", "resets", "passes")}
     each = found["resets"] == found["slow"] > 0
     return Weighed(
-        Verdict.HOLDS if each else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if each else ClaimVerdict.CONTRADICTED,
         "With both zones below low and batch left in both, every allocation resets.",
         evidence,
     )
@@ -125,7 +125,7 @@ def weigh_reset_before_remote() -> Weighed:
     remote = served != NONE and int(node.zone["node"][int(served)]) == 1
     evidence = {"resets": resets, "served by the remote node": bool(remote)}
     return Weighed(
-        Verdict.HOLDS if resets and remote else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if resets and remote else ClaimVerdict.CONTRADICTED,
         "A fallback to another node is preceded by a reset of the local batches.",
         evidence,
     )
@@ -140,7 +140,7 @@ def weigh_reset_to_zero() -> Weighed:
     after = node.zone["nr_alloc_batch"]
     evidence = {"before": int(batch[1] - 10), "after": int(after[1]), "batch": int(batch[1])}
     return Weighed(
-        Verdict.CONTRADICTED if np.array_equal(after, batch) else Verdict.HOLDS,
+        ClaimVerdict.CONTRADICTED if np.array_equal(after, batch) else ClaimVerdict.HOLDS,
         "The reset adds what is missing, so every counter is the whole batch afterwards.",
         evidence,
     )
@@ -159,7 +159,7 @@ def weigh_imbalance() -> Weighed:
     even = abs(base.loc["read", "share"] - merged.loc["read", "share"]) < 0.005
     many = base["resets"].sum() > 1.5 * merged["resets"].sum()
     return Weighed(
-        Verdict.CONTRADICTED if even and many else Verdict.HOLDS,
+        ClaimVerdict.CONTRADICTED if even and many else ClaimVerdict.HOLDS,
         "The baseline resets more often than batches are used up, and its shares stay those of "
         "size.",
         evidence,
@@ -187,7 +187,7 @@ def weigh_drift() -> Weighed:
     evidence["what deferral alone may move"] = once
     same = abs(share[False] - share[True]) < once
     return Weighed(
-        Verdict.CONTRADICTED if same else Verdict.HOLDS,
+        ClaimVerdict.CONTRADICTED if same else ClaimVerdict.HOLDS,
         "With and without per-CPU parts the zones take the same shares, as folding loses nothing.",
         evidence,
     )
@@ -211,7 +211,7 @@ def weigh_remote_blocks() -> Weighed:
     }
     blocked = resets[Variant.V1] < resets[Variant.V1_LOCAL] / 10
     return Weighed(
-        Verdict.HOLDS if blocked else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if blocked else ClaimVerdict.CONTRADICTED,
         "As long as the remote zone has batch left, no local one is reset.",
         evidence,
     )
@@ -228,7 +228,7 @@ def weigh_local_repair() -> Weighed:
     }
     never = local["resets"].sum() == 0
     return Weighed(
-        Verdict.CONTRADICTED if never else Verdict.HOLDS,
+        ClaimVerdict.CONTRADICTED if never else ClaimVerdict.HOLDS,
         "ZONE_DMA always has batch left and can never serve, so nothing is ever reset.",
         evidence,
     )
@@ -241,7 +241,7 @@ def weigh_trapped() -> Weighed:
     hits = ran(Variant.V1).loc["read", "hits"]
     evidence = {"DMA32's share of the writes": share, "its size": size, "hits": hits}
     return Weighed(
-        Verdict.HOLDS if share < size and hits > NO_HITS else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if share < size and hits > NO_HITS else ClaimVerdict.CONTRADICTED,
         "DMA32 takes less than its part of the writes, and what it kept is read back.",
         evidence,
     )
@@ -257,7 +257,7 @@ def weigh_cold() -> Weighed:
     evidence = {f"hits, {name}": value for name, value in hits.items()}
     fastest = speed * (1 + figures.speedup(max(hits.values())) / 100)
     return Weighed(
-        Verdict.HOLDS if not any(hits.values()) else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if not any(hits.values()) else ClaimVerdict.CONTRADICTED,
         "With a cold cache every variant reads every page from the disk.",
         evidence | {"fastest on a disk as posted, MB/s": fastest},
     )
@@ -267,7 +267,7 @@ def weigh_diffstat() -> Weighed:
     plus, minus = figures.figure("diffstat-insertions"), figures.figure("diffstat-deletions")
     lines = figures.figure("diffstat-lines")
     return Weighed(
-        Verdict.ARITHMETIC if plus + minus == lines else Verdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if plus + minus == lines else ClaimVerdict.CONTRADICTED,
         "They add up to the lines of the one file that changes.",
         {"+": plus, "-": minus, "lines": lines},
     )

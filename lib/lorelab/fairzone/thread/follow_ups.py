@@ -8,7 +8,7 @@ from functools import cache
 
 import pandas as pd
 
-from lorelab.claims import Verdict, Weigh, Weighed
+from lorelab.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.fairzone.experiments import boundary, tiobench
 from lorelab.fairzone.experiments.machine import node_of
 from lorelab.fairzone.params import Boundary, Tiobench, Variant
@@ -37,7 +37,7 @@ def size() -> float:
     return figure("managed-dma32") / (figure("managed-dma32") + figure("managed-normal"))
 
 
-def held(model: float, share: float, of: float) -> Verdict:
+def held(model: float, share: float, of: float) -> ClaimVerdict:
     """How a share in the model bears out one that was posted, of a zone with part `of` of memory.
 
     Parameters
@@ -46,18 +46,21 @@ def held(model: float, share: float, of: float) -> Verdict:
         The same number: within 5 %. The same direction: both below `of`.
     """
     if abs(model - share) <= WITHIN * share:
-        return Verdict.HOLDS
-    return Verdict.OTHER_NUMBER if max(model, share) < of else Verdict.CONTRADICTED
+        return ClaimVerdict.HOLDS
+    return ClaimVerdict.OTHER_NUMBER if max(model, share) < of else ClaimVerdict.CONTRADICTED
 
 
-def worst(verdicts: list[Verdict]) -> Verdict:
+def worst(verdicts: list[ClaimVerdict]) -> ClaimVerdict:
     """The one that says least for a claim."""
-    return max(verdicts, key=(Verdict.HOLDS, Verdict.OTHER_NUMBER, Verdict.CONTRADICTED).index)
+    return max(
+        verdicts,
+        key=(ClaimVerdict.HOLDS, ClaimVerdict.OTHER_NUMBER, ClaimVerdict.CONTRADICTED).index,
+    )
 
 
-def only_if(found: bool, verdict: Verdict) -> Verdict:
+def only_if(found: bool, verdict: ClaimVerdict) -> ClaimVerdict:
     """A verdict, if the model does at all what is claimed."""
-    return verdict if found else Verdict.CONTRADICTED
+    return verdict if found else ClaimVerdict.CONTRADICTED
 
 
 def weigh_reads(series: str, old: str, new: str, variant: Variant, **given: object) -> Weigh:
@@ -69,11 +72,11 @@ def weigh_reads(series: str, old: str, new: str, variant: Variant, **given: obje
         hits = ran(variant, disk_mb_s=speed, data_percent=data, **given).loc["read", "hits"]
         evidence = needed(table) | {"hits in the model": hits, "then %": figures.speedup(hits)}
         if not figures.follows(table):
-            return Weighed(Verdict.CONTRADICTED, "The means give other gains.", evidence)
+            return Weighed(ClaimVerdict.CONTRADICTED, "The means give other gains.", evidence)
         if hits < NO_HITS:
-            return Weighed(Verdict.NOT_TESTABLE, "The model finds nothing cached.", evidence)
+            return Weighed(ClaimVerdict.NOT_TESTABLE, "The model finds nothing cached.", evidence)
         why = "The model reads this much back from the cache; what size the data had is not known."
-        return Weighed(Verdict.OTHER_NUMBER, why, evidence)
+        return Weighed(ClaimVerdict.OTHER_NUMBER, why, evidence)
 
     return weigh
 
@@ -91,7 +94,7 @@ def weigh_other_kernel(series: str, old: str, new: str) -> Weigh:
     def weigh() -> Weighed:
         table = figures.gains(series, old, new)
         return Weighed(
-            Verdict.ARITHMETIC if figures.follows(table) else Verdict.CONTRADICTED,
+            ClaimVerdict.ARITHMETIC if figures.follows(table) else ClaimVerdict.CONTRADICTED,
             "The model has neither the I/O scheduler nor the kswapd of 3.0.",
             needed(table),
         )
@@ -115,7 +118,7 @@ def weigh_big_batches() -> Weighed:
     evidence = needed(table) | {"hits in the model": hits, "then %": figures.speedup(hits)}
     gains = bool((table["hits"] > 0).all()) and hits > NO_HITS
     return Weighed(
-        Verdict.OTHER_NUMBER if gains else Verdict.CONTRADICTED,
+        ClaimVerdict.OTHER_NUMBER if gains else ClaimVerdict.CONTRADICTED,
         "With larger batches the model reads a part back from the cache.",
         evidence,
     )
@@ -133,7 +136,7 @@ def weigh_big_velocity() -> Weighed:
     evidence |= {"reads of the model, baseline": base, "managed/4": large}
     fall = shares["bigbatches"] < (1 - WITHIN) * shares["rc1"] and large < (1 - WITHIN) * base
     return Weighed(
-        Verdict.OTHER_NUMBER if fall else Verdict.CONTRADICTED,
+        ClaimVerdict.OTHER_NUMBER if fall else ClaimVerdict.CONTRADICTED,
         "DMA32's part falls in the model too; 3.0 and the machine are not modelled.",
         evidence,
     )
@@ -197,7 +200,7 @@ def weigh_no_dma() -> Weighed:
     evidence = {"posted": allocs, "managed": figure("managed-dma"), "reserve": reserve}
     never = allocs == model == 0 and figure("managed-dma") <= reserve
     return Weighed(
-        Verdict.HOLDS if never else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if never else ClaimVerdict.CONTRADICTED,
         "All of ZONE_DMA is within what it keeps from allocations that Normal could serve.",
         evidence | {"model": int(model)},
     )
@@ -213,7 +216,7 @@ def weigh_system_time() -> Weighed:
         evidence[f"{machine}, kswapd patch %"] = 100 * (kswapd / vanilla - 1)
         evidence[f"{machine}, fair-zone patch on top %"] = 100 * (both / kswapd - 1)
     return Weighed(
-        Verdict.NOT_TESTABLE,
+        ClaimVerdict.NOT_TESTABLE,
         "The model counts walks and has no time; iterations and spread are not given.",
         evidence | {"zone tests, 25 June to baseline": fewer_tests(Variant.JUNE_25)},
         judgement=True,
@@ -234,7 +237,7 @@ def weigh_merged_numa() -> Weighed:
     evidence |= {"vmstat patch %": 100 * (vmstat / before - 1)}
     evidence |= {"this one on top %": 100 * (both / vmstat - 1)}
     return Weighed(
-        Verdict.ARITHMETIC if both < vmstat else Verdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if both < vmstat else ClaimVerdict.CONTRADICTED,
         "The fall is that of the patch before; on top of it this one's column is higher, which "
         "the changelog lays to the measuring.",
         evidence,
@@ -244,7 +247,7 @@ def weigh_merged_numa() -> Weighed:
 def weigh_merged_uma() -> Weighed:
     saved = 100 * (1 - fewer_tests(Variant.MERGED))
     return Weighed(
-        Verdict.OTHER_NUMBER if saved > 0 else Verdict.CONTRADICTED,
+        ClaimVerdict.OTHER_NUMBER if saved > 0 else ClaimVerdict.CONTRADICTED,
         "The model saves zone tests, and has no time; of what the benefit is one is not said.",
         {"printed %": figure("merged-benefit-uma"), "zone tests saved %": saved},
     )
@@ -260,7 +263,7 @@ def weigh_without_class_zone() -> Weighed:
     none = figures.follows(table) and reads["hits"] < NO_HITS
     small = bool((table["percent"].abs() < 1).all())
     return Weighed(
-        Verdict.HOLDS if none and small else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if none and small else ClaimVerdict.CONTRADICTED,
         "A kswapd that keeps the reserves free leaves nothing to be read back in the model.",
         evidence,
     )
@@ -307,7 +310,7 @@ def weigh_peak() -> Weighed:
     evidence["a static zone has"] = size() / 2
     possible = 0 < evidence["hits it needs"] <= evidence["a static zone has"]
     return Weighed(
-        Verdict.ARITHMETIC if possible else Verdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if possible else ClaimVerdict.CONTRADICTED,
         "More than the disk gives, and no more than a DMA32 that stands still makes of it.",
         evidence,
     )
@@ -321,7 +324,9 @@ def weigh_full_before() -> Weighed:
     names = ("failed_fair_passes", "failed_by_both", "resets", "slow")
     evidence = {name: int(found[name]) for name in names}
     return Weighed(
-        Verdict.HOLDS if found["resets"] == found["failed_by_both"] == 1 else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS
+        if found["resets"] == found["failed_by_both"] == 1
+        else ClaimVerdict.CONTRADICTED,
         "One zone is skipped for its watermark and the other for its batch; then all are reset.",
         evidence,
     )

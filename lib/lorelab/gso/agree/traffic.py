@@ -8,7 +8,7 @@ the least there can be, and what left the card is the most.
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, Verdict
+from lorelab.agreement import Agreement, AgreementVerdict
 from lorelab.gso.agree.measured import equal
 from lorelab.gso.experiments.traffic import simulate
 from lorelab.gso.params import Traffic
@@ -32,7 +32,9 @@ def agree(params: Traffic, record: Record) -> Agreement:
     row = found.table[found.table["counter"] == "wrong"].assign(agrees=inside)
     judged = f"{others.judged}; wrong is {wrong}, at least {least} and at most {most}"
     table = pd.concat([others.table, row], ignore_index=True)
-    if not inside or others.verdict == Verdict.FAILED:
-        return Agreement(Verdict.FAILED, table, judged)
+    if not inside or others.verdict == AgreementVerdict.FAILED:
+        return Agreement(AgreementVerdict.FAILED, table, judged)
     decided = most / least - 1 <= WITHIN
-    return Agreement(Verdict.PASSED if decided else Verdict.UNDECIDED, table, judged)
+    return Agreement(
+        AgreementVerdict.PASSED if decided else AgreementVerdict.UNDECIDED, table, judged
+    )

@@ -61,7 +61,7 @@ def tally(table: pd.DataFrame) -> pd.DataFrame:
 
 def agreed(table: pd.DataFrame) -> bool:
     """Whether each recorded run passed."""
-    return bool((table["verdict"] == agreement.Verdict.PASSED).all())
+    return bool((table["verdict"] == agreement.AgreementVerdict.PASSED).all())
 
 
 def wrong(loss: float, reorder: float) -> pd.DataFrame:

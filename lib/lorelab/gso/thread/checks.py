@@ -6,7 +6,7 @@ claim it weighs. The verdicts follow from the evidence: change a figure or the m
 
 from functools import cache
 
-from lorelab.claims import Verdict, Weigh, Weighed
+from lorelab.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.gso.experiments import layout, lifetimes
 from lorelab.gso.model.layout import data_align, place
 from lorelab.gso.model.structs import AS_POSTED
@@ -50,7 +50,7 @@ def weigh_rate(kernel: str) -> Weigh:
             "highest": volume.high,
         }
         return Weighed(
-            Verdict.ARITHMETIC if fits else Verdict.CONTRADICTED,
+            ClaimVerdict.ARITHMETIC if fits else ClaimVerdict.CONTRADICTED,
             "Volume over time gives it, if GBytes are 2^30 bytes."
             if fits
             else "Volume over time gives another bandwidth.",
@@ -65,10 +65,10 @@ def weigh_gain() -> Weighed:
     evidence = {"printed %": stated, "and again %": figure("improvement-again")}
     evidence |= {"lowest %": found.low, "highest %": found.high}
     if stated in found:
-        return Weighed(Verdict.HOLDS, "All printed digits together allow it.", evidence)
+        return Weighed(ClaimVerdict.HOLDS, "All printed digits together allow it.", evidence)
     close = found.low - 1 < stated < found.high + 1
     return Weighed(
-        Verdict.OTHER_NUMBER if close else Verdict.CONTRADICTED,
+        ClaimVerdict.OTHER_NUMBER if close else ClaimVerdict.CONTRADICTED,
         f"All printed digits together allow {found.low:.1f} to {found.high:.1f} %; it is one run "
         "of each kernel, with no spread given.",
         evidence,
@@ -77,7 +77,7 @@ def weigh_gain() -> Weighed:
 
 def weigh_more_guests() -> Weighed:
     return Weighed(
-        Verdict.NOT_TESTABLE,
+        ClaimVerdict.NOT_TESTABLE,
         f"The message has one run with {figure('guests'):.0f} guests, and a second count of guests "
         "nowhere; throughput is not seen under emulation.",
         {"guests": int(figure("guests"))},
@@ -95,9 +95,9 @@ def weigh_struct(name: str, id: str, pointer: str = "none") -> Weigh:
         found, stated = struct(pointer)[name], int(figure(id))
         evidence = {"printed": hex(stated), "computed": hex(found)}
         if found == stated:
-            return Weighed(Verdict.HOLDS, "The declaration gives it.", evidence)
+            return Weighed(ClaimVerdict.HOLDS, "The declaration gives it.", evidence)
         if pointer == "none":
-            return Weighed(Verdict.CONTRADICTED, "The declaration gives another.", evidence)
+            return Weighed(ClaimVerdict.CONTRADICTED, "The declaration gives another.", evidence)
         fitting = [
             row.before
             for row in layout.positions().itertuples()
@@ -105,7 +105,7 @@ def weigh_struct(name: str, id: str, pointer: str = "none") -> Weigh:
         ]
         evidence["places that give it"] = ", ".join(fitting) or "none"
         return Weighed(
-            Verdict.OTHER_NUMBER if fitting else Verdict.CONTRADICTED,
+            ClaimVerdict.OTHER_NUMBER if fitting else ClaimVerdict.CONTRADICTED,
             "The pointer as posted stands behind a 4-byte field and leaves two holes of 4 bytes; "
             "the printed figure needs another place."
             if fitting
@@ -122,7 +122,7 @@ def weigh_lines() -> Weighed:
     cheaper = ", ".join(table.loc[table["lines"] == before, "before"])
     stated = figure("patched-lines")
     return Weighed(
-        Verdict.HOLDS if (before, after) == (1, stated) else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if (before, after) == (1, stated) else ClaimVerdict.CONTRADICTED,
         "The first fragment ends on the first line without the pointer and on the second with it; "
         "only behind the fragments it costs no line.",
         {"before": before, "after": after, "places that cost no line": cheaper},
@@ -141,9 +141,9 @@ def weigh_all_truesizes() -> Weighed:
         ),
     }
     if kmalloc == cut == 1:
-        return Weighed(Verdict.HOLDS, "Every packet's truesize grows.", evidence)
+        return Weighed(ClaimVerdict.HOLDS, "Every packet's truesize grows.", evidence)
     return Weighed(
-        Verdict.OTHER_NUMBER if cut == 1 else Verdict.CONTRADICTED,
+        ClaimVerdict.OTHER_NUMBER if cut == 1 else ClaimVerdict.CONTRADICTED,
         "A driver's receive buffers all grow. What __alloc_skb() makes, on the way out, has its "
         "shared info in the same kmalloc() bucket: few sizes jump, and those double.",
         evidence,
@@ -156,7 +156,7 @@ def weigh_in_sk_buff() -> Weighed:
     grown = table.loc[table["before"] != "none", "aligned"]
     gets = steps_to_break(Variant.PARENT_SKB, 3)
     return Weighed(
-        Verdict.HOLDS if (grown == before).all() else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if (grown == before).all() else ClaimVerdict.CONTRADICTED,
         "With every option of 3.15 there is room in the slab, wherever it stands. It mends the "
         "memory alone: packets freed past kfree_skb() still leave the sender waiting.",
         {"slab before": before, "slab after, most": int(grown.max()), "steps to no end": gets},
@@ -166,7 +166,7 @@ def weigh_in_sk_buff() -> Weighed:
 def weigh_any_line() -> Weighed:
     one, two = struct()["lines"], struct(AS_POSTED)["lines"]
     return Weighed(
-        Verdict.HOLDS if one + 1 == two else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if one + 1 == two else ClaimVerdict.CONTRADICTED,
         "sk_buff and data take their own lines either way; what is lost is one line a packet of "
         "one fragment, on top of those.",
         {"lines of shared info before": one, "after": two},
@@ -177,9 +177,9 @@ def weigh_diffstat() -> Weighed:
     changed = figure("insertions") + figure("deletions")
     files, drawn = figure("files"), (1, 18)
     return Weighed(
-        Verdict.ARITHMETIC
+        ClaimVerdict.ARITHMETIC
         if changed == sum(drawn) and files == len(drawn)
-        else Verdict.CONTRADICTED,
+        else ClaimVerdict.CONTRADICTED,
         "The two files' counts add up to them.",
         {"printed": changed, "files": files, "1 | and 18 |": sum(drawn)},
     )
@@ -198,7 +198,7 @@ def weigh_breaks(variant: Variant, numbers: dict[int, str], why: str, **scope: b
         }
         broken = all(found.values())
         return Weighed(
-            Verdict.HOLDS if broken else Verdict.CONTRADICTED,
+            ClaimVerdict.HOLDS if broken else ClaimVerdict.CONTRADICTED,
             why if broken else "The search finds no order that breaks it.",
             found,
         )
@@ -216,9 +216,9 @@ def weigh_keeps(
         broken = {name: steps for name, steps in found.items() if steps}
         if not broken:
             names = {"invariants kept": ", ".join(found)}
-            return Weighed(Verdict.HOLDS, why, names)
+            return Weighed(ClaimVerdict.HOLDS, why, names)
         return Weighed(
-            Verdict.CONTRADICTED, but, {f"steps to break {k}": v for k, v in broken.items()}
+            ClaimVerdict.CONTRADICTED, but, {f"steps to break {k}": v for k, v in broken.items()}
         )
 
     return weigh
@@ -231,7 +231,7 @@ def weigh_pages_only() -> Weighed:
     )
     stale = steps_to_break(Variant.PAGE_REFS, 1)
     return Weighed(
-        Verdict.HOLDS if same and stale else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if same and stale else ClaimVerdict.CONTRADICTED,
         "References keep a page from being freed, not from being written: the sender is told too "
         "early, as before 1fd819ec.",
         {"steps to wrong bytes": stale, "every invariant as before": same},
@@ -242,7 +242,7 @@ def weigh_only_zerocopy_pays() -> Weighed:
     traits = TRAITS[Variant.SHARED_COUNT]
     added = traits.shared_info_bytes + traits.sk_buff_bytes
     return Weighed(
-        Verdict.HOLDS if added == 0 and traits.counts else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if added == 0 and traits.counts else ClaimVerdict.CONTRADICTED,
         "No struct of an ordinary packet grows, and only segments that have a ubuf_info take a "
         "reference of it.",
         {"bytes in every packet": added, "patch as posted": data_align(328) - data_align(320)},
@@ -251,7 +251,7 @@ def weigh_only_zerocopy_pays() -> Weighed:
 
 def weigh_windows() -> Weighed:
     return Weighed(
-        Verdict.NOT_TESTABLE,
+        ClaimVerdict.NOT_TESTABLE,
         "No Windows guest runs here. GRO is Linux's name for merging on receive in software; what "
         "made the host segment was that the guest took no large receive offload.",
         {"guests": int(figure("guests"))},
@@ -264,7 +264,7 @@ def weigh_other_loads() -> Weighed:
     grown = table[table["before"] != table["after"]]
     fewer = 1 - grown["fit_after"] / grown["fit_before"]
     return Weighed(
-        Verdict.NOT_TESTABLE,
+        ClaimVerdict.NOT_TESTABLE,
         "Cache misses and pressure are not seen under emulation; the memory is counted: sizes that "
         "jump a bucket halve what a receive buffer holds, all others stay.",
         {"most packets fewer in a socket's buffer": float(fewer.max())},

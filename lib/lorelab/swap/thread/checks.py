@@ -10,7 +10,7 @@ from functools import cache
 import pandas as pd
 
 from lorelab import threads
-from lorelab.claims import Verdict, Weigh, Weighed
+from lorelab.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.numerics import PAGE, U
 from lorelab.swap.experiments import allocator_test, usemem
 from lorelab.swap.model.state import SWAPFILE_CLUSTER as CLUSTER
@@ -47,7 +47,7 @@ def same_counts(order: int) -> bool:
 def weigh_unit() -> Weighed:
     found = figure("v3-4k-base")
     return Weighed(
-        Verdict.ARITHMETIC if found == 0 else Verdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if found == 0 else ClaimVerdict.CONTRADICTED,
         "The 4K baseline is the unit that the other cells are relative to.",
         {"printed %": found},
     )
@@ -69,13 +69,13 @@ def weigh_cell(id: str, order: int, series: bool) -> Weigh:
         sign = int(fewer) - int(more)
         if sign == 0:
             why = "The time needs the machine, and the counts take no side."
-            return Weighed(Verdict.NOT_TESTABLE, why, evidence)
+            return Weighed(ClaimVerdict.NOT_TESTABLE, why, evidence)
         if sign * found < 0:
             why = "The counts ask for the other sign."
-            return Weighed(Verdict.CONTRADICTED, why, evidence)
+            return Weighed(ClaimVerdict.CONTRADICTED, why, evidence)
         side = "fewer" if sign > 0 else "more"
         why = f"The time needs the machine; its sign is that of the counts: {side} events a page."
-        return Weighed(Verdict.NOT_TESTABLE, why, evidence)
+        return Weighed(ClaimVerdict.NOT_TESTABLE, why, evidence)
 
     return weigh
 
@@ -89,7 +89,7 @@ def weigh_regression_gone() -> Weighed:
     fewer = all(new[n] / new["swapped"] <= old[n] / old["swapped"] for n in names)
     good = fewer and min(printed.values()) > 0
     return Weighed(
-        Verdict.HOLDS if good else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if good else ClaimVerdict.CONTRADICTED,
         "A whole 64 KiB swap-out has at most the events of 4K in every counter; "
         f"four tables print {min(printed.values())} to {max(printed.values())} %.",
         printed | gains | {"fewer events": fewer},
@@ -104,7 +104,7 @@ def weigh_reading() -> Weighed:
     exact = max(worst["throughput"].values()) < 0.1
     refused = max(worst["time"].values()) > spread()
     return Weighed(
-        Verdict.ARITHMETIC if exact and refused else Verdict.NOT_TESTABLE,
+        ClaimVerdict.ARITHMETIC if exact and refused else ClaimVerdict.NOT_TESTABLE,
         "Throughput: six event costs then give back the four kinds of swap-out of each table (its "
         "two 4K cells averaged, and its two 2M cells). As time they miss those of v4 and v5 "
         "by far more than the spread (v3's alone by less)."
@@ -122,7 +122,7 @@ def weigh_tlbi() -> Weighed:
     aged = (split["invalidations"] + split["aged"]) / (whole["invalidations"] + whole["aged"])
     aged /= pages
     return Weighed(
-        Verdict.HOLDS if doubled > 1 else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if doubled > 1 else ClaimVerdict.CONTRADICTED,
         "A split invalidates each entry twice; with the round of aging that arm64 also "
         "invalidates for, it is three times for two.",
         {"unmapping, split over 4K": round(doubled, 3), "with aging": round(aged, 3)},
@@ -137,7 +137,7 @@ def weigh_bottleneck() -> Weighed:
             shares[f"share in {table}, {end}"] = round(float(found[f"{end}_share"]), 2)
     most = {table: 100 * shares[f"share in {table}, highest"] for table in ("v3", "v4")}
     return Weighed(
-        Verdict.ARITHMETIC,
+        ClaimVerdict.ARITHMETIC,
         f"A fit of six weights to four numbers gives invalidations at most {most['v3']:.0f} % of "
         f"the penalty at {cost.TABLES['v3'].cores} cores and {most['v4']:.0f} % at "
         f"{cost.TABLES['v4'].cores}; the rest goes to the split itself. It measures nothing.",
@@ -153,7 +153,7 @@ def weigh_capacity() -> Weighed:
     asked = figure("processes") * figure("memory-each")
     swapped, device = asked - figure("memcg-limit"), figure("swap-device")
     return Weighed(
-        Verdict.ARITHMETIC if 0 < swapped < device else Verdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if 0 < swapped < device else ClaimVerdict.CONTRADICTED,
         "What does not fit in the cgroup fits on the device, written once and hardly ever freed: "
         "the benchmark cannot show fragmentation.",
         {"GiB swapped": swapped, "GiB of swap": device, "share": round(swapped / device, 3)},
@@ -167,7 +167,7 @@ def weigh_tied_up() -> Weighed:
     printed = figure("v2-tied-up")
     close = abs(mib - printed) < 0.05 and both == 2 * slots
     return Weighed(
-        Verdict.HOLDS if close else Verdict.OTHER_NUMBER,
+        ClaimVerdict.HOLDS if close else ClaimVerdict.OTHER_NUMBER,
         "It is the space of one CPU, after one allocation of each order from 2 to 8; the thread's "
         "machine has 70 of them.",
         {"slots, one CPU": slots, "two CPUs": both, "MiB a CPU": mib}
@@ -186,7 +186,7 @@ def weigh_fallback() -> Weighed:
     written = found["resident"] + found["swapped"] == found["faults"] * 16
     good = found["fallbacks"] > 0 and found["splits"] == found["fallbacks"] and written
     return Weighed(
-        Verdict.HOLDS if good else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if good else ClaimVerdict.CONTRADICTED,
         "With the free clusters used up, folios are split and their pages still find slots.",
         {name: found[name] for name in ("fallbacks", "splits", "swapped")},
     )
@@ -214,7 +214,7 @@ def weigh_stealing() -> Weighed:
     left = {f"{v.name.lower()}, free slots left": left_over(v, 2) for v in (Variant.V2, Variant.V3)}
     good = left["v3, free slots left"] == 0 < left["v2, free slots left"]
     return Weighed(
-        Verdict.HOLDS if good else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if good else ClaimVerdict.CONTRADICTED,
         "Two CPUs hold a cluster of each order when order 0 fills the device: v3 takes the last "
         "slot, v2 may not.",
         left,
@@ -245,7 +245,7 @@ def weigh_no_search() -> Weighed:
     _, scanned, _ = fragmented()
     reads = fresh["scanned"] / fresh["swapped"]
     return Weighed(
-        Verdict.HOLDS if reads == 1 and scanned == 0 else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if reads == 1 and scanned == 0 else ClaimVerdict.CONTRADICTED,
         "Above order 0 only the range that is taken is read, and nothing when there is no free "
         "cluster. Order 0 still falls back to the linear scan.",
         {"slots read per slot taken": reads, "read by a failing allocation": scanned},
@@ -263,12 +263,12 @@ def weigh_no_fragmentation() -> Weighed:
     free, _, found = fragmented()
     evidence = {"clusters with gaps": gaps, "free slots": free, "64 KiB found among them": found}
     if gaps:
-        return Weighed(Verdict.CONTRADICTED, "Padding leaves gaps.", evidence)
+        return Weighed(ClaimVerdict.CONTRADICTED, "Padding leaves gaps.", evidence)
     why = (
         "Padding leaves no gap, which is all the sentence says: with every second slot freed, "
         "half the device is free and 64 KiB is refused."
     )
-    return Weighed(Verdict.HOLDS, why, evidence)
+    return Weighed(ClaimVerdict.HOLDS, why, evidence)
 
 
 def weigh_interleaving() -> Weighed:
@@ -278,7 +278,7 @@ def weigh_interleaving() -> Weighed:
     }
     good = merged["v3 bios a request"] > merged["v1 bios a request"]
     return Weighed(
-        Verdict.HOLDS if good else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if good else ClaimVerdict.CONTRADICTED,
         "One cluster a device hands neighbouring ranges to different reclaimers; one a CPU keeps "
         "a reclaim batch together. A ram disk has no request queue and merges nothing.",
         merged,
@@ -290,7 +290,7 @@ def weigh_diffstat() -> Weighed:
     parts = rows.loc[rows["quantity"] == "lines changed", "value"].sum()
     total = figure("insertions") + figure("deletions")
     return Weighed(
-        Verdict.ARITHMETIC if parts == total else Verdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if parts == total else ClaimVerdict.CONTRADICTED,
         "The three files add up to the insertions and deletions.",
         {"lines in files": parts, "lines in total": total},
     )
@@ -301,7 +301,7 @@ def weigh_no_swapin() -> Weighed:
     touched = sorted(rows.loc[rows["quantity"] == "lines changed", "note"])
     good = "mm/memory.c" not in touched and len(touched) == figure("files-changed")
     return Weighed(
-        Verdict.HOLDS if good else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if good else ClaimVerdict.CONTRADICTED,
         "do_swap_page() is in mm/memory.c, which the patch leaves alone.",
         {"files": ", ".join(touched)},
     )
@@ -312,7 +312,7 @@ def weigh_nr_swap_order() -> Weighed:
     largest = {f"1 << ({n} - 1)": 1 << (n - 1) for n in proposed}
     bad = [n for n in proposed if not (1 << (n - 1)) < SWAPFILE_CLUSTER]
     return Weighed(
-        Verdict.CONTRADICTED if bad else Verdict.HOLDS,
+        ClaimVerdict.CONTRADICTED if bad else ClaimVerdict.HOLDS,
         "With 10 the largest range is a whole cluster, so the condition has to be <=, "
         "as PMD order needs."
         if bad
@@ -360,12 +360,12 @@ def weigh_run(prefix: str, variant: Variant, options: str, **switches: bool) -> 
         equal = int((model == printed).all(axis=1).sum())
         totals = int((model.sum(axis=1) == printed.sum(axis=1)).sum())
         if equal == len(printed):
-            verdict, why = Verdict.HOLDS, "The model gives every printed iteration."
+            verdict, why = ClaimVerdict.HOLDS, "The model gives every printed iteration."
         elif totals == len(printed):
-            verdict = Verdict.OTHER_NUMBER
+            verdict = ClaimVerdict.OTHER_NUMBER
             why = "The totals are the tool's; how they divide differs from the model."
         else:
-            verdict = Verdict.CONTRADICTED
+            verdict = ClaimVerdict.CONTRADICTED
             why = "The totals, which the tool alone decides, are those of other options."
         return Weighed(
             verdict,
@@ -386,7 +386,7 @@ def weigh_barry_last() -> Weighed:
     whole, split = printed
     found = model.index[(model["swpout"] == whole) & (model["swpout_fallback"] == split)]
     return Weighed(
-        Verdict.HOLDS if len(found) else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if len(found) else ClaimVerdict.CONTRADICTED,
         "The run reaches it, but goes on falling: it is not where it settles.",
         {"iterations": ", ".join(map(str, found)), "iteration 100": pairs(model.tail(1))},
     )
@@ -398,7 +398,7 @@ def weigh_first_tool() -> Weighed:
     clusters = (64 << 20) // (SWAPFILE_CLUSTER * PAGE) - 1
     room = clusters * SWAPFILE_CLUSTER // 16
     return Weighed(
-        Verdict.ARITHMETIC if total == room and after == 0 else Verdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if total == room and after == 0 else ClaimVerdict.CONTRADICTED,
         "64 KiB swap-outs stop when the free clusters are used up, and no earlier: the header "
         "takes one cluster of 32.",
         {"swap-outs": int(total), "ranges in free clusters": room, "printed": pairs(printed)},
@@ -409,4 +409,4 @@ def weigh_kairui() -> Weighed:
     ratio = figure("kairui-64k") / figure("kairui-4k")
     why = "A throughput of a machine with pmem; a model without time has nothing to say."
     evidence = {"64K over 4K": round(ratio, 3)}
-    return Weighed(Verdict.NOT_TESTABLE, why, evidence, judgement=True)
+    return Weighed(ClaimVerdict.NOT_TESTABLE, why, evidence, judgement=True)

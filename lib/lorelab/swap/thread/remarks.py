@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import t
 
-from lorelab.claims import Verdict, Weigh, Weighed
+from lorelab.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.experiments import experiment
 from lorelab.numerics import U
 from lorelab.swap.model.state import SWAPFILE_CLUSTER as CLUSTER
@@ -47,16 +47,16 @@ def weigh_gain(size: str) -> Weigh:
         if not far:
             events = "no event of the path changes" if same else "events of the path change"
             return Weighed(
-                Verdict.NOT_TESTABLE,
+                ClaimVerdict.NOT_TESTABLE,
                 f"No table shows more than two means of {figure('repeats'):.0f} runs differ by "
                 f"when one run spreads by {spread():.0f} %, and {events}. {where}.",
                 evidence,
             )
         if min(far.values()) < 1:
-            return Weighed(Verdict.CONTRADICTED, f"A table shows a loss: {where}.", evidence)
+            return Weighed(ClaimVerdict.CONTRADICTED, f"A table shows a loss: {where}.", evidence)
         every = len(far) == len(gains)
         why = f"The gain stands out of the spread in {', '.join(far)}: {where}."
-        return Weighed(Verdict.HOLDS if every else Verdict.OTHER_NUMBER, why, evidence)
+        return Weighed(ClaimVerdict.HOLDS if every else ClaimVerdict.OTHER_NUMBER, why, evidence)
 
     return weigh
 
@@ -67,7 +67,7 @@ def weigh_repeats() -> Weighed:
     bounds = [round(margin(runs, deviation), 1) for deviation in deviations]
     more = round(margin(figure("v4-runs"), spread()), 1)
     return Weighed(
-        Verdict.NOT_TESTABLE,
+        ClaimVerdict.NOT_TESTABLE,
         f"The runs are not printed. With the spread that the author gives later, two means of "
         f"{runs:.0f} runs differ by {bounds[0]} to {bounds[1]} % by chance.",
         {"runs": runs, "by chance %, lowest spread": bounds[0], "highest": bounds[1]}
@@ -96,7 +96,9 @@ def weigh_no_disk() -> Weighed:
     evidence = {f"{name}, whole on a disk": number for name, number in disk.items()}
     evidence |= {f"{name}, whole on zram": number for name, number in other.items()}
     return Weighed(
-        Verdict.HOLDS if not any(disk.values()) and all(other.values()) else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS
+        if not any(disk.values()) and all(other.values())
+        else ClaimVerdict.CONTRADICTED,
         "On a rotational device no folio is swapped out whole, in the model nor by 6.12."
         if not any(disk.values())
         else "Folios are swapped out whole to a rotational device, too.",
@@ -107,7 +109,7 @@ def weigh_no_disk() -> Weighed:
 def weigh_config() -> Weighed:
     with_it = {f"{name}, whole with it": number for name, number in whole_on(False).items()}
     return Weighed(
-        Verdict.NOT_TESTABLE,
+        ClaimVerdict.NOT_TESTABLE,
         "On x86-64 CONFIG_THP_SWAP follows from CONFIG_TRANSPARENT_HUGEPAGE and can't be left out "
         "(mm/Kconfig), so no kernel here is without it. In 6.12 folio_alloc_swap() asks for it "
         "before any large folio gets slots.",
@@ -131,7 +133,7 @@ def weigh_any_order() -> Weighed:
     smallest = figure("smallest-range")
     good = after == list(range(PMD_ORDER + 1)) and 1 << after[0] == smallest
     return Weighed(
-        Verdict.HOLDS if good else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if good else ClaimVerdict.CONTRADICTED,
         "v3 gives a range of each order from a fresh device, where 6.6 gives two of them.",
         {"smallest range": smallest, "orders on 6.6": str(before), "orders on v3": str(after)},
     )
@@ -148,7 +150,7 @@ def weigh_in_the_way() -> Weighed:
     again = bool(folio_alloc_swap(si, U(0), U(4)))
     free = SWAPFILE_CLUSTER - int(si.cluster_info["count"][first])
     return Weighed(
-        Verdict.HOLDS if stolen > 0 and not again else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if stolen > 0 and not again else ClaimVerdict.CONTRADICTED,
         f"Once the scanner took {stolen} slot of a current cluster, the order gives the cluster up "
         f"with {free} slots free, and finds no other."
         if not again
@@ -169,7 +171,7 @@ def weigh_align() -> Weighed:
     same = int((down + SWAPFILE_CLUSTER == align(slots + 1, SWAPFILE_CLUSTER)).sum())
     every = same == len(slots)
     return Weighed(
-        Verdict.ARITHMETIC if every else Verdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if every else ClaimVerdict.CONTRADICTED,
         "Both are the end of the slot's cluster, for every slot."
         if every
         else "They differ: a cluster is no power of two.",
@@ -186,7 +188,7 @@ def weigh_gate() -> Weighed:
         found["no cluster_info" if rotational else "cluster_info"] = orders
     good = found == {"cluster_info": [0, 4], "no cluster_info": [0]}
     return Weighed(
-        Verdict.HOLDS if good else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if good else ClaimVerdict.CONTRADICTED,
         "As merged for 6.10, an area without cluster_info gives order 0 and refuses order 4.",
         {f"orders with {name}": str(orders) for name, orders in found.items()},
     )
@@ -204,7 +206,7 @@ def weigh_no_page() -> Weighed:
     read = int(si.scanned.sum()) - before
     small = bool(folio_alloc_swap(si, U(0), U(0)))
     return Weighed(
-        Verdict.HOLDS if small and not large and read == 0 else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if small and not large and read == 0 else ClaimVerdict.CONTRADICTED,
         "As merged for 6.10, order 4 gives up where order 0 goes on to scan.",
         {"slots read for order 4": read, "order 4 found": large, "order 0 found": small},
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from lorelab.agreement import Agreement, Verdict
+from lorelab.agreement import Agreement, AgreementVerdict
 from lorelab.lab.records import Record
 from lorelab.vmalock.agree.follows import ruled, undecided
 from lorelab.vmalock.model.follow import GIVEN, NAMES, OPEN, OTHER, SAME, UNORDERED, follow
@@ -64,11 +64,11 @@ def judge(told: pd.DataFrame, between: int) -> Agreement:
     table["agrees"] = table.pop("other") == 0
     total = counted.sum()
     compared = len(told) - total["given"]
-    verdict = Verdict.PASSED
+    verdict = AgreementVerdict.PASSED
     if total["other"]:
-        verdict = Verdict.FAILED
+        verdict = AgreementVerdict.FAILED
     elif total["open"] + total["unordered"] > SPLIT * compared:
-        verdict = Verdict.UNDECIDED
+        verdict = AgreementVerdict.UNDECIDED
     judged = (
         f"step by step, in the order of the kernel's log: of {len(told)} steps {compared} are "
         f"compared and {total['given']} given; of those compared {total['same']} are the model's, "

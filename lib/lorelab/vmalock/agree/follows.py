@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, Verdict
+from lorelab.agreement import Agreement, AgreementVerdict
 from lorelab.lab.records import Record
 from lorelab.params import label
 from lorelab.vmalock.params import Faulters, Variant, variant_of
@@ -71,7 +71,7 @@ def undecided(record: Record, *variants: Variant) -> Agreement:
     judged = f"nothing is compared: the rules are those of {rules}, and Linux {release} is neither"
     if len(variants) == 1:
         judged = judged.replace("is neither", "is another")
-    return Agreement(Verdict.UNDECIDED, table, judged)
+    return Agreement(AgreementVerdict.UNDECIDED, table, judged)
 
 
 def judge(
@@ -120,7 +120,7 @@ def judge(
     if shown:
         judged += f"; not judged, for the order of events decides: {shown}"
     right = bool(table["agrees"].all())
-    return Agreement(Verdict.PASSED if right else Verdict.FAILED, table, judged)
+    return Agreement(AgreementVerdict.PASSED if right else AgreementVerdict.FAILED, table, judged)
 
 
 def faults(params: Faulters) -> int | None:

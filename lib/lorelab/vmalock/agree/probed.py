@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, Verdict
+from lorelab.agreement import Agreement, AgreementVerdict
 from lorelab.lab.records import Record
 from lorelab.vmalock.params import Probed
 
@@ -48,5 +48,7 @@ def agree(params: Probed, record: Record) -> Agreement:
     judged = f"{same} of {both} counters of the kernel are what the probes count, exactly"
     if both < len(table):
         judged += f"; no probe watched the other {len(table) - both}"
-    verdict = Verdict.PASSED if same == len(table) else Verdict.FAILED
-    return Agreement(Verdict.UNDECIDED if same == both < len(table) else verdict, table, judged)
+    verdict = AgreementVerdict.PASSED if same == len(table) else AgreementVerdict.FAILED
+    return Agreement(
+        AgreementVerdict.UNDECIDED if same == both < len(table) else verdict, table, judged
+    )

@@ -6,7 +6,7 @@ change a figure or the model, and they move.
 
 from functools import cache
 
-from lorelab.claims import Verdict, Weighed
+from lorelab.claims import ClaimVerdict, Weighed
 from lorelab.vmalock.experiments import contention
 from lorelab.vmalock.experiments.outcome import done, totals
 from lorelab.vmalock.model.state import COUNT
@@ -48,7 +48,7 @@ def weigh_diffstat() -> Weighed:
     said = int(figure("insertions") + figure("deletions"))
     good = lines == said and files == figure("files")
     return Weighed(
-        Verdict.ARITHMETIC if good else Verdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if good else ClaimVerdict.CONTRADICTED,
         f"The {files} files of the list have {lines} changed lines; the last line adds up to "
         f"{said} in {figure('files'):g} files.",
         {"lines": lines, "printed": said, "files": files},
@@ -58,7 +58,7 @@ def weigh_diffstat() -> Weighed:
 def weigh_authors() -> Weighed:
     total, said = starting("author-")["value"].sum(), figure("series")
     return Weighed(
-        Verdict.ARITHMETIC if total == said else Verdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if total == said else ClaimVerdict.CONTRADICTED,
         f"The authors of the shortlog have {total:g} patches between them.",
         {"patches": int(total), "printed": int(said)},
     )
@@ -70,9 +70,9 @@ def weigh_parts() -> Weighed:
     twice = sorted({number for number in patches if patches.count(number) > 1})
     whole = set(patches) == set(range(1, int(figure("series")) + 1))
     if whole and not twice:
-        return Weighed(Verdict.HOLDS, "Each patch is in one part.", {"patches": len(patches)})
+        return Weighed(ClaimVerdict.HOLDS, "Each patch is in one part.", {"patches": len(patches)})
     return Weighed(
-        Verdict.OTHER_NUMBER if whole else Verdict.CONTRADICTED,
+        ClaimVerdict.OTHER_NUMBER if whole else ClaimVerdict.CONTRADICTED,
         f"Patch {twice[0]} is in two parts: it frees VMAs without call_rcu in exit_mmap, an "
         f"optimisation, so that the main part ends at {twice[0] - 1}."
         if whole
@@ -85,7 +85,7 @@ def weigh_messages() -> Weighed:
     listed, copies = int(figure("messages")), 3
     of_series = int(figure("series")) + 1
     return Weighed(
-        Verdict.ARITHMETIC if listed % copies == 0 else Verdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if listed % copies == 0 else ClaimVerdict.CONTRADICTED,
         f"Each message is listed once for each of {copies} lists: {listed // copies} messages, of "
         f"which {of_series} are the series and its cover letter.",
         {"messages": listed // copies, "of the series": of_series},
@@ -96,7 +96,7 @@ def weigh_again() -> Weighed:
     pairs = {row: (figure(f"{row}-base"), figure(f"{row}-base-again")) for row in ("find", "mmap")}
     good = all(first == again for first, again in pairs.values())
     return Weighed(
-        Verdict.ARITHMETIC if good else Verdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if good else ClaimVerdict.CONTRADICTED,
         "What the shares are said to come down from is what they are said to be in the base case."
         if good
         else "A share is printed with two values.",
@@ -107,7 +107,7 @@ def weigh_again() -> Weighed:
 def weigh_find() -> Weighed:
     row = shares().loc["find"]
     return Weighed(
-        Verdict.NOT_TESTABLE if row["saved"] > 0 else Verdict.CONTRADICTED,
+        ClaimVerdict.NOT_TESTABLE if row["saved"] > 0 else ClaimVerdict.CONTRADICTED,
         "Shares of cycles need the machine; the TCP patch that the series' figure needs is not in "
         "the series.",
         {"saved, % of all cycles": float(row["saved"]), "of its own, %": float(row["saved_share"])},
@@ -118,7 +118,7 @@ def weigh_mmap() -> Weighed:
     row = shares().loc["mmap"]
     after, before = after_and_before(Zerocopy())
     return Weighed(
-        Verdict.NOT_TESTABLE if after["mmap"] < before["mmap"] else Verdict.CONTRADICTED,
+        ClaimVerdict.NOT_TESTABLE if after["mmap"] < before["mmap"] else ClaimVerdict.CONTRADICTED,
         "Shares of cycles need the machine; in the model, receives under mmap_lock are gone.",
         {
             "saved at least, % of all cycles": float(row["saved"]),
@@ -137,7 +137,7 @@ def weigh_saving() -> Weighed:
     evidence = {name: f"{low} to {high} %" for name, (low, high) in allowed.items()}
     evidence |= {"printed": f"{said} % or more", "sum of the printed differences": f"{least:.1f} %"}
     return Weighed(
-        Verdict.HOLDS if fits else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if fits else ClaimVerdict.CONTRADICTED,
         f"The printed shares allow that much or more where the rows are {' or '.join(fits)}."
         if fits
         else "Neither reading of the rows allows that much.",
@@ -157,7 +157,7 @@ def weigh_write_locked() -> Weighed:
     found = ran(Merge(policy=Variant.V2, merged=True, writer_share=0.2))
     refused = found["abort_early"] + found["abort_late"]
     return Weighed(
-        Verdict.HOLDS if refused else Verdict.NOT_TESTABLE,
+        ClaimVerdict.HOLDS if refused else ClaimVerdict.NOT_TESTABLE,
         'It holds with "write-locked" for "read-locked", a slip of the pen in all four sentences: '
         "the patches, and the model after them, turn a fault away at equal numbers.",
         {"faults that found equal numbers": refused, "and went to mmap_lock": found["mmap"]},
@@ -171,7 +171,7 @@ def weigh_bulk() -> Weighed:
     counted_up = int(machine.one["mm_seq"][0])
     left = int((machine.vma["vm_lock_seq"] == machine.one["mm_seq"][0]).sum())
     return Weighed(
-        Verdict.HOLDS if marked > counted_up == 1 and left == 0 else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if marked > counted_up == 1 and left == 0 else ClaimVerdict.CONTRADICTED,
         "A fork write-locks every VMA, and counting the mm's number up once unlocks them all. The "
         "model is built so, after the patches; this shows that it does what they say.",
         {"marked": marked, "increments": counted_up, "marked afterwards": left},
@@ -182,7 +182,7 @@ def weigh_fallback() -> Weighed:
     found = ran(Merge(policy=Variant.V2, merged=True, writer_share=0.2))
     refused = sum(found[name] for name in ("abort_early", "abort_trylock", "abort_late", "retry"))
     return Weighed(
-        Verdict.HOLDS if refused == found["mmap"] > 0 else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if refused == found["mmap"] > 0 else ClaimVerdict.CONTRADICTED,
         "Every fault that is refused its VMA's lock is handled under mmap_lock, and no other.",
         {"refused": refused, "under mmap_lock": found["mmap"], "under the VMA's": found["vma"]},
     )
@@ -193,7 +193,7 @@ def weigh_still_contended() -> Weighed:
     apart, _ = after_and_before(Merge(merged=False))
     gain = {name: rate(found) / rate(before) for name, found in (("one", after), ("own", apart))}
     return Weighed(
-        Verdict.HOLDS if 1 < gain["one"] < gain["own"] else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if 1 < gain["one"] < gain["own"] else ClaimVerdict.CONTRADICTED,
         "With a VMA for all threads some of the gain is left, with a VMA each far more.",
         {f"faults against mmap_lock, {name} VMA": round(g, 2) for name, g in gain.items()},
     )
@@ -213,7 +213,7 @@ def weigh_launch() -> Weighed:
     low, high = min(gains.values()), max(gains.values())
     inside = low <= said <= high
     return Weighed(
-        Verdict.NOT_TESTABLE if inside else Verdict.CONTRADICTED,
+        ClaimVerdict.NOT_TESTABLE if inside else ClaimVerdict.CONTRADICTED,
         f"No device, app or baseline is named. In the model {threads} threads start {abs(low):.0f} "
         f"to {high:.0f} % faster, by CPUs and above all by the work between two faults: {said:g} % "
         "is one of many gains that it allows.",
@@ -228,7 +228,11 @@ def weigh_launch_contention() -> Weighed:
     gone = readers["a"] == 0
     less = readers["a"] < readers["b"]
     return Weighed(
-        Verdict.HOLDS if gone else Verdict.OTHER_NUMBER if less else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS
+        if gone
+        else ClaimVerdict.OTHER_NUMBER
+        if less
+        else ClaimVerdict.CONTRADICTED,
         "Faults wait for mmap_lock less, and not never: the first fault of each new area still "
         "goes there, for its anon_vma. Writers still wait for each other, in this run longer than "
         "before; why was not looked into.",
@@ -249,7 +253,7 @@ def weigh_spf() -> Weighed:
     near = quiet[(quiet["benefit"] - said).abs() <= 10]
     written = gains[gains["writer_share"] > 0]
     return Weighed(
-        Verdict.NOT_TESTABLE if low <= said <= high else Verdict.CONTRADICTED,
+        ClaimVerdict.NOT_TESTABLE if low <= said <= high else ClaimVerdict.CONTRADICTED,
         f"Workload, threads and machine are not given. Where nobody writes, the model has "
         f"{said:g} % within 10 points at {len(near)} of {len(quiet)} settings, which explains "
         "nothing. Where anyone writes, as in a launch, it has all of the benefit and disagrees. "
@@ -271,7 +275,7 @@ def weigh_all_block() -> Weighed:
     blocked = found["sleep_reader"] / found["writes"]
     receivers = params.threads - 1
     return Weighed(
-        Verdict.HOLDS if blocked >= receivers else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if blocked >= receivers else ClaimVerdict.CONTRADICTED,
         "Under mmap_lock all receivers sleep until a long call is done; a writer's lock that "
         "excludes readers, as the model's is, can do nothing else.",
         {"receivers": receivers, "asleep a call": round(blocked, 2)},
@@ -285,7 +289,9 @@ def weigh_madvise_waits() -> Weighed:
         for name, found in (("before", before), ("series", after))
     }
     return Weighed(
-        Verdict.HOLDS if waits["before"] > 0 and waits["series"] == 0 else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS
+        if waits["before"] > 0 and waits["series"] == 0
+        else ClaimVerdict.CONTRADICTED,
         "Under mmap_lock madvise() waits for receives; with the series, and another VMA, it does "
         "not.",
         {f"wait of a call, {name}": f"{wait:.0f} ns" for name, wait in waits.items()},
@@ -297,7 +303,7 @@ def weigh_entirely() -> Weighed:
     same, before = after_and_before(Zerocopy(same=True))
     left = same["sleep_reader"] / max(before["sleep_reader"], 1)
     return Weighed(
-        Verdict.HOLDS if other["sleep_reader"] == 0 else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if other["sleep_reader"] == 0 else ClaimVerdict.CONTRADICTED,
         "It holds where madvise() changes another VMA. Where it changes the one that they receive "
         "in, receivers fail to lock it and sleep on mmap_lock as before. The letter does not say "
         "which it means, and the TCP patch that it means is not in the series.",
@@ -318,7 +324,7 @@ def weigh_bouncing() -> Weighed:
     }
     fewer = lines["own VMA"] < lines["mmap_lock"]
     return Weighed(
-        Verdict.HOLDS if fewer else Verdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if fewer else ClaimVerdict.CONTRADICTED,
         "Receivers with a VMA each fetch fewer cache lines; receivers of one VMA fetch its lock "
         "instead of mmap_lock.",
         {f"lines a receive, {name}": round(number, 2) for name, number in lines.items()},
@@ -331,7 +337,7 @@ def weigh_fibers() -> Weighed:
         after, before = after_and_before(Launch(threads=200, pages=pages))
         ratios[pages] = 100 * after["last"] / before["last"]
     return Weighed(
-        Verdict.NOT_TESTABLE if min(ratios.values()) < 100 else Verdict.CONTRADICTED,
+        ClaimVerdict.NOT_TESTABLE if min(ratios.values()) < 100 else ClaimVerdict.CONTRADICTED,
         "What else limits the creation of threads there is not said. In the model threads of few "
         "pages start later than before, for the first fault of each area goes to mmap_lock after "
         "its VMA's lock; threads of many pages start sooner.",
