@@ -72,10 +72,12 @@ def test_every_judge_of_its_own_is_tried():
 @pytest.mark.parametrize("name", MOVED)
 def test_a_record_is_as_it_was_and_a_counter_off_is_noticed(name):
     found, given, record = recorded(name)
-    assert found.again(given, record, record).verdict != AgreementVerdict.FAILED
+    assert found.agree_with_record(given, record, record).verdict != AgreementVerdict.FAILED
     counters = record.counters
     off = counters["value"] * (1 + 0.3 * (counters["counter"] == MOVED[name]))
-    held = found.again(given, record, record._replace(counters=counters.assign(value=off)))
+    held = found.agree_with_record(
+        given, record, record._replace(counters=counters.assign(value=off))
+    )
     assert held.verdict == AgreementVerdict.FAILED
 
 

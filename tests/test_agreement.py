@@ -11,16 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorelab.agreement import (
+    Agreement,
     AgreementVerdict,
     by_interval,
     by_means,
     equal,
-    intervals,
-    without,
+    verdicts,
 )
 from lorelab.counters import table
-from lorelab.equivalence import _ways, distance, quotient, ratio_interval
+from lorelab.equivalence import (
+    hodges_lehmann_ratio,
+    ks_statistic,
+    mann_whitney_counts,
+    ratio_interval,
+)
 from lorelab.errors import NoModel
+from lorelab.rows import intervals, without
 
 
 def test_ways_are_those_of_all_orders():
@@ -29,16 +35,16 @@ def test_ways_are_those_of_all_orders():
         for order in set(permutations("a" * n + "b" * m)):
             pairs = [(x, y) for i, x in enumerate(order) for y in order[i:]]
             counted[pairs.count(("b", "a"))] += 1
-        assert _ways(n, m) == counted
+        assert mann_whitney_counts(n, m) == counted
 
 
 def test_six_against_six():
     """Mann and Whitney's table has 5 for 6 against 6 at 5 %: the 6th quotient from either end."""
     before, after = [1.0] * 6, [float(n) for n in range(1, 7)]
-    assert quotient(before, after) == (1.0, 3.5, 6.0)
+    assert hodges_lehmann_ratio(before, after) == (1.0, 3.5, 6.0)
     before = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5]
     every = sorted(b / a for a in before for b in after)
-    low, estimate, high = quotient(before, after)
+    low, estimate, high = hodges_lehmann_ratio(before, after)
     assert (low, high) == (every[5], every[30])
     assert estimate == pytest.approx((every[17] + every[18]) / 2)
 
@@ -49,14 +55,14 @@ def test_the_interval_has_what_is_true_as_often_as_it_says():
     def repeats(factor):
         return [factor * (100 + chance.expovariate(1)) for _ in range(6)]
 
-    found = [quotient(repeats(1), repeats(1.01)) for _ in range(2000)]
+    found = [hodges_lehmann_ratio(repeats(1), repeats(1.01)) for _ in range(2000)]
     assert 0.94 < sum(low <= 1.01 <= high for low, _, high in found) / len(found) < 0.98
 
 
 def test_three_repeats_are_too_few():
     with pytest.raises(ValueError, match="take 4 on either side"):
-        quotient([1, 2, 3], [1, 2, 3])
-    assert quotient([1, 2, 4, 8], [1, 2, 4, 8]) == (1 / 8, 1, 8)
+        hodges_lehmann_ratio([1, 2, 3], [1, 2, 3])
+    assert hodges_lehmann_ratio([1, 2, 4, 8], [1, 2, 4, 8]) == (1 / 8, 1, 8)
 
 
 def test_the_ratio_of_means_is_between_its_bounds_as_often_as_it_says():
@@ -96,12 +102,44 @@ def test_a_distance_is_that_of_the_shares_up_to_any_value(a, b):
         sum(x <= value for x in a) / len(a) - sum(x <= value for x in b) / len(b)
         for value in range(7)
     ]
-    assert distance(*counted) == pytest.approx(max(map(abs, shares)))
+    assert ks_statistic(*counted) == pytest.approx(max(map(abs, shares)))
 
 
 def test_a_distribution_of_nothing_is_apart_from_all_others():
     none, some = np.zeros(3), np.array([0, 2, 1])
-    assert (distance(none, none), distance(none, some), distance(some, none)) == (0, 1, 1)
+    assert (ks_statistic(none, none), ks_statistic(none, some), ks_statistic(some, none)) == (
+        0,
+        1,
+        1,
+    )
+
+
+def test_rows_are_judged_alike_however_they_were_made():
+    """By hand: the worst of those that are judged, and none at all decides nothing."""
+    rows = pd.DataFrame(
+        {
+            "counter": ["exact", "near", "far", "lacking", "wide"],
+            "agrees": [True, True, False, False, True],
+            "detectable": [0, 0.1, 0.05, math.nan, math.inf],
+        }
+    )
+    found = ["passed", "passed", "failed", "undecided", "undecided"]
+    assert verdicts(rows) == found
+    assert verdicts(rows.drop(columns="detectable")) == [
+        "passed" if agrees else "failed" for agrees in rows["agrees"]
+    ]
+    assert verdicts(rows, 0.04)[1] == "undecided"
+    held = Agreement.of(rows, "so")
+    assert (held.verdict, held.method, held.table is rows) == ("failed", "so", True)
+    assert Agreement.of(rows, "so", ["far"]).verdict == "undecided"
+    assert Agreement.of(rows, "so", ["far", "lacking", "wide"]).verdict == "passed"
+    assert Agreement.of(rows, "so", rows["counter"]).verdict == "undecided"
+
+
+def test_ranges_that_meet_at_zero_are_undecided_and_such_that_do_not_fail():
+    none = repeated(a=[0, 0, 0])
+    assert by_means(none, repeated(a=[0, 0, 1])).verdict == AgreementVerdict.UNDECIDED
+    assert by_means(none, repeated(a=[1, 2, 1])).verdict == AgreementVerdict.FAILED
 
 
 def runs(means, number=24, spread=0.02, seed=1):
@@ -117,7 +155,7 @@ def runs(means, number=24, spread=0.02, seed=1):
 def test_means_that_are_shown_to_be_near_pass():
     found = by_means(runs({"a": 100, "b": 5}), runs({"a": 101, "b": 5}, seed=2))
     assert found.verdict == AgreementVerdict.PASSED
-    assert (found.table["refuses"] < 0.04).all()
+    assert (found.table["detectable"] < 0.04).all()
 
 
 @pytest.mark.parametrize("off", [0.8, 0.88, 1.12, 1.3, 3])
@@ -130,15 +168,15 @@ def test_one_counter_that_is_off_fails_all(off):
 def test_what_could_not_have_been_refused_is_undecided():
     found = by_means(runs({"a": 100}, 3, 0.3), runs({"a": 100}, 3, 0.3, seed=2))
     assert found.verdict == AgreementVerdict.UNDECIDED
-    assert found.table["refuses"].iloc[0] > 0.10
+    assert found.table["detectable"].iloc[0] > 0.10
 
 
 def test_what_the_model_was_told_is_no_agreement():
     model, kernel = runs({"a": 100, "b": 5}), runs({"a": 200, "b": 5}, seed=2)
-    found = by_means(model, kernel, told=("a",))
+    found = by_means(model, kernel, inputs=("a",))
     assert found.verdict == AgreementVerdict.PASSED
     assert list(found.table["verdict"]) == ["told", "passed"]
-    assert by_means(model, kernel, told=("a", "b")).verdict == AgreementVerdict.UNDECIDED
+    assert by_means(model, kernel, inputs=("a", "b")).verdict == AgreementVerdict.UNDECIDED
 
 
 def test_zero_on_one_side_fails_and_on_both_passes():
@@ -185,7 +223,7 @@ def test_what_timing_alone_decides_is_judged_nowhere():
 
 
 @pytest.mark.parametrize(
-    ("model", "kernel", "refuses", "verdict"),
+    ("model", "kernel", "detectable", "verdict"),
     [
         ([3] * 6, [3] * 6, 0, AgreementVerdict.PASSED),
         ([102], [100, 101, 102, 103, 104, 105], 0.0571, AgreementVerdict.PASSED),
@@ -199,12 +237,12 @@ def test_what_timing_alone_decides_is_judged_nowhere():
         ([100] * 6, [100, 100, 100, 100, 100, 150], 0.3202, AgreementVerdict.UNDECIDED),
     ],
 )
-def test_a_counter_says_which_deviation_it_would_have_refused(model, kernel, refuses, verdict):
+def test_a_counter_says_which_deviation_it_would_have_refused(model, kernel, detectable, verdict):
     n = len(kernel)
     compared = intervals(
         repeated(per=[1] * len(model), it=model), repeated(per=[1] * n, it=kernel), "per"
     )
-    assert compared["refuses"].tolist() == pytest.approx([refuses], abs=1e-4)
+    assert compared["detectable"].tolist() == pytest.approx([detectable], abs=1e-4)
     held = by_interval(compared)
     assert held.verdict == verdict
     assert held.table["agrees"].all() == (verdict != AgreementVerdict.FAILED)
@@ -214,7 +252,7 @@ def test_equal_is_every_step_on_both_sides():
     both = repeated(a=[1, 2], b=[3, 3])
     held = equal(both, both)
     assert (held.verdict, held.table["agrees"].tolist()) == (AgreementVerdict.PASSED, [True, True])
-    assert held.judged == "step by step, of 2 counters: 4 of 4 values are equal"
+    assert held.method == "step by step, of 2 counters: 4 of 4 values are equal"
     off = equal(both, both.assign(value=[1, 2, 3, 4]))
     assert (off.verdict, off.table["agrees"].tolist()) == (AgreementVerdict.FAILED, [True, False])
     missing = equal(both, repeated(a=[1, 2], b=[3]))
@@ -240,8 +278,8 @@ def test_a_counter_of_one_side_is_shown_and_nothing_passes(judge, model, kernel,
     assert held.verdict == AgreementVerdict.UNDECIDED
     table = held.table.set_index("counter")
     assert [table.loc[name, "agrees"] for name in "ab"] == [True, False]
-    assert math.isnan(table.loc["b", "refuses"]) and table.loc["a", "refuses"] == 0
-    assert f"not compared, for only the {only} has it: b" in held.judged
+    assert math.isnan(table.loc["b", "detectable"]) and table.loc["a", "detectable"] == 0
+    assert f"not compared, for only the {only} has it: b" in held.method
 
 
 def test_a_counter_of_one_side_hides_none_that_fails():
@@ -253,10 +291,10 @@ def test_a_counter_of_one_side_hides_none_that_fails():
 
 def test_what_is_set_aside_may_be_on_one_side():
     model, kernel = repeated(a=[1] * 6), repeated(a=[1] * 6, b=[1] * 6)
-    assert by_means(model, kernel, told=("b",)).verdict == AgreementVerdict.PASSED
+    assert by_means(model, kernel, inputs=("b",)).verdict == AgreementVerdict.PASSED
 
 
-@pytest.mark.parametrize("aside", [{"told": ("aa",)}, {"timing": ("aa",)}, {"per": "aa"}])
+@pytest.mark.parametrize("aside", [{"inputs": ("aa",)}, {"timing": ("aa",)}, {"per": "aa"}])
 def test_a_name_that_no_counter_has_is_refused(aside):
     both = repeated(a=[1, 2], b=[3, 3])
     with pytest.raises(ValueError, match="no counter is called aa"):

@@ -49,9 +49,9 @@ def test_a_deviation_of_ten_per_cent_is_refused_as_often_as_it_says():
 def test_more_repeats_like_those_there_never_make_it_laxer(before, after, spread):
     said = [1 - spread, 1 + spread] * before
     measured = [1 - spread, 1 + spread] * after
-    now = ratio(said, measured).refuses
-    assert ratio(said * 2, measured).refuses <= now + 1e-12
-    assert ratio(said, measured * 2).refuses <= now + 1e-12
+    now = ratio(said, measured).detectable
+    assert ratio(said * 2, measured).detectable <= now + 1e-12
+    assert ratio(said, measured * 2).detectable <= now + 1e-12
 
 
 def test_repeats_that_are_all_the_same():
@@ -59,24 +59,24 @@ def test_repeats_that_are_all_the_same():
     assert ratio([0.0], [0.0, 0.0]) == EQUAL
     found = ratio([2.0, 2.0], [3.0, 3.0])
     assert found == (1.5, 1.5, 1.5)
-    assert found.refuses == 0.5
+    assert found.detectable == 0.5
 
 
 def test_nothing_follows_from_a_mean_of_zero():
     for before, after in (([0.0, 0.0], [1.0, 2.0]), ([1.0, 2.0], [0.0, 0.0]), ([0.0], [1.0])):
         found = ratio(before, after)
         assert math.isnan(found.estimate)
-        assert found.refuses == math.inf
+        assert found.detectable == math.inf
 
 
 def test_of_one_repeat_each_only_the_estimate_is_known():
     found = ratio([2.0], [3.0])
     assert found == (1.5, 0.0, math.inf)
-    assert found.refuses == math.inf
+    assert found.detectable == math.inf
 
 
 @pytest.mark.parametrize(("before", "after"), [([2.0] * 3, [3.0]), ([2.0], [3.0] * 3)])
 def test_one_repeat_against_some_that_do_not_scatter(before, after):
     """How much it would scatter nobody knows: no interval, least of all one without width."""
     found = ratio(before, after)
-    assert found == (1.5, 0.0, math.inf) and found.refuses == math.inf
+    assert found == (1.5, 0.0, math.inf) and found.detectable == math.inf

@@ -87,8 +87,8 @@ def test_without_a_word_of_its_own_every_step_has_to_be_equal(rooms):
     same, other = (SimpleNamespace(counters=counted(*values)) for values in ((1, 2), (1, 3)))
     assert ASKED.agree(Params(), same).verdict == AgreementVerdict.PASSED
     assert ASKED.agree(Params(), other).verdict == AgreementVerdict.FAILED
-    assert ASKED.again(Params(), same, same).verdict == AgreementVerdict.PASSED
-    assert ASKED.again(Params(), same, other).verdict == AgreementVerdict.FAILED
+    assert ASKED.agree_with_record(Params(), same, same).verdict == AgreementVerdict.PASSED
+    assert ASKED.agree_with_record(Params(), same, other).verdict == AgreementVerdict.FAILED
 
 
 def test_an_experiment_may_judge_by_itself(rooms):
@@ -102,9 +102,9 @@ def test_a_run_measured_anew_is_held_against_the_model_or_as_the_experiment_says
     held = Agreement(AgreementVerdict.UNDECIDED, counted(1), "by chance")
     asked = []
     rooms("agree", agree=lambda *of: asked.append(of) or held)
-    assert ASKED.again("params", "recorded", "measured") is held
+    assert ASKED.agree_with_record("params", "recorded", "measured") is held
     rooms("agree", again=lambda *of: asked.append(of) or held)
-    assert ASKED.again("params", "recorded", "measured") is held
+    assert ASKED.agree_with_record("params", "recorded", "measured") is held
     assert asked == [("params", "measured"), ("params", "recorded", "measured")]
 
 
@@ -140,7 +140,7 @@ def test_what_has_no_model_has_neither_passed_nor_failed(rooms):
     assert halves.agree(Halves(), same).verdict == AgreementVerdict.PASSED
     held = halves.agree(Halves(cgroups=True), same)
     assert held.verdict == AgreementVerdict.NO_MODEL and not len(held.table)
-    assert "cgroups=true" in held.judged
+    assert "cgroups=true" in held.method
     assert list(held.table.columns) == ["counter", "unit", "agrees"]
 
 
@@ -149,5 +149,5 @@ def test_an_experiment_may_say_that_it_has_no_model_for_a_value(rooms):
         raise NoModel("mode=odd: has no model")
 
     rooms("agree", agree=refuse)
-    for held in (ASKED.agree(Params(), None), ASKED.again(Params(), None, None)):
-        assert (held.verdict, held.judged) == (AgreementVerdict.NO_MODEL, "mode=odd: has no model")
+    for held in (ASKED.agree(Params(), None), ASKED.agree_with_record(Params(), None, None)):
+        assert (held.verdict, held.method) == (AgreementVerdict.NO_MODEL, "mode=odd: has no model")

@@ -165,7 +165,7 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
     _say_which(record)
     held = found.agree(given, record)
     held.table.to_csv(sys.stdout, index=False)
-    print(f"{name}: {held.verdict}: {held.judged}", file=sys.stderr)
+    print(f"{name}: {held.verdict}: {held.method}", file=sys.stderr)
     if held.verdict == AgreementVerdict.FAILED:
         raise RunFailed(f"{name}: model and kernel differ")
 
@@ -288,8 +288,8 @@ def verify(design: str | None, seed: int) -> None:
         raise RunFailed("nothing was measured again: no recorded run can be")
     for found, given, measured in pool.measured(wanted):
         said = f"{found.name} {params.words(given)}"
-        held = found.again(given, found.recorded(given), measured)
-        print(f"{said}: {held.verdict}: {held.judged}", file=sys.stderr)
+        held = found.agree_with_record(given, found.recorded(given), measured)
+        print(f"{said}: {held.verdict}: {held.method}", file=sys.stderr)
         held.table.assign(run=said).to_csv(sys.stdout, index=False)
         verdicts[said] = held.verdict
     counted = Counter(verdicts.values())

@@ -24,13 +24,13 @@ class Ratio(NamedTuple):
     high: float
 
     @property
-    def refuses(self) -> float:
+    def detectable(self) -> float:
         """Smallest deviation of the ratio from 1, up or down, that these repeats would refuse."""
         return max(self.high - 1, 1 - self.low)
 
     def within(self, share: float) -> bool:
         """Whether a deviation of `share` is refused on either side."""
-        return self.refuses <= share
+        return self.detectable <= share
 
 
 EQUAL = Ratio(1.0, 1.0, 1.0)
@@ -86,7 +86,7 @@ def ratio(before: Sequence[float], after: Sequence[float], confidence: float = 0
     return Ratio(estimate, float(estimate * np.exp(-reach)), float(estimate * np.exp(reach)))
 
 
-def quotient(before: list[float], after: list[float]) -> tuple[float, float, float]:
+def hodges_lehmann_ratio(before: list[float], after: list[float]) -> tuple[float, float, float]:
     """How many times the repeats of one side the other's are, and the range that may be.
 
     Of all quotients of a repeat and one of the other side, the estimate is the median (Hodges and
@@ -104,7 +104,7 @@ def quotient(before: list[float], after: list[float]) -> tuple[float, float, flo
     low, estimate, high : float
     """
     quotients = sorted(b / a for a in before for b in after)
-    ways = _ways(len(before), len(after))
+    ways = mann_whitney_counts(len(before), len(after))
     below = np.array(list(accumulate(ways)), float) / sum(ways)
     place = int(np.searchsorted(below, 0.025, side="right"))
     if place == 0:
@@ -136,7 +136,7 @@ def ratio_interval(before: Sequence[float], after: Sequence[float]) -> tuple[flo
     return float(low), float(high)
 
 
-def distance(a: np.ndarray, b: np.ndarray) -> float:
+def ks_statistic(a: np.ndarray, b: np.ndarray) -> float:
     """Largest distance of two cumulative distributions (Kolmogorov and Smirnov's statistic).
 
     Parameters
@@ -154,7 +154,7 @@ def distance(a: np.ndarray, b: np.ndarray) -> float:
 
 
 @cache
-def _ways(n: int, m: int) -> list[int]:
+def mann_whitney_counts(n: int, m: int) -> list[int]:
     """By u, orders of n and m values in which u pairs have the one of the n after that of the m.
 
     The coefficients of Gauss' binomial, the product of (1 - q**(m + i)) / (1 - q**i) for i to n.

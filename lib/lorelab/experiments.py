@@ -116,14 +116,16 @@ class Experiment:
                 f"{self.name} has no model half to agree with; use `lorelab kernel {self.name}`"
             )
 
-    def again(self, params: Params, recorded: "Record", measured: "Record") -> "Agreement":
+    def agree_with_record(
+        self, params: Params, recorded: "Record", measured: "Record"
+    ) -> "Agreement":
         """Hold a run measured anew against the recorded one.
 
         As the experiment says, or step by step. Where it only says how a run is held against the
         model or its program, the new run is, as the recorded one was: what the kernel draws or who
         comes first makes two runs different, and all that follows from it is in the model.
         """
-        if judge := self._judge("again"):
+        if judge := self._judge("agree_with_record"):
             return judge(params, recorded, measured)
         if self._judge("agree"):
             return self.agree(params, measured)

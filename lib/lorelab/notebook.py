@@ -234,7 +234,7 @@ def against_model(name: str) -> "pd.DataFrame":
                 "counters": len(found.table),
                 "agree": int(found.table["agrees"].sum()),
                 "verdict": str(found.verdict),
-                "judged": found.judged,
+                "judged": found.method,
             }
         )
     return pd.DataFrame(rows)

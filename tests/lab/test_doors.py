@@ -57,7 +57,7 @@ class Fake:
         model = table(NAME, "v", "model", {"swpout": ("folios", [params.seed, params.seed])})
         return self.judged(equal(model, measured.counters))
 
-    def again(self, params, before, measured):
+    def agree_with_record(self, params, before, measured):
         return self.judged(equal(before.counters, measured.counters))
 
     def judged(self, found):

@@ -44,7 +44,7 @@ def test_a_sample_costs_as_many_checks_beside_its_own_as_was_measured():
     ],
 )
 def test_a_verdict_passes_what_would_have_refused_a_tenth(rows, told, verdict):
-    given = pd.DataFrame(rows, columns=["counter", "agrees", "refuses"])
+    given = pd.DataFrame(rows, columns=["counter", "agrees", "detectable"])
     found = judged(given, "how", told)
     assert found.verdict == verdict
     assert (found.table["verdict"] == "told").tolist() == [name in told for name, *_ in rows]
@@ -59,7 +59,7 @@ def test_more_runs_of_either_side_refuse_smaller_deviations():
         return table("damon/accuracy", "damon", "model", found)
 
     few, many = (intervals(side(number, 30), side(number + 1, 31), "runs") for number in (6, 400))
-    assert few["refuses"].iloc[0] > 0.05 > many["refuses"].iloc[0] > 1 / 30 / 2
+    assert few["detectable"].iloc[0] > 0.05 > many["detectable"].iloc[0] > 1 / 30 / 2
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ MODES = ["off", "baseline", "v1", "v1-local", "v1-reachable", "fixed"]
 @settings(max_examples=15)
 def test_the_model_follows_the_oracle(mode: str, seed: int) -> None:
     found = agree(Followed(mode=mode), Logged(table(log(mode, seed))))
-    assert found.verdict == "passed", found.judged
+    assert found.verdict == "passed", found.method
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -155,7 +155,7 @@ def test_two_classes_share_the_batches(mode: str, seed: int) -> None:
     assert not (events["zone"][events["klass"] == NORMAL] == MOVES).any()
     asked = Followed(mode=mode, layout="movable")
     found = agree(asked, Logged(table(events, MOVABLE)))
-    assert found.verdict == "passed", found.judged
+    assert found.verdict == "passed", found.method
     wrong = events.copy()
     wrong["klass"] = MOVES
     assert agree(asked, Logged(table(wrong, MOVABLE))).verdict == "failed"
@@ -194,7 +194,7 @@ def test_what_was_not_compared_is_not_counted() -> None:
     assert (counts.loc[["batch", "diff"], ["compared", "same"]] == last).all(axis=None)
     rest = counts.drop(index=["batch", "diff"])
     assert (rest[["walks", "compared", "same"]] == rows["count"].sum()).all(axis=None)
-    assert f"batch, diff of {last} of {last} compared" in found.judged
+    assert f"batch, diff of {last} of {last} compared" in found.method
     assert not counts["given"].any()
 
 

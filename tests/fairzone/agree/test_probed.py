@@ -19,7 +19,7 @@ def record(wrong: str | None = None, by: int = 0) -> Record:
 def test_equal_counters_pass():
     found = agree(Probed(), record())
     assert found.verdict == "passed"
-    assert found.judged.startswith("4 of 4 counters of the probe")
+    assert found.method.startswith("4 of 4 counters of the probe")
     assert found.table.loc[found.table["told"], "counter"].tolist() == list(TOLD)
 
 

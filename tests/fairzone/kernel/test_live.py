@@ -24,7 +24,7 @@ def live(patched):
 @pytest.mark.parametrize("run", range(len(RUNS)), ids=[f"{p.layout}-{p.mode}" for p in RUNS])
 def test_a_live_kernel_is_followed_walk_for_walk(live, run):
     found = agree(RUNS[run], live[run])
-    assert found.verdict == "passed", found.judged
+    assert found.verdict == "passed", found.method
     assert live[run].counters["count"].sum() > 2 * 256
 
 

@@ -13,7 +13,7 @@ IDS = [f"{params.layout}-{params.mib}-{params.mode}" for params, _ in RUNS]
 @pytest.mark.parametrize(("params", "record"), RUNS, ids=IDS)
 def test_each_recorded_walk_is_the_models(params, record):
     found = agree(params, record)
-    assert found.verdict == "passed", found.judged
+    assert found.verdict == "passed", found.method
     assert (found.table["walks"] > 10_000).all()
 
 

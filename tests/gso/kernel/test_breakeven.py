@@ -5,7 +5,7 @@ import pytest
 from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from lorelab.gso.agree.breakeven import again
+from lorelab.gso.agree.breakeven import agree_with_record
 from lorelab.gso.experiments import views
 from lorelab.gso.kernel import breakeven
 from lorelab.gso.params import Breakeven
@@ -19,10 +19,13 @@ def test_a_variant_that_no_kernel_has():
 def test_a_record_agrees_with_itself_and_not_with_a_tenth_more():
     params = Breakeven(length=64_400)
     record = experiment("gso/breakeven").recorded(params)
-    assert again(params, record, record).verdict == AgreementVerdict.PASSED
+    assert agree_with_record(params, record, record).verdict == AgreementVerdict.PASSED
     more = record.counters.astype({"value": float})
     more.loc[more["counter"] == "instructions", "value"] *= 1.1
-    assert again(params, record, record._replace(counters=more)).verdict == AgreementVerdict.FAILED
+    assert (
+        agree_with_record(params, record, record._replace(counters=more)).verdict
+        == AgreementVerdict.FAILED
+    )
 
 
 @pytest.mark.parametrize(("length", "copied"), [(64, 0), (256, 192), (1024, 960)])

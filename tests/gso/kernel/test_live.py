@@ -26,7 +26,7 @@ def measured(name, *wanted):
     found = asked.measure(list(wanted))
     for params, record in zip(wanted, found, strict=True):
         held = asked.agree(params, record)
-        assert held.verdict == AgreementVerdict.PASSED, (params, held.judged, held.table)
+        assert held.verdict == AgreementVerdict.PASSED, (params, held.method, held.table)
     return [set(record.counters["counter"]) for record in found]
 
 

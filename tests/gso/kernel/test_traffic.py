@@ -86,7 +86,7 @@ def test_what_was_not_measured_is_named_and_not_compared():
     held = agree(params, record._replace(counters=short))
     assert held.verdict == AgreementVerdict.PASSED
     assert set(held.table["counter"]) == set(PROBED) - {"wrong", "holds"}
-    assert held.judged == (
+    assert held.method == (
         "step by step, of 9 counters: 9 of 9 values are equal; not measured: wrong, holds"
     )
     other = short.assign(value=short["value"] + (short["counter"] == "clones"))
@@ -157,4 +157,4 @@ def test_a_stream_whose_copies_cannot_be_counted(monkeypatch, inlined):
     assert ("copies" in set(record.counters["counter"])) == (not inlined)
     held = agree_tcp.agree(params, record)
     assert held.verdict == AgreementVerdict.PASSED
-    assert held.judged.endswith("; not measured: copies") == inlined
+    assert held.method.endswith("; not measured: copies") == inlined

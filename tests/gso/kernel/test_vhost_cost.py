@@ -2,7 +2,7 @@
 
 from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
-from lorelab.gso.agree.vhost_cost import again
+from lorelab.gso.agree.vhost_cost import agree_with_record
 from lorelab.gso.experiments import views
 from lorelab.gso.params import VhostCost
 
@@ -10,10 +10,13 @@ from lorelab.gso.params import VhostCost
 def test_a_record_agrees_with_itself_and_not_with_a_tenth_more():
     params = VhostCost()
     record = experiment("gso/vhost-cost").recorded(params)
-    assert again(params, record, record).verdict == AgreementVerdict.PASSED
+    assert agree_with_record(params, record, record).verdict == AgreementVerdict.PASSED
     more = record.counters.astype({"value": float})
     more.loc[more["counter"] == "instructions", "value"] *= 1.1
-    assert again(params, record, record._replace(counters=more)).verdict == AgreementVerdict.FAILED
+    assert (
+        agree_with_record(params, record, record._replace(counters=more)).verdict
+        == AgreementVerdict.FAILED
+    )
 
 
 def test_lending_saves_the_more_the_larger_the_packet():

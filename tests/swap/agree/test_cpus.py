@@ -26,7 +26,9 @@ def test_how_often_a_task_moves_is_told():
     record = FOUND.recorded(params)
     counters = record.counters
     moved = counters["value"].where(counters["counter"] != "migrations", 5)
-    held = FOUND.again(params, record, record._replace(counters=counters.assign(value=moved)))
+    held = FOUND.agree_with_record(
+        params, record, record._replace(counters=counters.assign(value=moved))
+    )
     assert held.verdict == AgreementVerdict.PASSED
     told = held.table[held.table["verdict"] == "told"]
     assert told["counter"].tolist() == ["migrations"]

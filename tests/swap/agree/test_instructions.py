@@ -12,10 +12,12 @@ FOUND = experiment("swap/instructions")
 
 def test_a_record_is_as_it_was_and_another_cost_is_noticed():
     record = FOUND.recorded(Instructions())
-    assert FOUND.again(Instructions(), record, record).verdict == AgreementVerdict.PASSED
+    assert (
+        FOUND.agree_with_record(Instructions(), record, record).verdict == AgreementVerdict.PASSED
+    )
     counters = record.counters
     dearer = counters.assign(value=counters["value"] * (1 + (counters["counter"] == "swapout")))
-    held = FOUND.again(Instructions(), record, record._replace(counters=dearer))
+    held = FOUND.agree_with_record(Instructions(), record, record._replace(counters=dearer))
     assert held.verdict == AgreementVerdict.FAILED
     assert held.table.set_index("counter")["agrees"].to_dict() == {"swapout": False, "swapin": True}
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lorelab import agreement
+from lorelab import agreement, rows
 from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
 from lorelab.lab import records
@@ -27,9 +27,9 @@ def test_a_repeated_record_has_the_model_in_its_range(params):
     assert set(compared["counter"]) >= {"invalidations", "flushes", "splits", "bios"}
     # Which entries are deferred depends on who meets whose pages; the model is one order of many.
     assert compared[compared["counter"] != "deferred"]["agrees"].all()
-    assert set(compared[~compared["judged"]]["counter"]) <= set(TIMING)
+    assert set(compared[~compared["is_judged"]]["counter"]) <= set(TIMING)
     if params.cpus == 1:
-        assert compared["judged"].all() and compared["agrees"].all()
+        assert compared["is_judged"].all() and compared["agrees"].all()
         assert (compared["low"] == compared["high"]).all()
     written = compared[compared["counter"].isin(["slot_allocations", "bios"])]
     assert (written["low"] == written["high"]).all()
@@ -40,20 +40,20 @@ def test_timing_is_shown_and_a_wrong_model_is_still_found(monkeypatch):
     params = parse(Usemem, {**IN_THE_GUEST, "folio_order": 0})
     record, model = FOUND.recorded(params), FOUND.simulate(params)
     compared = FOUND.agree(params, record).table
-    assert compared[~compared["judged"]]["counter"].tolist() == ["deferred"]
-    assert compared[compared["judged"]]["agrees"].all()
+    assert compared[~compared["is_judged"]]["counter"].tolist() == ["deferred"]
+    assert compared[compared["is_judged"]]["agrees"].all()
     wrong = model.assign(value=model["value"] + (model["counter"] == "flushes"))
     monkeypatch.setattr(usemem, "simulate", lambda params: wrong)
     held = FOUND.agree(params, record)
     compared = held.table
-    assert compared[compared["judged"] & ~compared["agrees"]]["counter"].tolist() == ["flushes"]
+    assert compared[compared["is_judged"] & ~compared["agrees"]]["counter"].tolist() == ["flushes"]
     assert held.verdict == AgreementVerdict.FAILED
 
 
 def test_a_record_again_passes():
     for params in REPEATED:
         record = FOUND.recorded(params)
-        held = FOUND.again(params, record, record)
+        held = FOUND.agree_with_record(params, record, record)
         assert held.verdict != AgreementVerdict.FAILED
         assert held.table["agrees"].all()
         assert set(held.table.loc[held.table["verdict"] == "timing", "counter"]) <= set(TIMING)
@@ -61,9 +61,9 @@ def test_a_record_again_passes():
 
 def test_one_repeat_says_nothing_of_a_range():
     table = FOUND.simulate(Usemem(**IN_THE_GUEST))
-    assert agreement.intervals(table, table, "swapped")["agrees"].all()
+    assert rows.intervals(table, table, "swapped")["agrees"].all()
     changed = table.assign(value=table["value"] + (table["counter"] == "flushes"))
-    compared = agreement.intervals(changed, table, "swapped")
-    known = compared.set_index("counter")["refuses"] < np.inf
+    compared = rows.intervals(changed, table, "swapped")
+    known = compared.set_index("counter")["detectable"] < np.inf
     assert not known["flushes"] and known.drop("flushes").all()
     assert agreement.by_interval(compared).verdict == AgreementVerdict.UNDECIDED

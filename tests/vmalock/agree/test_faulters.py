@@ -159,10 +159,10 @@ def test_what_is_not_judged_is_named():
     said = "; not judged, for the order of events decides: "
     params = Taken(rounds=5, mode="shared", mappers=2)
     found, _ = judged("vmalock/taken", params, taken(params))
-    assert found.judged.partition(said)[2] == "faults, refused, marks, failed"
+    assert found.method.partition(said)[2] == "faults, refused, marks, failed"
     params = Taken(rounds=5)
     found, _ = judged("vmalock/taken", params, taken(params))
-    assert found.judged == "7 of 7 counters are what follows from the program, exactly"
+    assert found.method == "7 of 7 counters are what follows from the program, exactly"
 
 
 COUNTS = {
@@ -206,7 +206,7 @@ def test_a_fault_that_is_counted_in_one_place_alone_is_seen(counter):
 def test_sleeps_are_left_to_timing():
     found, _ = judged("vmalock/threads", MERGING, off(threads(COUNTS), "rwsem_sleep_reader", 1))
     assert found.verdict is AgreementVerdict.PASSED
-    assert "rwsem_sleep_reader" in found.judged
+    assert "rwsem_sleep_reader" in found.method
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_identities_of_the_kernels_own_counters_are_told_and_not_counted(name, r
     found, _ = judged(name, params, recorded(name, release, params))
     rows = found.table
     counted = (~rows["told"]).sum()
-    assert found.judged.startswith(f"{counted} of {counted} counters are what follows")
+    assert found.method.startswith(f"{counted} of {counted} counters are what follows")
     told = set(rows.loc[rows["told"], "counter"])
     assert not told & {"faults", "pgfault", "writes", "marks", "failed", "vma_lock_retry"}
     if name == "vmalock/threads":
@@ -264,4 +264,4 @@ def test_marks_of_several_mappers_are_not_judged():
         found, _ = judged("vmalock/threads", params, threads(COUNTS))
         names = {"step_marked + step_wait", "step_marked_again"} & set(found.table["counter"])
         assert bool(names) is (mappers == 1)
-        assert ("step_marked_again" in found.judged) is (mappers == 2)
+        assert ("step_marked_again" in found.method) is (mappers == 2)

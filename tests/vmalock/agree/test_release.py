@@ -72,7 +72,7 @@ def test_no_rule_holds_of_a_kernel_that_nobody_read(asked, release):
     found = asked.agree(params, on(release, kept))
     assert found.verdict is AgreementVerdict.UNDECIDED
     assert found.table.empty and not found.table["agrees"].sum()
-    assert found.judged.startswith("nothing is compared") and f"Linux {release} is" in found.judged
+    assert found.method.startswith("nothing is compared") and f"Linux {release} is" in found.method
 
 
 class Ran(SimpleNamespace):

@@ -32,7 +32,7 @@ def recorded(params):
 def test_each_recorded_run_takes_the_models_path(params):
     record = recorded(params)
     found = agree(params, record)
-    assert found.verdict is AgreementVerdict.PASSED, found.judged
+    assert found.verdict is AgreementVerdict.PASSED, found.method
     assert len(record.counters) > 1000
 
 
@@ -177,8 +177,8 @@ def test_compared_same_and_given_are_three_numbers():
     table = found.table
     steps, given, same = (int(table[name].sum()) for name in ("steps", "given", "same"))
     assert 0 < given < steps == len(recorded(RUNS[0]).counters)
-    assert f"of {steps} steps {steps - given} are compared and {given} given" in found.judged
-    assert f"of those compared {same} are the model's" in found.judged
+    assert f"of {steps} steps {steps - given} are compared and {given} given" in found.method
+    assert f"of those compared {same} are the model's" in found.method
     ends = table.set_index("counter").loc["mmap_read_end"]
     assert ends["given"] == ends["steps"] > 0
 

@@ -39,7 +39,7 @@ def test_no_step_of_a_log_is_another_than_the_models(kernel):
     asked = experiment("vmalock/followed")
     for params, record in zip(LOGGED, asked.measure(LOGGED), strict=True):
         found = asked.agree(params, record)
-        assert found.verdict is not AgreementVerdict.FAILED, (params, found.judged)
+        assert found.verdict is not AgreementVerdict.FAILED, (params, found.method)
         # A writer for each round of each mapper, and a fault for each page, at least.
         assert len(record.counters) > params.rounds * (params.pages + params.mappers)
 

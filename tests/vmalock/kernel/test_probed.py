@@ -51,7 +51,7 @@ def test_what_no_probe_watched_is_not_0():
     found = agree(Probed(), kept._replace(counters=rest.assign(value=0)))
     assert found.verdict is AgreementVerdict.UNDECIDED
     assert found.table["probe"].isna().all() and not found.table["agrees"].any()
-    assert found.judged.endswith("; no probe watched the other 4")
+    assert found.method.endswith("; no probe watched the other 4")
 
 
 RECORDED = records.recorded("vmalock/probed", Probed)

@@ -68,7 +68,7 @@ def test_a_reason_that_is_not_counted_is_seen():
 def test_each_logged_step_is_the_models(params):
     record = experiment(FOLLOWED).recorded(params)
     found = workloads_followed.agree(params, record)
-    assert found.verdict is AgreementVerdict.PASSED, found.judged
+    assert found.verdict is AgreementVerdict.PASSED, found.method
     events = set(record.counters["event"])
     assert {"locked", "mmap_write", "marked"} <= events
 

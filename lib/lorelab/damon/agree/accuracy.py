@@ -11,7 +11,7 @@ from lorelab.damon.agree.runs import (
     RUNS,
     WITHIN,
     alike,
-    anew,
+    compare_runs,
     intervals,
     judged,
     recorded,
@@ -78,14 +78,14 @@ def agree(params: Accuracy, record: Record) -> Agreement:
     return judged(compared(params, record), how)
 
 
-def again(params: Accuracy, before: Record, measured: Record) -> Agreement:
+def agree_with_record(params: Accuracy, before: Record, measured: Record) -> Agreement:
     """Compare the mean figures of the recorded runs with those of the new ones.
 
     What is counted of all runs together, the distributions, has no spread to judge it by: how far
     they are apart by chance only the model's runs say, and `agree` holds them against these.
     """
     kernels = recorded("damon/accuracy", params, before)
-    return anew(_joined(kernels), _joined([measured.counters]), "runs")
+    return compare_runs(_joined(kernels), _joined([measured.counters]), "runs")
 
 
 def compared(params: Accuracy, measured: Record) -> pd.DataFrame:
@@ -94,7 +94,7 @@ def compared(params: Accuracy, measured: Record) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Figures as `lorelab.agreement.intervals()`, with the `ratio` of the means, and `least` and
+        Figures as `lorelab.rows.intervals()`, with the `ratio` of the means, and `least` and
         `most`, between which it is with 95 % confidence (`equivalence.ratio_interval`; none with
         fewer than 12 runs, of which the bootstrap would promise too much, or where a mean is 0).
         They agree where that function says so, and nothing shows them more than 5 % apart;
@@ -146,18 +146,20 @@ def cumulative(both: Sides) -> pd.DataFrame:
 def _distance(kernel: pd.Series, model: list[pd.Series], repeats: int) -> dict[str, float | bool]:
     runs = pd.DataFrame([kernel, *model]).fillna(0).sort_index(axis=1).to_numpy()
     theirs, mine = runs[0], runs[1:]
-    distance = equivalence.distance(theirs, mine.sum(axis=0))
+    distance = equivalence.ks_statistic(theirs, mine.sum(axis=0))
     random = np.random.default_rng(0)
     by_chance = []
     for _ in range(DRAWS):
         drawn = np.zeros(len(mine), bool)
         drawn[random.permutation(len(mine))[:repeats]] = True
-        by_chance.append(equivalence.distance(mine[drawn].sum(axis=0), mine[~drawn].sum(axis=0)))
+        by_chance.append(
+            equivalence.ks_statistic(mine[drawn].sum(axis=0), mine[~drawn].sum(axis=0))
+        )
     chance = float(np.quantile(by_chance, 0.95))
     within = bool(distance <= WITHIN)
     agrees = bool(distance <= max(WITHIN, chance))
     found = {"distance": distance, "chance": chance, "agrees": agrees, "within": within}
-    return found | {"refuses": max(WITHIN, chance)}
+    return found | {"detectable": max(WITHIN, chance)}
 
 
 def _factor(before: pd.DataFrame, after: pd.DataFrame, counter: str) -> tuple[float, float]:

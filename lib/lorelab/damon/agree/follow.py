@@ -24,7 +24,7 @@ from lorelab.params import label
 
 def agree(params: Masim, record: Record) -> Agreement:
     """Every region of every window has to be the same."""
-    table = compared(params, record).assign(refuses=0.0)
+    table = compared(params, record).assign(detectable=0.0)
     return judged(table, "region for region, in start, end, count and age")
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from lorelab import agreement, equivalence
-from lorelab.agreement import Agreement, AgreementVerdict
-from lorelab.damon.agree.runs import TICK_US, alike, anew, judged
+from lorelab.agreement import Agreement
+from lorelab.damon.agree.runs import TICK_US, alike, compare_runs, judged
 from lorelab.damon.experiments import hotspot
 from lorelab.damon.params import Hotspot, Speeds
 from lorelab.lab.records import Record
@@ -20,15 +20,15 @@ def agree(params: Hotspot, record: Record) -> Agreement:
     return judged(compared(params, record), how)
 
 
-def again(params: Hotspot, before: Record, measured: Record) -> Agreement:
+def agree_with_record(params: Hotspot, before: Record, measured: Record) -> Agreement:
     """Compare the mean of the recorded runs with that of the new ones, and what has to be exact."""
     sides = (one.counters[one.counters["counter"].isin(DRAWN)] for one in (before, measured))
-    held = anew(*sides)
-    exact = _exact(params, measured).assign(verdict=AgreementVerdict.PASSED)
-    exact.loc[~exact["agrees"], "verdict"] = AgreementVerdict.FAILED
+    held = compare_runs(*sides)
+    exact = _exact(params, measured).assign(detectable=0.0)
+    exact["verdict"] = list(map(str, agreement.verdicts(exact)))
     table = pd.concat([held.table, exact], ignore_index=True)
     right = f"{exact['agrees'].sum()} of {len(exact)} that have to be exact are"
-    return Agreement(agreement.worst(table["verdict"]), table, f"{held.judged}; {right}")
+    return Agreement.of(table, f"{held.method}; {right}")
 
 
 def compared(params: Hotspot, measured: Record) -> pd.DataFrame:
@@ -38,9 +38,9 @@ def compared(params: Hotspot, measured: Record) -> pd.DataFrame:
     -------
     DataFrame
         `kernel` and `model` are medians, `low` and `high` the quotients, kernel over model, that
-        the runs leave open (`equivalence.quotient`): they agree unless that leaves 1 out. Windows
-        must all be cut as the last count of all kdamonds says, and pages out of reach of 32 bits
-        drawn with `rand64` only.
+        the runs leave open (`equivalence.hodges_lehmann_ratio`): they agree unless that leaves 1
+        out. Windows must all be cut as the last count of all kdamonds says, and pages out of reach
+        of 32 bits drawn with `rand64` only.
     """
     like, speeds = at_speed(params, measured)
     twice = like.model_copy(update={"runs": 2 * params.runs})
@@ -49,14 +49,14 @@ def compared(params: Hotspot, measured: Record) -> pd.DataFrame:
     rows = []
     for counter, unit in DRAWN.items():
         runs, simulated = (list(side.get_group(counter)) for side in (kernel, model))
-        low, _, high = equivalence.quotient(simulated, runs)
+        low, _, high = equivalence.hodges_lehmann_ratio(simulated, runs)
         medians = float(np.median(runs)), float(np.median(simulated))
         rows.append((counter, unit, *medians, low, high, low <= 1 <= high))
     names = ["counter", "unit", "kernel", "model", "low", "high", "agrees"]
     drawn = pd.DataFrame(rows, columns=names)
     table = pd.concat([drawn, _exact(params, measured)], ignore_index=True)
-    refuses = np.maximum(table["high"] - 1, 1 - table["low"])
-    return table.assign(refuses=refuses.fillna(0.0))
+    detectable = np.maximum(table["high"] - 1, 1 - table["low"])
+    return table.assign(detectable=detectable.fillna(0.0))
 
 
 def _exact(params: Hotspot, measured: Record) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from lorelab.damon.agree.runs import (
     NOT_COMPARED,
     RUNS,
     alike,
-    anew,
+    compare_runs,
     intervals,
     judged,
     recorded,
@@ -24,10 +24,10 @@ def agree(params: Masim, record: Record) -> Agreement:
     return judged(compared(params, record), "by means over runs of sums per window")
 
 
-def again(params: Masim, before: Record, measured: Record) -> Agreement:
+def agree_with_record(params: Masim, before: Record, measured: Record) -> Agreement:
     """Compare a run's sums, for each window, with those of the recorded runs of any seed."""
     sides = totals(recorded("damon/masim", params, before)), totals([measured.counters])
-    return anew(*sides, "windows")
+    return compare_runs(*sides, "windows")
 
 
 def compared(params: Masim, measured: Record) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from lorelab.lab.records import Record
 def agree(params: Overhead, record: Record) -> Agreement:
     """Judge the figures of a run by whether they are within 5 % of the model's mean."""
     how = f"the kernel's run is within {WITHIN:.0%} of the mean of the model's"
-    return judged(compared(params, record), how, told=("cpu",))
+    return judged(compared(params, record), how, inputs=("cpu",))
 
 
 def compared(params: Overhead, measured: Record) -> pd.DataFrame:
@@ -31,8 +31,8 @@ def compared(params: Overhead, measured: Record) -> pd.DataFrame:
     each = pd.concat(models).groupby("counter")["value"]
     table["agrees"] = (table["ratio"] - 1).abs() <= WITHIN
     # Of the kernel one run: what it has of chance is what the model's runs have.
-    table["refuses"] = [
-        equivalence.ratio(each.get_group(row.counter), [row.kernel]).refuses
+    table["detectable"] = [
+        equivalence.ratio(each.get_group(row.counter), [row.kernel]).detectable
         for row in table.itertuples()
     ]
     return table

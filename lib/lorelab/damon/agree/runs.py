@@ -2,16 +2,14 @@
 
 The kernel says how long an access of the program, and a check and a sleep of kdamond took on its
 machine, which has one CPU. The model runs with those, several times, and the means of its runs and
-the kernel's are compared (`lorelab.agreement.intervals`). Both are held against what the program
+the kernel's are compared (`lorelab.rows.intervals`). Both are held against what the program
 says (`lorelab.damon.experiments.truth`).
 """
-
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lorelab import agreement
+from lorelab import agreement, rows
 from lorelab.agreement import Agreement, AgreementVerdict
 from lorelab.damon.params import TOOK, Masim, Monitoring, Speeds
 from lorelab.lab import records
@@ -73,66 +71,53 @@ def _checks_a_sample(params: Monitoring, took: pd.Series) -> float:
 
 
 def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFrame:
-    """As `lorelab.agreement.intervals()`, of what the model was not told, with the `ratio`."""
+    """As `lorelab.rows.intervals()`, of what the model was not told, with the `ratio`."""
     sides = (side[~side["counter"].isin(NOT_COMPARED)] for side in (model, kernel))
-    table = agreement.intervals(*sides, per)
+    table = rows.intervals(*sides, per)
     return table.assign(ratio=table["model"] / table["mean"].replace(0, np.nan))
 
 
-def anew(before: pd.DataFrame, after: pd.DataFrame, per: str | None = None) -> Agreement:
-    """As `lorelab.agreement.anew()`, of what the model is not told."""
+def compare_runs(before: pd.DataFrame, after: pd.DataFrame, per: str | None = None) -> Agreement:
+    """As `lorelab.agreement.compare_runs()`, of what the model is not told."""
     sides = (side[~side["counter"].isin(NOT_COMPARED)] for side in (before, after))
-    return agreement.anew(*sides, per)
+    return agreement.compare_runs(*sides, per)
 
 
-def judged(table: pd.DataFrame, how: str, told: tuple[str, ...] = ()) -> Agreement:
-    """Judge each counter by whether it agrees, and by what would have been refused.
+def judged(table: pd.DataFrame, how: str, inputs: tuple[str, ...] = ()) -> Agreement:
+    """Judge rows (`lorelab.agreement.verdicts`), and say how many came to what.
 
     Parameters
     ----------
     table : DataFrame
-        `counter`, `agrees`, and `refuses`: the smallest deviation that would have been refused, at
-        95 %; 0 where both sides have to be the same, missing where one side lacks the counter.
+        A row a counter, as `lorelab.agreement.verdicts()` takes them.
     how : str
         When counters agree.
-    told : tuple of str
+    inputs : tuple of str
         Counters that follow from what the model was told; shown, not judged.
 
     Returns
     -------
     Agreement
-        The table with a `verdict`: failed where a counter does not agree, passed where
-        `agreement.REFUSED` would have been refused, undecided where it would not, or where nothing
-        was compared.
+        The table with a `verdict`.
 
     Raises
     ------
     ValueError
-        No counter has a name of `told`.
+        No counter has a name of `inputs`.
     """
-    if wrong := set(told) - set(table["counter"]):
+    if wrong := set(inputs) - set(table["counter"]):
         raise ValueError(f"no counter is called {', '.join(sorted(wrong))}")
-    table = table.copy()
-    table["verdict"] = [_verdict(row) for row in table.itertuples()]
-    table.loc[table["counter"].isin(told), "verdict"] = "told"
-    verdicts = table.loc[table["verdict"] != "told", "verdict"]
+    table = table.assign(verdict=list(map(str, agreement.verdicts(table))))
+    table.loc[table["counter"].isin(inputs), "verdict"] = "told"
+    number = table["verdict"].value_counts()
     passed, failed = (
-        int((verdicts == one).sum()) for one in (AgreementVerdict.PASSED, AgreementVerdict.FAILED)
+        int(number.get(str(one), 0)) for one in (AgreementVerdict.PASSED, AgreementVerdict.FAILED)
     )
     said = (
-        f"{how}; of {len(verdicts)} counters {passed} agree so that {agreement.REFUSED:.0%} off "
-        f"would have been refused at 95 %, {failed} do not agree"
+        f"{how}; of {len(table) - int(number.get('told', 0))} counters {passed} agree so that "
+        f"{agreement.EQUIVALENCE_MARGIN:.0%} off would have been refused at 95 %, {failed} do not "
+        "agree"
     )
-    if told:
-        said += f"; not judged, for it follows from what the model is told: {', '.join(told)}"
-    return Agreement(agreement.worst(verdicts), table, said)
-
-
-def _verdict(row: NamedTuple) -> str:
-    if np.isnan(row.refuses):
-        return str(AgreementVerdict.UNDECIDED)
-    if not row.agrees:
-        return str(AgreementVerdict.FAILED)
-    return str(
-        AgreementVerdict.PASSED if row.refuses <= agreement.REFUSED else AgreementVerdict.UNDECIDED
-    )
+    if inputs:
+        said += f"; not judged, for it follows from what the model is told: {', '.join(inputs)}"
+    return Agreement.of(table, said, inputs)

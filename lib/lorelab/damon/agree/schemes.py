@@ -2,12 +2,13 @@
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, without
-from lorelab.damon.agree.runs import RUNS, WITHIN, anew, intervals, judged
+from lorelab.agreement import Agreement
+from lorelab.damon.agree.runs import RUNS, WITHIN, compare_runs, intervals, judged
 from lorelab.damon.experiments import schemes
 from lorelab.damon.params import TOOK, Schemes, Speeds
 from lorelab.errors import BadInput
 from lorelab.lab.records import Record
+from lorelab.rows import without
 
 ONE_SIDED = ("own", "splits", "bloat")
 """Pages of the process' own and splits of its huge ones; the model counts what collapses filled."""
@@ -19,9 +20,9 @@ def agree(params: Schemes, record: Record) -> Agreement:
     return judged(compared(params, record), how)
 
 
-def again(params: Schemes, before: Record, measured: Record) -> Agreement:
+def agree_with_record(params: Schemes, before: Record, measured: Record) -> Agreement:
     """Compare the mean totals of the recorded runs with those of the new ones."""
-    return anew(before.counters, measured.counters, "runs")
+    return compare_runs(before.counters, measured.counters, "runs")
 
 
 def compared(params: Schemes, measured: Record) -> pd.DataFrame:

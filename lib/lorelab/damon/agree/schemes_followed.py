@@ -82,7 +82,7 @@ def followed(params: Schemes, given: Given) -> pd.DataFrame:
 
 def agree(params: Schemes, record: Record) -> Agreement:
     """Every region, trial, look and statistic has to be the same."""
-    table = compared(params, record).assign(refuses=0.0)
+    table = compared(params, record).assign(detectable=0.0)
     return judged(table, "window for window, region for region")
 
 

@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import pandas as pd
 
-from lorelab import agreement
 from lorelab.damon.agree import accuracy as agree_accuracy
 from lorelab.damon.agree import follow as agree_follow
 from lorelab.damon.agree import masim as agree_masim
@@ -19,6 +18,7 @@ from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.numerics import PAGE
 from lorelab.params import words
+from lorelab.rows import intervals
 
 ACCURACY, MASIM, OVERHEAD, SCHEMES = (
     experiment(f"damon/{name}") for name in ("accuracy", "masim", "overhead", "schemes")
@@ -64,7 +64,7 @@ def mean_count(**changes: object) -> pd.Series:
     """nr_accesses of the bytes that are hot in truth, mean over windows and bytes."""
     params = Masim(workload="whole", **changes)
     both = agree_masim.runs(params, MASIM.recorded(params))
-    table = agreement.intervals(*both, "hot").set_index("counter")
+    table = intervals(*both, "hot").set_index("counter")
     return table.loc["hot_seen", ["repeats", "low", "high", "model"]] * [1, 20, 20, 20]
 
 

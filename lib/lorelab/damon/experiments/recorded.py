@@ -133,8 +133,8 @@ def sides(params: Hotspot) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def slower(off: pd.DataFrame, on: pd.DataFrame) -> tuple[float, float, float]:
-    """How many times the waits of `on` those of `off` are: low, estimate, high (`quotient`)."""
-    return equivalence.quotient(asked.waited(on), asked.waited(off))
+    """How many times the waits of `on` those of `off` are: low, estimate, high."""
+    return equivalence.hodges_lehmann_ratio(asked.waited(on), asked.waited(off))
 
 
 def compared(found: dict[tuple[str, str], tuple], names: list[str]) -> pd.DataFrame:

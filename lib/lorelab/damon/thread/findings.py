@@ -59,7 +59,7 @@ def offset() -> str:
     """Wait for a hot range in 1 TiB with 32 bits of offset and with 64, and draws out of reach."""
     off, on = (_hotspot(**TERABYTE, rand64=rand64) for rand64 in (False, True))
     waits = [list(runs.get_group("wait")) for runs in (on, off)]
-    low, factor, high = equivalence.quotient(*waits)
+    low, factor, high = equivalence.hodges_lehmann_ratio(*waits)
     medians = [np.median(each) for each in waits]
     return (
         f"In 1 TiB, hot 4 GiB are told apart after {medians[1]:.0f} windows at the median instead "

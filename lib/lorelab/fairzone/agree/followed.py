@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lorelab.agreement import Agreement, AgreementVerdict
+from lorelab.agreement import Agreement
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.follow import COMPARED, NO_ZONE, Walks, follow
 from lorelab.fairzone.model.zones import Node
@@ -105,7 +105,6 @@ def agree(params: Followed, record: Record) -> Agreement:
     for name in ("compared", "same", "given"):
         table[name] = getattr(found, name).sum(axis=0)
     table["agrees"] = (table["same"] == table["compared"]) & (table["compared"] > 0)
-    right = bool(table["agrees"].all())
     alike = table.groupby(["same", "compared"], sort=False)["counter"].agg(", ".join)
     said = "; ".join(
         f"{names} of {same} of {compared} compared" for (same, compared), names in alike.items()
@@ -114,8 +113,8 @@ def agree(params: Followed, record: Record) -> Agreement:
         f"; {row.counter} was given in part for {row.given}"
         for row in table[table["given"] > 0].itertuples()
     )
-    judged = (
+    method = (
         f"walk by walk, in the order of the kernel's log of {found.walks} walks, the same are: "
         f"{said}{told}; {found.tests} watermark tests are the model's own"
     )
-    return Agreement(AgreementVerdict.PASSED if right else AgreementVerdict.FAILED, table, judged)
+    return Agreement.of(table, method)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, AgreementVerdict
+from lorelab.agreement import Agreement
 from lorelab.fairzone.model.zones import calculate_normal_threshold
 from lorelab.fairzone.params import Probed
 from lorelab.lab.records import Record
@@ -57,11 +57,12 @@ def agree(params: Probed, record: Record) -> Agreement:
     table = pd.DataFrame(rows)
     table["agrees"] = (table["probe"] - table["kernel"]).abs() <= table["off by at most"]
     table["told"] = table["counter"].isin(TOLD)
+    # A probe that saw nothing at all agrees with nothing.
+    table["agrees"] &= table.loc[~table["told"], "probe"].sum() > 0
     ours = table[~table["told"]]
-    right = bool(table["agrees"].all()) and ours["probe"].sum() > 0
-    judged = (
+    method = (
         f"{ours['agrees'].sum()} of {len(ours)} counters of the probe are the kernel's own, to the "
         f"page, but for {pending(params)} that its CPUs may keep of {', '.join(PENDING)}; "
         f"told, and not counted: {', '.join(TOLD)}"
     )
-    return Agreement(AgreementVerdict.PASSED if right else AgreementVerdict.FAILED, table, judged)
+    return Agreement.of(table, method)

@@ -11,7 +11,7 @@ beyond what the model does without them. Which zones they come from follows in t
 import numpy as np
 import pandas as pd
 
-from lorelab.agreement import Agreement, anew, by_means
+from lorelab.agreement import Agreement, by_means, compare_runs
 from lorelab.counters import table
 from lorelab.errors import NoModel
 from lorelab.fairzone.experiments import reread
@@ -106,11 +106,11 @@ def rates(params: Reread, counters: pd.DataFrame, source: str, of: list[str]) ->
     return table(reread.NAME, params.mode, source, found)
 
 
-def again(params: Reread, recorded: Record, measured: Record) -> Agreement:
+def agree_with_record(params: Reread, recorded: Record, measured: Record) -> Agreement:
     """By means over the repeats, recorded and new; a deviation of 5 % would have to be refused."""
     of = busy(params, recorded.counters)
     sides = [rates(params, one.counters, "kernel", of) for one in (recorded, measured)]
-    return anew(*sides, within=WITHIN)
+    return compare_runs(*sides, within=WITHIN)
 
 
 def agree(params: Reread, record: Record) -> Agreement:

@@ -3,11 +3,11 @@
 There is no model of it.
 """
 
-from lorelab.agreement import Agreement, anew
+from lorelab.agreement import Agreement, compare_runs
 from lorelab.gso.params import Breakeven
 from lorelab.lab.records import Record
 
 
-def again(params: Breakeven, recorded: Record, measured: Record) -> Agreement:
+def agree_with_record(params: Breakeven, recorded: Record, measured: Record) -> Agreement:
     """Compare the mean of the recorded repeats, a send, with that of the new ones."""
-    return anew(recorded.counters, measured.counters, "sends")
+    return compare_runs(recorded.counters, measured.counters, "sends")

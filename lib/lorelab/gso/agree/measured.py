@@ -29,5 +29,5 @@ def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
     if not missing:
         return found
     return Agreement(
-        found.verdict, found.table, f"{found.judged}; not measured: {', '.join(missing)}"
+        found.verdict, found.table, f"{found.method}; not measured: {', '.join(missing)}"
     )

@@ -8,14 +8,15 @@ the least there can be, and what left the card is the most.
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, AgreementVerdict
+from lorelab.agreement import Agreement
 from lorelab.gso.agree.measured import equal
 from lorelab.gso.experiments.traffic import simulate
 from lorelab.gso.params import Traffic
 from lorelab.lab.records import Record
+from lorelab.rows import EQUIVALENCE_MARGIN
 
-WITHIN = 0.1
-"""A larger deviation has to be refused, or nothing is decided."""
+WITHIN = EQUIVALENCE_MARGIN
+"""Of `wrong`: how far apart its bounds may be, or nothing is decided."""
 
 
 def agree(params: Traffic, record: Record) -> Agreement:
@@ -29,12 +30,8 @@ def agree(params: Traffic, record: Record) -> Agreement:
     wrong = int(seen["wrong"])
     others = equal(*(one[one["counter"] != "wrong"] for one in (model, kernel)))
     inside = least < wrong <= most
-    row = found.table[found.table["counter"] == "wrong"].assign(agrees=inside)
-    judged = f"{others.judged}; wrong is {wrong}, at least {least} and at most {most}"
-    table = pd.concat([others.table, row], ignore_index=True)
-    if not inside or others.verdict == AgreementVerdict.FAILED:
-        return Agreement(AgreementVerdict.FAILED, table, judged)
-    decided = most / least - 1 <= WITHIN
-    return Agreement(
-        AgreementVerdict.PASSED if decided else AgreementVerdict.UNDECIDED, table, judged
-    )
+    row = found.table[found.table["counter"] == "wrong"]
+    row = row.assign(agrees=inside, detectable=most / least - 1)
+    method = f"{others.method}; wrong is {wrong}, at least {least} and at most {most}"
+    table = pd.concat([others.table.assign(detectable=0.0), row], ignore_index=True)
+    return Agreement.of(table, method, within=WITHIN)

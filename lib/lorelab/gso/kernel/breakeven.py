@@ -12,7 +12,7 @@ from lorelab.lab.run import measure as boot
 from lorelab.params import label
 
 SENDS, REPEATS = 20, 6
-"""Six, so that their range has the median with 97 % confidence (`lorelab.agreement.intervals`)."""
+"""Six, so that their range has the median with 97 % confidence (`lorelab.rows.intervals`)."""
 
 
 def measure(wanted: list[Breakeven], lab: Lab | None = None) -> list[Record]:

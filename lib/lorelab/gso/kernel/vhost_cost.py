@@ -9,7 +9,7 @@ from lorelab.lab.run import Lab
 from lorelab.lab.run import measure as boot
 
 SENDS, REPEATS = BUFFERS, 6
-"""Six, so that their range has the median with 97 % confidence (`lorelab.agreement.intervals`)."""
+"""Six, so that their range has the median with 97 % confidence (`lorelab.rows.intervals`)."""
 SEGMENT = 1400
 
 

@@ -1,7 +1,8 @@
 """`swap/cpus`: the repeats of a kernel against as many of the model's."""
 
-from lorelab.agreement import Agreement, anew, by_interval, intervals
+from lorelab.agreement import Agreement, by_interval, compare_runs
 from lorelab.lab.records import Record
+from lorelab.rows import intervals
 from lorelab.swap.experiments.cpus import simulate
 from lorelab.swap.params import Cpus
 
@@ -18,6 +19,6 @@ def agree(params: Cpus, record: Record) -> Agreement:
     return by_interval(intervals(model, counted, "folios"))
 
 
-def again(params: Cpus, recorded: Record, measured: Record) -> Agreement:
+def agree_with_record(params: Cpus, recorded: Record, measured: Record) -> Agreement:
     """Compare the mean of the recorded repeats with that of the new ones."""
-    return anew(recorded.counters, measured.counters, "folios", TOLD)
+    return compare_runs(recorded.counters, measured.counters, "folios", TOLD)

@@ -5,15 +5,15 @@ There is no model of it.
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, anew
-from lorelab.equivalence import quotient
+from lorelab.agreement import Agreement, compare_runs
+from lorelab.equivalence import hodges_lehmann_ratio
 from lorelab.lab.records import Record
 from lorelab.swap.params import Instructions
 
 
-def again(params: Instructions, recorded: Record, measured: Record) -> Agreement:
+def agree_with_record(params: Instructions, recorded: Record, measured: Record) -> Agreement:
     """Compare the mean of the recorded repeats, a page, with that of the new ones."""
-    return anew(recorded.counters, measured.counters, "pages")
+    return compare_runs(recorded.counters, measured.counters, "pages")
 
 
 def more(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
@@ -27,14 +27,14 @@ def more(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By counter, `low`, `estimate` and `high` as `lorelab.equivalence.quotient` has them.
+        By counter, `low`, `estimate` and `high` (`lorelab.equivalence.hodges_lehmann_ratio`).
     """
 
     def repeats(side: pd.DataFrame, name: str) -> list[float]:
         return side.loc[side["counter"] == name, "value"].tolist()
 
     rows = {
-        name: quotient(repeats(before, name), repeats(after, name))
+        name: hodges_lehmann_ratio(repeats(before, name), repeats(after, name))
         for name in ("swapout", "swapin")
     }
     return 100 * (pd.DataFrame(rows, index=["low", "estimate", "high"]).T - 1)

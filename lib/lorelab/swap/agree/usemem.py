@@ -1,7 +1,8 @@
 """`swap/usemem`: repeats of a kernel, a page swapped out, against the model's one run."""
 
-from lorelab.agreement import Agreement, anew, by_interval, intervals, without
+from lorelab.agreement import Agreement, by_interval, compare_runs
 from lorelab.lab.records import Record
+from lorelab.rows import intervals, without
 from lorelab.swap.experiments.usemem import simulate
 from lorelab.swap.params import Usemem
 
@@ -21,6 +22,6 @@ def agree(params: Usemem, record: Record) -> Agreement:
     return by_interval(intervals(*sides, "swapped"), TIMING)
 
 
-def again(params: Usemem, recorded: Record, measured: Record) -> Agreement:
+def agree_with_record(params: Usemem, recorded: Record, measured: Record) -> Agreement:
     """Compare the mean of the recorded repeats with that of the new ones."""
-    return anew(recorded.counters, measured.counters, "swapped", timing=TIMING)
+    return compare_runs(recorded.counters, measured.counters, "swapped", timing=TIMING)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from lorelab.agreement import Agreement, AgreementVerdict
+from lorelab.agreement import Agreement, verdicts, worst
 from lorelab.lab.records import Record
 from lorelab.vmalock.agree.follows import ruled, undecided
 from lorelab.vmalock.model.follow import GIVEN, NAMES, OPEN, OTHER, SAME, UNORDERED, follow
@@ -64,16 +64,14 @@ def judge(told: pd.DataFrame, between: int) -> Agreement:
     table["agrees"] = table.pop("other") == 0
     total = counted.sum()
     compared = len(told) - total["given"]
-    verdict = AgreementVerdict.PASSED
-    if total["other"]:
-        verdict = AgreementVerdict.FAILED
-    elif total["open"] + total["unordered"] > SPLIT * compared:
-        verdict = AgreementVerdict.UNDECIDED
-    judged = (
+    # What has two right answers would not have been refused, whatever the model said.
+    open_ended = total["open"] + total["unordered"] > SPLIT * compared
+    found = verdicts(table.assign(detectable=np.inf if open_ended else 0.0))
+    method = (
         f"step by step, in the order of the kernel's log: of {len(told)} steps {compared} are "
         f"compared and {total['given']} given; of those compared {total['same']} are the model's, "
         f"{total['other']} are not, {total['open']} have two right answers, and "
         f"{total['unordered']} have two because the log does not order their read of the mm's "
         f"sequence; {between} read it in the moment that the log leaves open"
     )
-    return Agreement(verdict, table, judged)
+    return Agreement(worst(found), table, method)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, AgreementVerdict
+from lorelab.agreement import Agreement
 from lorelab.lab.records import Record
 from lorelab.params import label
 from lorelab.vmalock.params import Faulters, Variant, variant_of
@@ -39,7 +39,7 @@ class Calls(NamedTuple):
     """Of these the calls of munmap(), which go on as readers (`vms_complete_munmap_vmas()`)."""
     marks: int
     """VMAs that are marked, where no other mapper is about."""
-    again: int
+    marked_again: int
     """VMAs that are marked once more by who has marked them."""
 
 
@@ -48,12 +48,12 @@ CALLS = {
     # `__split_vma()`) and the first of them once more (`mprotect_fixup()`). munmap() marks both (2,
     # `vms_gather_munmap_vmas()`). Nothing of it merges: it lies below all other mappings, under an
     # area's last page, which nobody may touch.
-    "private": Calls(writes=3, downgrades=1, marks=5, again=1),
+    "private": Calls(writes=3, downgrades=1, marks=5, marked_again=1),
     # madvise() marks the VMA whose flags it changes (`madvise_update_vma()`).
-    "shared": Calls(writes=1, downgrades=0, marks=1, again=0),
+    "shared": Calls(writes=1, downgrades=0, marks=1, marked_again=0),
     # mmap() marks the area, which grows (1, `vma_expand()`). munmap() marks both halves of the
     # split (2), and the one that goes once more.
-    "merging": Calls(writes=2, downgrades=1, marks=3, again=1),
+    "merging": Calls(writes=2, downgrades=1, marks=3, marked_again=1),
 }
 
 
@@ -68,10 +68,10 @@ def undecided(record: Record, *variants: Variant) -> Agreement:
     rules = " or ".join(label(variant) for variant in variants)
     release = record.provenance.kernel.release
     table = pd.DataFrame(columns=["counter", "unit", "model", "kernel", "agrees"])
-    judged = f"nothing is compared: the rules are those of {rules}, and Linux {release} is neither"
+    method = f"nothing is compared: the rules are those of {rules}, and Linux {release} is neither"
     if len(variants) == 1:
-        judged = judged.replace("is neither", "is another")
-    return Agreement(AgreementVerdict.UNDECIDED, table, judged)
+        method = method.replace("is neither", "is another")
+    return Agreement.of(table, method)
 
 
 def judge(
@@ -109,18 +109,17 @@ def judge(
     table = pd.DataFrame(rows).assign(agrees=lambda t: t["model"] == t["kernel"])
     table["told"] = table["counter"].isin(told)
     ours, theirs = table[~table["told"]], table[table["told"]]
-    judged = (
+    method = (
         f"{ours['agrees'].sum()} of {len(ours)} counters are what follows from the program, exactly"
     )
     if len(theirs):
-        judged += f"; told, and not counted: {', '.join(theirs['counter'])}"
+        method += f"; told, and not counted: {', '.join(theirs['counter'])}"
         if wrong := ", ".join(theirs.loc[~theirs["agrees"], "counter"]):
-            judged += f", of which these are not what they have to be: {wrong}"
+            method += f", of which these are not what they have to be: {wrong}"
     shown = ", ".join(name for name in left if name in kernel.index and name not in expected)
     if shown:
-        judged += f"; not judged, for the order of events decides: {shown}"
-    right = bool(table["agrees"].all())
-    return Agreement(AgreementVerdict.PASSED if right else AgreementVerdict.FAILED, table, judged)
+        method += f"; not judged, for the order of events decides: {shown}"
+    return Agreement.of(table, method)
 
 
 def faults(params: Faulters) -> int | None:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, AgreementVerdict
+from lorelab.agreement import Agreement, verdicts, worst
 from lorelab.lab.records import Record
 from lorelab.vmalock.params import Probed
 
@@ -45,10 +45,8 @@ def agree(params: Probed, record: Record) -> Agreement:
     table = pd.DataFrame(rows).astype({"probe": "Int64"})
     table["agrees"] = (table["kernel"] == table["probe"]).fillna(False).astype(bool)
     both, same = int(table["probe"].notna().sum()), int(table["agrees"].sum())
-    judged = f"{same} of {both} counters of the kernel are what the probes count, exactly"
+    method = f"{same} of {both} counters of the kernel are what the probes count, exactly"
     if both < len(table):
-        judged += f"; no probe watched the other {len(table) - both}"
-    verdict = AgreementVerdict.PASSED if same == len(table) else AgreementVerdict.FAILED
-    return Agreement(
-        AgreementVerdict.UNDECIDED if same == both < len(table) else verdict, table, judged
-    )
+        method += f"; no probe watched the other {len(table) - both}"
+    found = verdicts(table.assign(detectable=table["probe"].astype(float) * 0))
+    return Agreement(worst(found), table, method)

@@ -57,5 +57,5 @@ def _follows(params: Taken, kernel: pd.Series, later: bool) -> dict[str, int]:
     read = kernel["refused"] if locking else kernel["faults"]
     expected["reads"] = calls.downgrades + read + (0 if later else drops)
     if params.mappers <= 1:
-        expected["marks"] = calls.marks + (0 if later else calls.again)
+        expected["marks"] = calls.marks + (0 if later else calls.marked_again)
     return expected

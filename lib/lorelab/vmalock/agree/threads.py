@@ -79,5 +79,5 @@ def _follows(params: Threads, kernel: pd.Series) -> dict[str, int]:
     if params.mappers <= 1:
         calls = follows.calls(params)
         expected["step_marked + step_wait"] = calls.marks
-        expected["step_marked_again"] = calls.again
+        expected["step_marked_again"] = calls.marked_again
     return expected
