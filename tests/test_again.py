@@ -10,6 +10,7 @@ from lorelab import cli
 from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import Experiment, experiment, experiments
 from lorelab.lab import records
+from lorelab.lab.run import DEFAULTS
 
 MOVED = {
     "swap/cpus": "swpout",
@@ -87,9 +88,9 @@ class Remembers(Experiment):
 
     asked: list = field(default_factory=list)
 
-    def measure(self, wanted, lab=None):
-        self.asked.extend(wanted)
-        return [self.recorded(given) for given in wanted]
+    def measure(self, requested, options=DEFAULTS):
+        self.asked.extend(requested)
+        return [self.recorded(given) for given in requested]
 
 
 def test_verify_measures_damon(monkeypatch):

@@ -76,7 +76,7 @@ def test_what_is_not_there_is_named(rooms):
 
 def test_halves_are_asked_with_what_they_take(rooms):
     rooms("experiments", simulate=lambda params: counted(1, 2))
-    rooms("kernel", measure=lambda wanted, lab: [(wanted, lab.probes)])
+    rooms("kernel", measure=lambda requested, options: [(requested, options.probes)])
     assert ASKED.halves == "model and kernel"
     assert ASKED.simulate(Params()).equals(counted(1, 2))
     assert ASKED.measure([Params()]) == [([Params()], ())]
@@ -122,7 +122,7 @@ class Halves(Params):
 def test_a_value_that_a_half_does_not_read_is_refused_by_it(rooms):
     halves = Experiment("swap/no-such", "Is it there?", Halves)
     rooms("experiments", simulate=lambda params: counted(1, 2))
-    rooms("kernel", measure=lambda wanted, lab: wanted)
+    rooms("kernel", measure=lambda requested, options: requested)
     given = Halves(cgroups=True)
     assert halves.measure([given]) == [given]
     with pytest.raises(NoModel, match="cgroups=true: only the kernel reads it; leave it out, or"):

@@ -79,21 +79,21 @@ PANICS = {
     "lib/lorelab/empty/kernel/__init__.py": "",
     "lib/lorelab/empty/kernel/no_thing.py": """\
 from lorelab.counters import table
-from lorelab.lab import boot, run
+from lorelab.lab import boot
+from lorelab.lab.run import Measurement, Request, one_boot
 
 
-def measure(wanted, lab):
-    seeds = [params.seed for params in wanted]
+def request(batch):
+    seeds = [params.seed for params in batch]
     job = boot.Job("empty", "points", {"seeds": seeds, "panics": [3]}, 60.0, len(seeds))
-    found = run.measure(boot.Machine(memory_mib=512), job, lab)
-    return [
-        found.record(
-            "empty/no-thing",
-            params,
-            table("empty/no-thing", "v", "kernel", {"c": ("u", [row["c"]])}),
-        )
-        for params, row in zip(wanted, found.rows, strict=True)
-    ]
+    return Request(boot.Machine(memory_mib=512), job)
+
+
+def counters(params, measured, run):
+    return table("empty/no-thing", "v", "kernel", {"c": ("u", [measured.rows[run]["c"]])})
+
+
+measure = Measurement("empty/no-thing", request, counters, machine=one_boot)
 """,
     "lib/kernel/empty/guest/points.py": GUEST,
 }

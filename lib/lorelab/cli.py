@@ -24,7 +24,7 @@ from lorelab.lab import build, pool, probes, records
 from lorelab.lab.boot import GuestFailed
 from lorelab.lab.doors import doctor, lab
 from lorelab.lab.own import TAKES
-from lorelab.lab.run import Lab
+from lorelab.lab.run import RunOptions
 from lorelab.sweep.door import sweep
 
 console = Console()
@@ -133,7 +133,7 @@ def kernel(
         if probes.streams(probes.source(probe, found.design)) and file is None:
             raise BadInput(f"--probe {probe}: sends events, which go to Parquet; give -o FILE")
     try:
-        runs = found.measure(each, Lab(image, probing, icount))
+        runs = found.measure(each, RunOptions(image, probing, icount))
     except GuestFailed as failed:
         _keep_part(failed, file)
         raise
@@ -161,7 +161,7 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
     found.check_agrees()
     record = None if live or image else found.recorded(given)
     if record is None:
-        [record] = found.measure([params.for_kernel(given)], Lab(image))
+        [record] = found.measure([params.for_kernel(given)], RunOptions(image))
     _say_which(record)
     held = found.agree(given, record)
     held.table.to_csv(sys.stdout, index=False)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from lorelab.agreement import Agreement
     from lorelab.lab.records import Record
-    from lorelab.lab.run import Lab
+    from lorelab.lab.run import RunOptions
 
 DESIGNS = ("swap", "damon", "vmalock", "gso", "fairzone")
 """Designs that have landed, in the order of the book; a new one adds its word."""
@@ -72,14 +72,16 @@ class Experiment:
             raise NoModel(f"{said}; leave it out, or use `lorelab kernel {self.name}`")
         return self._door("experiments", "simulate")(params)
 
-    def measure(self, wanted: list[Params], lab: "Lab | None" = None) -> "list[Record]":
-        """Run it on a kernel now, once for each of `wanted`; counters with their provenance.
+    def measure(
+        self, requested: list[Params], options: "RunOptions | None" = None
+    ) -> "list[Record]":
+        """Run it on a kernel now, once for each of `requested`; counters with their provenance.
 
         Parameters
         ----------
-        wanted : list of Params
-        lab : Lab, optional
-            How it is to be run (`lorelab.lab.run.Lab`); otherwise on the laboratory's kernel.
+        requested : list of Params
+        options : RunOptions, optional
+            As `lorelab.lab.run` has them; otherwise on the laboratory's kernel.
 
         Raises
         ------
@@ -88,12 +90,11 @@ class Experiment:
         """
         if not self._has("kernel"):
             raise BadInput(f"{self.name} has no kernel half; use `lorelab model {self.name}`")
-        for params in wanted:
+        for params in requested:
             if said := without_effect(params, "kernel"):
                 raise BadInput(f"{said}; leave it out, or use `lorelab model {self.name}`")
-        if lab is None:
-            lab = import_module("lorelab.lab.run").Lab()
-        return self._door("kernel", "measure")(wanted, lab)
+        options = options or import_module("lorelab.lab.run").DEFAULTS
+        return self._door("kernel", "measure")(requested, options)
 
     def agree(self, params: Params, record: "Record") -> "Agreement":
         """Hold a kernel run against the model: as the experiment says, or step by step.

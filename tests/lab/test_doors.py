@@ -18,7 +18,7 @@ from lorelab.counters import table
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import build, needs, pool, records
 from lorelab.lab.boot import GuestFailed
-from lorelab.lab.run import Lab
+from lorelab.lab.run import DEFAULTS, RunOptions
 from tests.lab.test_records import NAME, Some, record
 
 FRAMES = [
@@ -38,14 +38,14 @@ class Fake:
     halves: str = "model and kernel"
     verdict: AgreementVerdict | None = None
     booted: list = field(default_factory=list)
-    lab: Lab | None = None
+    options: RunOptions = DEFAULTS
 
-    def measure(self, wanted, lab=None):
-        self.lab = lab or Lab()
-        self.booted += wanted
-        release = "7.2.12" if self.lab.image else None
-        found = [record(p, [p.seed + self.adds, p.seed], release=release) for p in wanted]
-        return [one._replace(probes=FRAMES if self.lab.probes else ()) for one in found]
+    def measure(self, requested, options=DEFAULTS):
+        self.options = options
+        self.booted += requested
+        release = "7.2.12" if self.options.image else None
+        found = [record(p, [p.seed + self.adds, p.seed], release=release) for p in requested]
+        return [one._replace(probes=FRAMES if self.options.probes else ()) for one in found]
 
     def recorded(self, params):
         return records.load(self.name, params)
@@ -121,7 +121,7 @@ def test_a_kernel_of_ones_own_is_booted_and_recorded_apart(fake, tmp_path):
     run("kernel", NAME, "--record")
     run("agree", NAME, "--kernel", "bzImage")
     assert len(fake.booted) == 2
-    assert str(fake.lab.image) == "bzImage"
+    assert str(fake.options.image) == "bzImage"
     fake.adds = 7
     run("kernel", NAME, "--record", "--kernel", "bzImage")
     assert len(list((tmp_path / NAME).glob("kernel=7.2.12,default--*.csv"))) == 1
@@ -136,7 +136,7 @@ def test_a_config_is_for_finding_bugs(fake, monkeypatch):
     monkeypatch.setattr(build, "built", lambda made: build.Kernel("image of debug", None))
     run("kernel", NAME, "--config", "debug")
     assert built == [("design", "debug")]
-    assert fake.lab.image == "image of debug"
+    assert fake.options.image == "image of debug"
     for more in ("--record", "--kernel=bzImage"):
         with pytest.raises(BadInput, match="--config is for finding bugs"):
             run("kernel", NAME, "--config", "debug", more)
@@ -144,7 +144,7 @@ def test_a_config_is_for_finding_bugs(fake, monkeypatch):
 
 @pytest.fixture
 def failing(fake, monkeypatch):
-    def measure(wanted, lab=None):
+    def measure(requested, options=DEFAULTS):
         raise GuestFailed("QEMU was killed by signal 9", [{"run": 0, "n": 1}, {"run": 0, "n": 2}])
 
     monkeypatch.setattr(fake, "measure", measure)
@@ -211,13 +211,13 @@ class Meeting(Fake):
 
     folder: Path = Path()
 
-    def measure(self, wanted, lab=None):
-        (self.folder / f"{self.name}.{wanted[0].seed}").touch()
+    def measure(self, requested, options=DEFAULTS):
+        (self.folder / f"{self.name}.{requested[0].seed}").touch()
         deadline = time.monotonic() + 300
         while len(list(self.folder.iterdir())) < 2:
             assert time.monotonic() < deadline, "it is alone"
             time.sleep(0.05)
-        return [record(p, [p.seed, 1]) for p in wanted]
+        return [record(p, [p.seed, 1]) for p in requested]
 
 
 def test_record_leaves_no_cpu_idle_and_begins_with_what_cannot_be_parted(
@@ -242,10 +242,10 @@ def test_record_leaves_no_cpu_idle_and_begins_with_what_cannot_be_parted(
 class Dying(Fake):
     """One part of the runs dies with its guest."""
 
-    def measure(self, wanted, lab=None):
-        if Some(seed=1) in wanted:
+    def measure(self, requested, options=DEFAULTS):
+        if Some(seed=1) in requested:
             raise GuestFailed("the guest's kernel panicked", [{"run": 0}])
-        return [record(p, [p.seed, 1]) for p in wanted]
+        return [record(p, [p.seed, 1]) for p in requested]
 
 
 def test_a_guest_that_dies_takes_no_other_with_it(fake, monkeypatch):
@@ -270,7 +270,7 @@ class Waiting(Fake):
 
     folder: Path = Path()
 
-    def measure(self, wanted, lab=None):
+    def measure(self, requested, options=DEFAULTS):
         (self.folder / str(os.getpid())).touch()
         time.sleep(600)
 
@@ -340,7 +340,7 @@ def test_verify_names_what_it_leaves_out_and_fails_when_it_checked_nothing(fake,
 
 
 def test_a_disk_that_fills_up_is_one_line_and_status_1(fake, monkeypatch, capsys):
-    def measure(wanted, lab=None):
+    def measure(requested, options=DEFAULTS):
         raise OSError(errno.ENOSPC, "No space left on device", "/tmp/lorelab-x/lab/agent.py")
 
     monkeypatch.setattr(fake, "measure", measure)

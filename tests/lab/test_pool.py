@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import pool
 from lorelab.lab.pool import parts
+from lorelab.lab.run import DEFAULTS
 from lorelab.params import Params, param
 from tests.lab.test_doors import Fake, record
 
@@ -89,16 +90,16 @@ class Timed(Fake):
 
     folder: Path = Path()
 
-    def measure(self, wanted, lab=None):
+    def measure(self, requested, options=DEFAULTS):
         began = time.monotonic_ns()
-        several = wanted[0].cpus > 1
+        several = requested[0].cpus > 1
         (self.folder / f"{several:d}.{began}").touch()
         while several and not list(self.folder.glob("0.*")):
             assert time.monotonic_ns() < began + 300 * 10**9, "the others wait for it"
             time.sleep(0.01)
         time.sleep(0.2)
         (self.folder / f"{several:d}.{began}.{time.monotonic_ns()}").touch()
-        return [record(params, [1, 1]) for params in wanted]
+        return [record(params, [1, 1]) for params in requested]
 
 
 def test_two_guests_of_several_cpus_never_run_at_once(tmp_path, monkeypatch, capsys):
@@ -118,7 +119,7 @@ def test_two_guests_of_several_cpus_never_run_at_once(tmp_path, monkeypatch, cap
 class Failing(Fake):
     error: type[Exception] = RunFailed
 
-    def measure(self, wanted, lab=None):
+    def measure(self, requested, options=DEFAULTS):
         raise self.error("no such kernel")
 
 

@@ -1,4 +1,7 @@
-"""One call from a design's `kernel/`: boot what was built, run a job, say where it came from."""
+"""The loop of every kernel run: what can share a boot, the boot, records of what it gave.
+
+A module of a design's `kernel/` ends with `measure = Measurement(...)`, or is composed of one.
+"""
 
 from collections.abc import Callable
 from importlib.metadata import version
@@ -12,14 +15,14 @@ from lorelab.lab import boot, build, guest, needs, own
 from lorelab.lab.records import Provenance, Record, now
 from lorelab.params import Params
 
-WORDS = dict.fromkeys(("kasan", "debug"), ("no5lvl",))
+CMDLINE_OF_CONFIG = dict.fromkeys(("kasan", "debug"), ("no5lvl",))
 """Of a config, what the kernel's command line has besides. Both have KASAN, whose shadow begins
 where the number of page-table levels puts it (KASAN_SHADOW_START, arch/x86/include/asm/kasan.h).
 identify_cpu() clears the CPU's features for a moment, five levels among them; an interrupt that
 comes then reads the direct map, and KASAN calls that wild. `no5lvl` has four levels throughout."""
 
 
-class Lab(NamedTuple):
+class RunOptions(NamedTuple):
     """What whoever asks for a run wants otherwise than the experiment has it."""
 
     image: Path | None = None
@@ -30,6 +33,20 @@ class Lab(NamedTuple):
     """A ns of the guest's clock is an instruction."""
 
 
+DEFAULTS = RunOptions()
+
+
+class Request(NamedTuple):
+    """What a boot takes of the laboratory."""
+
+    machine: boot.Machine
+    job: boot.Job
+    patched: bool = False
+    """The kernel with the patches of the job's design, not the unmodified one."""
+    config: str | None = None
+    """A further config (`debug`, `kasan`, one of the design's) of that kernel."""
+
+
 class Measured(NamedTuple):
     """What the guest said, and all of a provenance but the experiment's own part."""
 
@@ -37,8 +54,8 @@ class Measured(NamedTuple):
     source: dict[str, Any]
     probes: list[dict[str, Any]]
     """Frames of the job's probes; `lorelab.lab.probes` makes tables of them."""
-    asked: list[dict[str, Any]]
-    """Frames of those that `Lab` asked for."""
+    extra_frames: list[dict[str, Any]]
+    """Frames of those that the `RunOptions` name."""
 
     def record(self, name: str, params: Params, counters: pd.DataFrame, run: int = 1) -> Record:
         """The record of the `run`-th run of the boot, from 1.
@@ -56,21 +73,24 @@ class Measured(NamedTuple):
             counters = own.of_release(counters, kernel.release)
         given = params.model_dump(mode="json")
         provenance = Provenance(experiment=name, params=given, run_in_boot=run, **self.source)
-        return Record(counters, provenance, self.asked)
+        return Record(counters, provenance, self.extra_frames)
 
 
-def measure(
-    machine: boot.Machine, job: boot.Job, lab: Lab | None = None, patched: bool = False
-) -> Measured:
-    """Boot the laboratory's guest and run `job`.
+def kernel(request: Request, options: RunOptions = DEFAULTS) -> build.Kernel:
+    """The kernel of a boot: the reader's own, or the laboratory's that is requested.
 
-    Parameters
-    ----------
-    machine : Machine
-    job : Job
-    lab : Lab, optional
-    patched : bool
-        The kernel with the patches of the job's design, not the unmodified one.
+    Raises
+    ------
+    BadInput
+        It is not there; names the command that builds the laboratory's.
+    """
+    if options.image:
+        return own.find(options.image)
+    return build.built(build.recipe(request.job.design, request.config, patched=request.patched))
+
+
+def measure(request: Request, options: RunOptions = DEFAULTS) -> Measured:
+    """Boot the laboratory's guest once and run a job.
 
     Raises
     ------
@@ -79,22 +99,29 @@ def measure(
     RunFailed
         The guest did not come to the job's end.
     """
-    lab = lab or Lab()
     needs.check(needs.BOOT)
-    made = build.recipe(job.design, patched=patched)
-    kernel = own.find(lab.image) if lab.image else build.built(made)
-    root, programs, date = guest.built(), guest.programs(made), now()
-    words = WORDS.get(kernel.info.config, ())
+    machine, job = request.machine, request.job
+    booted = kernel(request, options)
+    # No config changes a guest's programs.
+    programs = guest.programs(build.recipe(job.design, patched=request.patched))
+    root, date = guest.built(), now()
+    append = CMDLINE_OF_CONFIG.get(booted.info.config, ())
     machine = machine._replace(
-        icount=machine.icount or lab.icount, append=(*words, *machine.append)
+        icount=machine.icount or options.icount, append=(*append, *machine.append)
     )
-    every = (*job.probes, *(name for name in lab.probes if name not in job.probes))
-    whole = job._replace(probes=every)
-    outcome = boot.run(kernel.image, root.root, programs, machine, whole, modules=kernel.modules)
+    extra = (name for name in options.probes if name not in job.probes)
+    outcome = boot.run(
+        booted.image,
+        root.root,
+        programs,
+        machine,
+        job._replace(probes=(*job.probes, *extra)),
+        modules=booted.modules,
+    )
     source = {
         "date": date,
         "lorelab": version("lorelab"),
-        "kernel": kernel.info.model_copy(update={"release": outcome.release}),
+        "kernel": booted.info.model_copy(update={"release": outcome.release}),
         "accelerator": outcome.accelerator,
         "icount": machine.icount,
         "boots": 1,
@@ -103,36 +130,80 @@ def measure(
         "programs": outcome.programs,
         "guest": root.info,
     }
-    mine, asked = (
+    own_frames, extra_frames = (
         [frame for frame in outcome.probes if frame["probe"] in names]
-        for names in (job.probes, lab.probes)
+        for names in (job.probes, options.probes)
     )
-    return Measured(outcome.rows, source, mine, asked)
+    return Measured(outcome.rows, source, own_frames, extra_frames)
 
 
-def by_boot(
-    wanted: list[Params],
-    kind: Callable[[Params], Any],
-    measure: Callable[[list[Params]], list[Record]],
+def one_boot(params: Params) -> int:
+    """`Measurement.machine` of an experiment whose runs all share a boot."""
+    return 0
+
+
+def _anything(params: Params, options: RunOptions) -> None:
+    """No parameters are refused."""
+
+
+def _once(params: Params) -> int:
+    return 1
+
+
+class Measurement(NamedTuple):
+    """How an experiment runs on a kernel: `measure(requested, options)` gives a record for each."""
+
+    name: str
+    """Experiment as `design/experiment`."""
+    request: Callable[[list[Any]], Request]
+    """The boot of some parameters that can share one."""
+    counters: Callable[[Any, Measured, int], pd.DataFrame]
+    """Counters of one set of parameters, whose first run of the boot is the given one, from 0."""
+    machine: Callable[[Any], Any] | None = None
+    """What parameters that can share a boot have in common, in an order of its own; None where each
+    takes a boot."""
+    check: Callable[[Any, RunOptions], None] = _anything
+    """Raises BadInput for parameters that a kernel can't follow; all are checked before a boot."""
+    repeats: Callable[[Any], int] = _once
+    """Runs that one set of parameters has in its boot."""
+    warm_up: int = 0
+    """Runs of a boot before the first that is counted."""
+
+    def __call__(self, requested: list[Any], options: RunOptions = DEFAULTS) -> list[Record]:
+        """Run them, those that can in one boot; records in the order of `requested`.
+
+        Raises
+        ------
+        BadInput
+            A kernel can't follow a parameter, or the laboratory lacks something.
+        RunFailed
+            A guest did not come to the end, or what it gave is not whole.
+        """
+        for params in requested:
+            self.check(params, options)
+        if self.machine is None:
+            return [record for params in requested for record in self._boot([params], options)]
+        return batch_by_machine(requested, self.machine, lambda batch: self._boot(batch, options))
+
+    def _boot(self, batch: list[Any], options: RunOptions) -> list[Record]:
+        measured = measure(self.request(batch), options)
+        records, run = [], self.warm_up
+        for params in batch:
+            counters = self.counters(params, measured, run)
+            records.append(measured.record(self.name, params, counters, run + 1))
+            run += self.repeats(params)
+        return records
+
+
+def batch_by_machine(
+    requested: list[Any],
+    machine: Callable[[Any], Any],
+    boot_once: Callable[[list[Any]], list[Record]],
 ) -> list[Record]:
-    """Measure together what can share a boot.
-
-    Parameters
-    ----------
-    wanted : list of Params
-    kind : callable
-        What is the same for runs that can, in an order of its own.
-    measure : callable
-        Gets runs of one kind.
-
-    Returns
-    -------
-    list of Record
-        As `wanted`.
-    """
-    places = sorted(range(len(wanted)), key=lambda n: kind(wanted[n]))
-    found: dict[int, Record] = {}
-    for _, group in groupby(places, key=lambda n: kind(wanted[n])):
-        alike = list(group)
-        found.update(zip(alike, measure([wanted[n] for n in alike]), strict=True))
-    return [found[n] for n in range(len(wanted))]
+    """Records in the order of `requested`, of boots that parameters of one `machine` share."""
+    places = sorted(range(len(requested)), key=lambda n: machine(requested[n]))
+    records: dict[int, Record] = {}
+    for _, group in groupby(places, key=lambda n: machine(requested[n])):
+        batch = list(group)
+        records.update(zip(batch, boot_once([requested[n] for n in batch]), strict=True))
+    return [records[n] for n in range(len(requested))]

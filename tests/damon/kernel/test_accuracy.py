@@ -4,6 +4,7 @@ from lorelab.damon.experiments import accuracy
 from lorelab.damon.kernel import accuracy as kernel_accuracy
 from lorelab.damon.kernel import boot
 from lorelab.damon.params import Accuracy
+from lorelab.lab import run
 from lorelab.lab.records import Record
 from tests.damon.logged import played
 
@@ -14,7 +15,8 @@ def test_accuracy_has_figures_of_each_run_and_distributions_over_all(monkeypatch
             return Record(counters, (name, run))
 
     params = Accuracy(workload="zigzag", runs=2)
-    monkeypatch.setattr(kernel_accuracy, "watched", lambda wanted, lab: ([played()] * 2, Booted()))
+    monkeypatch.setattr(run, "measure", lambda request, options: Booted())
+    monkeypatch.setattr(kernel_accuracy, "logged", lambda each, measured, first: [played()] * 2)
     [record] = kernel_accuracy.measure([params])
     said = record.counters.set_index("counter")
     assert said.loc["runs", "step"].tolist() == [1, 2]

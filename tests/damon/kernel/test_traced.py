@@ -10,11 +10,11 @@ import pytest
 from lorelab.damon.kernel import boot, follow
 from lorelab.damon.params import Masim, Variant
 from lorelab.errors import BadInput
-from lorelab.lab import cache
-from lorelab.lab.run import Lab
+from lorelab.lab import cache, run
+from lorelab.lab.run import RunOptions
 
 V7_3 = Masim(variant=Variant.V7_3, tlb=264)
-OWN = Lab(image="somewhere")
+OWN = RunOptions(image="somewhere")
 FORMAT = """name: check
 ID: 1234
 format:
@@ -151,32 +151,31 @@ def test_one_kdamond_is_followed(log, tmp_path, events, says):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "lab", "says"),
+    ("requested", "options", "says"),
     [
-        ([V7_3], None, r"variant=v7\.3: the laboratory's kernel is a 6\.12; takes --kernel"),
-        ([V7_3], Lab(), r"variant=v7\.3: the laboratory's kernel is a 6\.12; takes --kernel"),
+        ([V7_3], RunOptions(), r"variant=v7\.3: the laboratory's kernel is a 6\.12; takes --kern"),
         ([V7_3.model_copy(update={"tlb": 0})], OWN, "damon/flush: only the laboratory's kernel"),
         ([V7_3.model_copy(update={"rand64": True})], OWN, "damon/rand64: only the laboratory's"),
         ([V7_3, Masim()], OWN, r"takes v7\.3 for all runs of a boot, or for none"),
         ([Masim(variant=Variant.TUNED)], OWN, "variant=tuned: the kernel runs damon"),
     ],
 )
-def test_what_the_kernel_at_hand_can_not_follow_is_bad_input(wanted, lab, says):
+def test_what_the_kernel_at_hand_can_not_follow_is_bad_input(requested, options, says):
     with pytest.raises(BadInput, match=says):
-        follow.measure(wanted, lab)
+        follow.measure(requested, options)
 
 
 def test_a_7_3_is_booted_without_a_kdamond_of_its_own(monkeypatch):
     asked = []
 
-    def measure(machine, job, lab, patched):
-        asked.append((machine, job, lab, patched))
+    def measure(request, options):
+        asked.append((*request[:3], options))
         raise BadInput("asked")
 
-    monkeypatch.setattr(boot, "measure", measure)
+    monkeypatch.setattr(run, "measure", measure)
     with pytest.raises(BadInput, match="asked"):
         follow.measure([V7_3], OWN)
-    [(machine, job, lab, patched)] = asked
+    [(machine, job, patched, options)] = asked
     assert "damon_stat.enabled=N" in machine.append and machine.icount and machine.cpus == 1
-    assert (job.workload, lab, patched) == ("traced", OWN, False)
+    assert (job.workload, options, patched) == ("traced", OWN, False)
     assert job.params["runs"][0]["switches"] == {}

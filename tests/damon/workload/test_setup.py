@@ -59,4 +59,4 @@ def test_programs_of_more_than_one_walk_are_refused(workload):
     with pytest.raises(BadInput, match="fresh=true: takes a workload"):
         configuration(params)
     with pytest.raises(BadInput, match="fresh=true: takes a workload"):
-        boot.watched([params])
+        boot.check_program(params)

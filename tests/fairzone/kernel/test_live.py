@@ -6,7 +6,7 @@ from lorelab.fairzone.agree.followed import agree
 from lorelab.fairzone.experiments.reread import PARTS
 from lorelab.fairzone.kernel import followed, reread
 from lorelab.fairzone.params import Followed, Reread
-from lorelab.lab.run import Lab
+from lorelab.lab.run import RunOptions
 
 RUNS = [
     Followed(mode="v1"),
@@ -18,7 +18,7 @@ RUNS = [
 @pytest.fixture(scope="module")
 def live(patched):
     patched("fairzone")
-    return followed.measure(RUNS, Lab())
+    return followed.measure(RUNS, RunOptions())
 
 
 @pytest.mark.parametrize("run", range(len(RUNS)), ids=[f"{p.layout}-{p.mode}" for p in RUNS])
@@ -46,7 +46,7 @@ def test_data_that_fits_is_found_whole_unless_caches_are_dropped(patched):
         Reread(data_percent=30, repeats=1, workload=workload)
         for workload in ("write-read", "drop-caches")
     ]
-    for params, record in zip(wanted, reread.measure(wanted, Lab()), strict=True):
+    for params, record in zip(wanted, reread.measure(wanted, RunOptions()), strict=True):
         said = record.counters.set_index("counter")["value"]
         cached = said[[f"read_cached_{part:02}" for part in range(PARTS)]].sum()
         pages = said["read_touched"] if params.workload == "write-read" else 0

@@ -11,18 +11,18 @@ from lorelab.gso.kernel import broken
 from lorelab.gso.kernel.traffic import MODES
 from lorelab.gso.params import Broken, Variant
 from lorelab.lab import build, records
-from lorelab.lab.run import Lab
+from lorelab.lab.run import RunOptions
 
 
 def test_a_variant_that_no_kernel_has():
     with pytest.raises(BadInput, match="the kernel has one of"):
-        broken.measure([Broken(variant="parent-skb")], Lab())
+        broken.measure([Broken(variant="parent-skb")], RunOptions())
 
 
 def test_a_kernel_that_is_not_built_is_named(monkeypatch):
     monkeypatch.setattr(build, "find", lambda _: None)
     with pytest.raises(BadInput, match="lorelab lab build gso --config kasan"):
-        broken.measure([Broken()], Lab())
+        broken.measure([Broken()], RunOptions())
 
 
 def test_the_tap_is_a_packet_socket_of_the_same_sends():

@@ -78,7 +78,7 @@ def test_bad_input(given, said):
 
 
 def test_a_kernel_of_the_reader_s_own_that_is_not_there():
-    from lorelab.lab.run import Lab
+    from lorelab.lab.run import RunOptions
 
     with pytest.raises(BadInput):
-        layout.measure([Layout(kernel="6.12")], Lab(image=Path("/nonexistent")))
+        layout.measure([Layout(kernel="6.12")], RunOptions(image=Path("/nonexistent")))

@@ -11,7 +11,7 @@ from lorelab.gso.experiments import views
 from lorelab.gso.kernel import breakeven, layout
 from lorelab.gso.params import Breakeven, Layout
 from lorelab.lab import build, cache, records
-from lorelab.lab.run import Lab
+from lorelab.lab.run import RunOptions
 
 
 @pytest.fixture
@@ -30,20 +30,20 @@ def unbuilt(monkeypatch):
 )
 def test_what_no_kernel_has(asked, said):
     with pytest.raises(BadInput, match=said):
-        layout.measure([asked], Lab())
+        layout.measure([asked], RunOptions())
 
 
 def test_a_reader_s_kernel_has_no_pointer_of_ours(tmp_path):
     with pytest.raises(BadInput, match="without --kernel one of"):
-        layout.measure([Layout(kernel="6.12", pointer="dataref")], Lab(image=tmp_path))
+        layout.measure([Layout(kernel="6.12", pointer="dataref")], RunOptions(image=tmp_path))
 
 
 @pytest.mark.usefixtures("unbuilt")
 def test_the_build_that_is_missing_is_named():
     with pytest.raises(BadInput, match="lab build gso --config shared-info-dataref"):
-        layout.measure([Layout(kernel="6.12", pointer="dataref")], Lab())
+        layout.measure([Layout(kernel="6.12", pointer="dataref")], RunOptions())
     with pytest.raises(BadInput, match="lab build gso --config sk-buff-tail"):
-        breakeven.measure([Breakeven(pointer="sk-buff-tail")], Lab())
+        breakeven.measure([Breakeven(pointer="sk-buff-tail")], RunOptions())
 
 
 def test_every_pointer_has_its_config_and_patch():

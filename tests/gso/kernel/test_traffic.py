@@ -13,9 +13,10 @@ from lorelab.gso.agree import traffic as agree_traffic
 from lorelab.gso.agree import vhost as agree_vhost
 from lorelab.gso.agree.traffic import agree
 from lorelab.gso.experiments import vhost as guest
-from lorelab.gso.kernel import tcp, traffic
+from lorelab.gso.kernel import tcp
 from lorelab.gso.model.traffic import PROBED
 from lorelab.gso.params import Tcp, Traffic, Vhost
+from lorelab.lab import run
 
 ASKED = experiment("gso/traffic")
 
@@ -107,17 +108,18 @@ def record_of(*tables):
     return SimpleNamespace(counters=pd.concat(tables, ignore_index=True))
 
 
-def booted(monkeypatch, module, rows):
+def booted(monkeypatch, rows):
     """Let a boot give these rows by link; what it was asked for."""
     asked = []
 
-    def boot(machine, job, lab, patched):
-        runs = job.params["runs"]
-        asked.append((bool(machine.qemu), [run["link"] for run in runs], patched))
+    def measure(request, options):
+        runs = request.job.params["runs"]
+        links = [run["link"] for run in runs]
+        asked.append((bool(request.machine.qemu), links, request.patched))
         made = [rows(run) for run in runs]
         return SimpleNamespace(rows=made, record=lambda *of: SimpleNamespace(counters=of[2], of=of))
 
-    monkeypatch.setattr(module, "boot", boot)
+    monkeypatch.setattr(run, "measure", measure)
     return asked
 
 
@@ -126,7 +128,7 @@ def test_runs_of_a_link_share_a_boot_and_have_what_the_guest_said(monkeypatch):
         row = dict.fromkeys(PROBED, run["sends"]) | {"pending": 0, "ns": 5}
         return row if run["link"] != "dummy" else {k: v for k, v in row.items() if k != "wrong"}
 
-    asked = booted(monkeypatch, traffic, rows)
+    asked = booted(monkeypatch, rows)
     wanted = [
         Traffic(sends=1),
         Traffic(sends=2, held=True),
@@ -139,8 +141,8 @@ def test_runs_of_a_link_share_a_boot_and_have_what_the_guest_said(monkeypatch):
         (False, ["veth"], True),
         (True, ["wire"], True),
     ]
-    for params, record, run in zip(wanted, found, (1, 1, 1, 2), strict=True):
-        assert record.of[1] == params and record.of[3] == run
+    for params, record, number in zip(wanted, found, (1, 1, 1, 2), strict=True):
+        assert record.of[1] == params and record.of[3] == number
         values = record.counters.set_index("counter")["value"]
         assert set(values) == {params.sends}
         assert set(values.index) == set(PROBED) - (set() if params.read else {"wrong"})
@@ -150,9 +152,7 @@ def test_runs_of_a_link_share_a_boot_and_have_what_the_guest_said(monkeypatch):
 def test_a_stream_whose_copies_cannot_be_counted(monkeypatch, inlined):
     params = Tcp(sends=2)
     row = {"told": 2, "read_bytes": 112_000, "wrong": 0, "complaints": {}, "copies": 0}
-    booted(
-        monkeypatch, tcp, lambda _: {k: v for k, v in row.items() if k != "copies" or not inlined}
-    )
+    booted(monkeypatch, lambda _: {k: v for k, v in row.items() if k != "copies" or not inlined})
     [record] = tcp.measure([params])
     assert ("copies" in set(record.counters["counter"])) == (not inlined)
     held = agree_tcp.agree(params, record)

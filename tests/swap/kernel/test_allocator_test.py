@@ -6,7 +6,7 @@ from lorelab import agreement
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.lab import needs, records
-from lorelab.lab.run import Lab
+from lorelab.lab.run import RunOptions
 from lorelab.params import parse
 from lorelab.swap.kernel.allocator_test import switches
 from lorelab.swap.params import AllocatorTest, Variant
@@ -41,7 +41,7 @@ def test_what_is_no_kernel_is_said_before_anything_starts(laboratory, tmp_path):
     (tmp_path / "vmlinux").write_bytes(b"\x7fELF" * 200)
     for name, said in (("vmlinux", "not a bzImage"), ("missing", "No such file")):
         with pytest.raises(BadInput, match=said):
-            FOUND.measure([AllocatorTest()], Lab(tmp_path / name))
+            FOUND.measure([AllocatorTest()], RunOptions(tmp_path / name))
 
 
 def test_the_four_option_sets_are_recorded_for_four_seeds():

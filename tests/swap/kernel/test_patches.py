@@ -5,7 +5,7 @@ import re
 from lorelab.experiments import experiment
 from lorelab.lab import boot
 from lorelab.lab.cache import KERNEL_FILES
-from lorelab.lab.run import Lab
+from lorelab.lab.run import RunOptions
 from lorelab.swap.params import AllocatorTest
 
 README = (KERNEL_FILES / "swap" / "patches" / "README.md").read_text()
@@ -71,5 +71,5 @@ def test_switches_are_what_the_readme_says_and_turn_when_they_may(laboratory, pa
 def test_untouched_it_does_what_the_unmodified_kernel_does(patched):
     found = experiment("swap/allocator-test")
     params = AllocatorTest(options="-s", large_swapin=False)
-    [live] = found.measure([params], Lab(patched("swap").image))
+    [live] = found.measure([params], RunOptions(patched("swap").image))
     assert live.counters.equals(found.recorded(params).counters)

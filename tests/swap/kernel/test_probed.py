@@ -8,7 +8,7 @@ from lorelab import agreement
 from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
 from lorelab.lab import records, run
-from lorelab.swap.kernel import boot, paths, probed
+from lorelab.swap.kernel import paths, probed
 from lorelab.swap.params import AllocatorTest
 
 PROBED = experiment("swap/probed")
@@ -71,6 +71,6 @@ def test_the_probes_go_with_the_record():
 def test_what_missed_something_is_no_record(monkeypatch):
     frames = [{"probe": "alloc", "counters": [], "lost": 1}]
     told = run.Measured([], {}, frames, [])
-    monkeypatch.setattr(boot, "measure", lambda *args, **options: told)
+    monkeypatch.setattr(run, "measure", lambda request, options: told)
     with pytest.raises(RunFailed, match=r"missed events.*alloc"):
         PROBED.measure([AllocatorTest()])

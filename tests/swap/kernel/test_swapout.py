@@ -5,7 +5,7 @@ import pytest
 from lorelab import agreement
 from lorelab.experiments import experiment
 from lorelab.lab import probes, records
-from lorelab.lab.run import Lab
+from lorelab.lab.run import RunOptions
 from lorelab.params import parse
 from lorelab.swap.experiments import swapout
 from lorelab.swap.params import ForceSplit, Swapout
@@ -48,7 +48,7 @@ def test_a_probe_tells_who_split(patched):
     """Boots the unmodified kernel: `shrink_folio_list()` and the shrinker have a count each."""
     patched("swap")
     params = Swapout(folios=32, dropped=15, requests=32)
-    [live] = FOUND.measure([params], Lab(probes=("reclaim",)))
+    [live] = FOUND.measure([params], RunOptions(probes=("reclaim",)))
     assert live.counters.equals(FOUND.recorded(params).counters)
     seen = probes.counters("swap/swapout", "v6.12", live.probes)
     seen = seen[seen["step"] == 0].set_index("counter")["value"]

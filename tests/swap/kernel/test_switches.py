@@ -4,11 +4,10 @@ import pytest
 
 from lorelab import agreement
 from lorelab.experiments import experiment
-from lorelab.lab import records
+from lorelab.lab import records, run
 from lorelab.lab.records import Record
 from lorelab.lab.run import Measured
 from lorelab.swap.experiments.switches import SETTINGS, settings
-from lorelab.swap.kernel import boot
 from lorelab.swap.kernel.paths import PLACES
 from lorelab.swap.params import Switches
 
@@ -19,13 +18,14 @@ IN_TURNS = records.recorded(FOUND.name, Switches)
 def test_rows_of_a_boot_go_to_their_setting_and_turn(monkeypatch):
     """The guest gives run after run, turn after turn; here each value says where it came from."""
 
-    def measure(machine, job, lab, patched):
-        assert patched and job.params["turns"] == 2
+    def measure(request, options):
+        job = request.job
+        assert request.patched and job.params["turns"] == 2
         rows = []
         for turn in range(2):
-            for run in range(len(job.params["runs"])):
-                place = {"turn": turn, "run": run}
-                value = 1000 * turn + 100 * run
+            for number in range(len(job.params["runs"])):
+                place = {"turn": turn, "run": number}
+                value = 1000 * turn + 100 * number
                 for i in range(1, 21):
                     row = {"iteration": i, "swpout": value, "swpout_fallback": i}
                     rows.append(place | row)
@@ -36,8 +36,10 @@ def test_rows_of_a_boot_go_to_their_setting_and_turn(monkeypatch):
         assert len(rows) == job.rows
         return Measured(rows, {}, [], [])
 
-    monkeypatch.setattr(boot, "measure", measure)
-    monkeypatch.setattr(Measured, "record", lambda self, name, params, found: Record(found, None))
+    monkeypatch.setattr(run, "measure", measure)
+    monkeypatch.setattr(
+        Measured, "record", lambda self, name, params, found, n: Record(found, None)
+    )
     [found] = FOUND.measure([Switches(turns=2)])
     values = found.counters.set_index(["counter", "step"])["value"]
     for number, setting in enumerate(SETTINGS):

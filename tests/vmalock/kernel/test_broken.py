@@ -4,7 +4,7 @@ import pytest
 
 from lorelab.errors import BadInput
 from lorelab.lab import build
-from lorelab.lab.run import Lab
+from lorelab.lab.run import RunOptions
 from lorelab.vmalock.experiments import views
 from lorelab.vmalock.kernel import broken
 from lorelab.vmalock.params import Broken
@@ -27,7 +27,7 @@ def test_with_kasan_a_reader_dawdles_whether_it_looks_or_not():
 def test_a_kernel_that_is_not_built_is_named(monkeypatch):
     monkeypatch.setattr(build, "find", lambda _: None)
     with pytest.raises(BadInput, match="lorelab lab build vmalock --config kasan"):
-        broken.measure([Broken(config="kasan")], Lab())
+        broken.measure([Broken(config="kasan")], RunOptions())
 
 
 def test_of_a_kernel_that_died_its_complaints_are_told():

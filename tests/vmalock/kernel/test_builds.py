@@ -1,15 +1,14 @@
 """Kernels with the lock elsewhere, or without it: which one a run takes, what they are like."""
 
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from lorelab.errors import BadInput
-from lorelab.lab import build
-from lorelab.lab.run import Lab
+from lorelab.lab import build, run
 from lorelab.vmalock.experiments import views
 from lorelab.vmalock.kernel import instructions
-from lorelab.vmalock.kernel.boot import BUILDS, of_lock
+from lorelab.vmalock.kernel.boot import BUILDS, config
 from lorelab.vmalock.params import Instructions
 
 POINTER = 8
@@ -19,29 +18,30 @@ POINTER = 8
 @pytest.mark.parametrize("lock", BUILDS)
 def test_a_kernel_that_is_not_built_is_named(monkeypatch, lock):
     monkeypatch.setattr(build, "find", lambda _: None)
+    monkeypatch.setattr(run.needs, "check", lambda _: None)
     with pytest.raises(BadInput, match=f"lorelab lab build vmalock --config {lock}"):
-        of_lock(lock, Lab())
+        instructions.measure([Instructions(lock=lock)])
 
 
 @pytest.mark.parametrize("lock", ["on", "off"])
 def test_one_kernel_has_the_lock_that_is_tried_and_that_is_not(lock):
-    assert of_lock(lock, Lab()) == Lab()
-
-
-@pytest.mark.parametrize("lock", BUILDS)
-def test_a_kernel_of_the_readers_own_stays(lock):
-    own = Lab(image=Path("bzImage"))
-    assert of_lock(lock, own) == own
+    assert config(lock) is None
 
 
 def test_runs_of_one_kernel_share_a_boot(monkeypatch):
-    monkeypatch.setattr(instructions, "of_lock", lambda lock, _: lock)
-    monkeypatch.setattr(instructions, "_measure", lambda runs, lab: [(lab, p.lock) for p in runs])
+    boots = []
+
+    def measure(request, options):
+        boots.append((request.config, [each["switches"] for each in request.job.params["runs"]]))
+        rows = [{"run": n, "ns": [1]} for n, _ in enumerate(boots[-1][1])]
+        kernel = SimpleNamespace(release="6.12.117")
+        return SimpleNamespace(rows=rows, source={"kernel": kernel}, record=lambda *of: of[1])
+
+    monkeypatch.setattr(run, "measure", measure)
     asked = [Instructions(lock=lock) for lock in ("off", "inside", "on", "unbuilt", "inside")]
-    boots = instructions.measure(asked, Lab())
-    assert [lock for _, lock in boots] == [params.lock for params in asked]
-    assert boots[0][0] == boots[2][0] and boots[1][0] == boots[4][0] == "inside"
-    assert boots[3][0] == "unbuilt"
+    assert instructions.measure(asked) == asked
+    off = {"vmalock/fault_path": "mmap"}
+    assert boots == [(None, [off, {}]), ("inside", [{}, {}]), ("unbuilt", [{}])]
 
 
 def test_what_is_recorded_of_the_sizes_adds_up():

@@ -6,7 +6,7 @@ from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.lab import records
-from lorelab.lab.run import Lab
+from lorelab.lab.run import RunOptions
 from lorelab.vmalock.agree import workloads, workloads_followed
 from lorelab.vmalock.agree.followed import followed
 from lorelab.vmalock.kernel.workloads import measure
@@ -80,7 +80,7 @@ def test_each_workload_is_logged():
 @pytest.mark.parametrize("size", [15, 10_001])
 def test_a_launch_of_too_few_or_many_pages_is_refused(size):
     with pytest.raises(BadInput, match=rf"size={size}: a launch takes 16 to 10000"):
-        measure([Workloads(size=size)], Lab())
+        measure([Workloads(size=size)], RunOptions())
 
 
 RECEIVES = WorkloadsFollowed(workload="receive", threads=3, same=True)

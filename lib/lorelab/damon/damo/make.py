@@ -17,7 +17,7 @@ from lorelab.damon.workload.setup import configuration
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache, records
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.run import Lab, measure
+from lorelab.lab.run import DEFAULTS, Request, RunOptions, measure
 
 FOLDER = Path(__file__).resolve().parents[4] / "data" / "recordings"
 NAME = "damon/recording"
@@ -43,7 +43,7 @@ WANTED = {
 of longer windows."""
 
 
-def make(lab: Lab | None = None, folder: Path = FOLDER) -> list[Path]:
+def make(options: RunOptions = DEFAULTS, folder: Path = FOLDER) -> list[Path]:
     """Have damo make every recording again, all in one boot; the old ones are replaced."""
     runs = [
         {"masim": program(configuration(one.params), one.params), "options": one.options}
@@ -54,7 +54,8 @@ def make(lab: Lab | None = None, folder: Path = FOLDER) -> list[Path]:
     )
     # 32 ns an instruction: damo's own start takes as many instructions as the program.
     machine = Machine(icount=True, shift=5)
-    measured = measure(machine, Job("damon", "damo", {"runs": runs}, longest), lab)
+    job = Job("damon", "damo", {"runs": runs}, longest)
+    measured = measure(Request(machine, job), options)
     written = []
     for number, (name, one) in enumerate(WANTED.items()):
         rows = [row for row in measured.rows if row["run"] == number]

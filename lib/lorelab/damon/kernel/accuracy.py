@@ -9,33 +9,39 @@ from lorelab.damon.experiments.accuracy import (
     figures,
 )
 from lorelab.damon.experiments.truth import changes, observed
-from lorelab.damon.kernel.boot import Run, dealt, speeds, told, watched
+from lorelab.damon.kernel.boot import Run, check_program, logged, speeds, told, watched
 from lorelab.damon.params import Accuracy, runs
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
+from lorelab.lab.run import Measured, Measurement, Request, RunOptions, one_boot
 
 
-def measure(wanted: list[Accuracy], lab: Lab | None = None) -> list[Record]:
-    """Run `damon/accuracy` on a kernel, with the counters of the model.
+def _check(params: Accuracy, options: RunOptions) -> None:
+    for one in runs(params):
+        check_program(one)
 
-    And the distributions of what is reported, over all runs
-    (`lorelab.damon.experiments.accuracy.distributions`).
-    """
-    played, measured = watched([one for params in wanted for one in runs(params)], lab)
-    found, number = [], 1
-    for params, mine in zip(wanted, dealt(wanted, played), strict=True):
-        parts = (
-            accuracy_counters([_figures(params, run) for run in mine], params, "kernel"),
-            distribution_counters(
-                [distributions(params, told(run)) for run in mine], params, "kernel"
-            ),
-        )
-        found.append(measured.record("damon/accuracy", params, pd.concat(parts), number))
-        number += params.runs
-    return found
+
+def _request(batch: list[Accuracy]) -> Request:
+    return watched([one for params in batch for one in runs(params)])
+
+
+def _counters(params: Accuracy, measured: Measured, run: int) -> pd.DataFrame:
+    """The model's, and the distributions of what is reported, over all runs (`distributions`)."""
+    mine = logged(runs(params), measured, run)
+    figures_of = accuracy_counters([_figures(params, one) for one in mine], params, "kernel")
+    spread = [distributions(params, told(one)) for one in mine]
+    return pd.concat([figures_of, distribution_counters(spread, params, "kernel")])
 
 
 def _figures(params: Accuracy, run: Run) -> dict[str, tuple[str, float]]:
     took = speeds(params, run)
     seen = observed(params, told(run), took)
     return figures(seen, changes(params, told(run)), params, took)
+
+
+measure = Measurement(
+    "damon/accuracy",
+    _request,
+    _counters,
+    machine=one_boot,
+    check=_check,
+    repeats=lambda params: params.runs,
+)

@@ -14,8 +14,7 @@ something flushes it, later as many as were in use (accel/tcg/cputlb.c).
 
 import base64
 import zlib
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,11 +22,11 @@ import numpy as np
 from lorelab.damon.experiments.truth import Told, Window, spans
 from lorelab.damon.model.memory import BATCH
 from lorelab.damon.model.state import SNAPSHOT
-from lorelab.damon.params import Accuracy, Masim, Monitoring, Schemes, Speeds, Variant, WithSchemes
+from lorelab.damon.params import Masim, Monitoring, Speeds, Variant, WithSchemes
 from lorelab.damon.workload import masim, setup
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.run import Lab, Measured, measure
+from lorelab.lab.run import Measured, Request
 from lorelab.params import label
 
 EVENT = np.dtype(
@@ -104,25 +103,16 @@ def check(params: Monitoring) -> None:
         )
 
 
-def watched(wanted: list[Masim], lab: Lab | None = None) -> tuple[list[Run], Measured]:
-    """Play the programs of `wanted` in one boot, each from beginning to end, and log regions."""
-    asked = []
-    for params in wanted:
-        check(params)
-        config = spans(params)
-        if sum(config.regions.values()) >> 20 > LARGEST_MIB:
-            raise BadInput(
-                f"workload={params.workload}: takes {LARGEST_MIB} MiB at most on the kernel"
-            )
-        asked.append(Asked(params, config))
-    return boot(asked, "regions", lab, shift=5)
+def check_program(params: Masim) -> None:
+    """Raise BadInput for what the laboratory's kernel can't follow, or for a program too large."""
+    check(params)
+    if sum(spans(params).regions.values()) >> 20 > LARGEST_MIB:
+        raise BadInput(f"workload={params.workload}: takes {LARGEST_MIB} MiB at most on the kernel")
 
 
-def dealt(wanted: list[Accuracy | Schemes], runs: list[Run]) -> Iterator[list[Run]]:
-    """The runs of each of `wanted`, of all that its boot gave, in order."""
-    left = iter(runs)
-    for params in wanted:
-        yield list(islice(left, params.runs))
+def watched(each: list[Masim]) -> Request:
+    """A boot that plays programs, each from beginning to end, and logs regions."""
+    return request([Asked(params, spans(params)) for params in each], "regions", shift=5)
 
 
 def told(run: Run) -> Told:
@@ -224,10 +214,8 @@ def attributes(params: Monitoring) -> dict[str, int]:
     return {name: getattr(params, name) for name in names} | {"update_us": params.looks_us}
 
 
-def boot(
-    asked: list[Asked], log: str, lab: Lab | None, shift: int = 3, cpus: int = 1
-) -> tuple[list[Run], Measured]:
-    """Play programs in one boot, each monitored as its parameters say, from beginning to end.
+def request(asked: list[Asked], log: str, shift: int = 3, cpus: int = 1) -> Request:
+    """A boot that plays programs, each monitored as its parameters say, from beginning to end.
 
     Parameters
     ----------
@@ -235,16 +223,10 @@ def boot(
     log : str
         "regions", "numbers" (with every random number and check), "traced" (with every check, by
         tracefs, on a 7.3 of the reader's own), or "" for no probe at all.
-    lab : Lab or None
     shift : int
         An instruction of the guest takes 2**shift ns.
     cpus : int
         CPUs of the guest, of which one executes at a time.
-
-    Raises
-    ------
-    BadInput
-        No window that is logged ended while the program played.
     """
     runs = [
         {
@@ -264,12 +246,16 @@ def boot(
     else:
         job = Job("damon", "masim", {"log": log, "runs": runs}, longest)
     patched = log == "numbers" or any(run["switches"] for run in runs)
-    measured = measure(machine, job, lab, patched=patched)
-    found = [read(measured.rows, number) for number in range(len(asked))]
-    if log:
-        for one, run in zip(asked, found, strict=True):
-            check_windows(one.params, run)
-    return found, measured
+    return Request(machine, job, patched)
+
+
+def logged(each: Sequence[Monitoring], measured: Measured, first: int = 0) -> list[Run]:
+    """The runs of a boot whose regions were logged, from the `first` on; see `check_windows`."""
+    runs = []
+    for number, params in enumerate(each, first):
+        runs.append(read(measured.rows, number))
+        check_windows(params, runs[-1])
+    return runs
 
 
 def check_windows(params: Monitoring, run: Run) -> None:

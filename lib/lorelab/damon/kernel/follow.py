@@ -36,8 +36,9 @@ from lorelab.damon.model.state import SNAPSHOT
 from lorelab.damon.params import Masim
 from lorelab.damon.workload.setup import configuration
 from lorelab.errors import BadInput, RunFailed
+from lorelab.lab import run
 from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
+from lorelab.lab.run import DEFAULTS, RunOptions
 from lorelab.numerics import PAGE
 from lorelab.params import label
 
@@ -68,32 +69,37 @@ class Row(NamedTuple):
     regions: str = ""
 
 
-def measured(wanted: list[Masim], lab: Lab | None = None) -> list[tuple[Record, boot.Run, Given]]:
+def measured(
+    requested: list[Masim], options: RunOptions = DEFAULTS
+) -> list[tuple[Record, boot.Run, Given]]:
     """Watch programs with every random number and check logged, all in one boot.
 
     An instruction takes 32 ns, for speed: what is compared does not depend on time.
     """
-    for params in wanted:
-        possible(params, lab)
-    if len({params.variant.traits.v7_3 for params in wanted}) > 1:
+    for params in requested:
+        possible(params, options)
+    if len({params.variant.traits.v7_3 for params in requested}) > 1:
         raise BadInput("variant: takes v7.3 for all runs of a boot, or for none")
-    asked = [boot.Asked(params, configuration(params)) for params in wanted]
-    log = "traced" if wanted[0].variant.traits.v7_3 else "numbers"
-    runs, source = boot.boot(asked, log, lab, shift=5)
+    asked = [boot.Asked(params, configuration(params)) for params in requested]
+    log = "traced" if requested[0].variant.traits.v7_3 else "numbers"
+    source = run.measure(boot.request(asked, log, shift=5), options)
     found, last = [], 0
-    for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
-        given = of(run, last)
-        found.append((source.record(NAME, params, pack(params, run, last), number), run, given))
+    for number, (params, played) in enumerate(
+        zip(requested, boot.logged(requested, source), strict=True), 1
+    ):
+        given = of(played, last)
+        record = source.record(NAME, params, pack(params, played, last), number)
+        found.append((record, played, given))
         last = left(params, given)
     return found
 
 
-def possible(params: Masim, lab: Lab | None) -> None:
+def possible(params: Masim, options: RunOptions) -> None:
     """Raise BadInput for what the kernel at hand can't follow."""
     if not params.variant.traits.v7_3:
         boot.check(params)
         return
-    if not (lab and lab.image):
+    if not options.image:
         raise BadInput(
             f"variant={label(params.variant)}: the laboratory's kernel is a 6.12; takes --kernel "
             "with a 7.3 of your own, as Debian's linux-binary and linux-modules unpack"
@@ -105,9 +111,9 @@ def possible(params: Masim, lab: Lab | None) -> None:
         )
 
 
-def measure(wanted: list[Masim], lab: Lab | None = None) -> list[Record]:
+def measure(requested: list[Masim], options: RunOptions = DEFAULTS) -> list[Record]:
     """Records of `measured()` alone."""
-    return [record for record, _, _ in measured(wanted, lab)]
+    return [record for record, _, _ in measured(requested, options)]
 
 
 def left(params: Masim, given: Given) -> int:

@@ -10,6 +10,7 @@ The process is always one with code, stack and data of its own (`own`), which DA
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from lorelab.counters import table
 from lorelab.damon.experiments import hotspot
@@ -17,10 +18,8 @@ from lorelab.damon.kernel import boot
 from lorelab.damon.model.memory import BATCH
 from lorelab.damon.params import TOOK, Hotspot, Speeds, took
 from lorelab.errors import BadInput
-from lorelab.lab import run
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
+from lorelab.lab.run import Measured, Measurement, Request, one_boot
 from lorelab.params import label
 
 LARGEST_KIB = 4 << 20
@@ -59,21 +58,9 @@ class Cuts(NamedTuple):
     """The same by their own last cut."""
 
 
-def measure(wanted: list[Hotspot], lab: Lab | None = None) -> list[Record]:
-    """Run `damon/hotspot` on a kernel, all in one boot.
-
-    Returns
-    -------
-    list of Record
-        The model's counters but for the chain's. Besides, by run: time of an access, a check and
-        a sleep, as the model takes them; draws of a page from a region larger than 4 GiB, and
-        those of them that 32 bits can't reach; and windows whose cuts could be told, with those
-        of them that were cut as a last count of all kdamonds, or of each its own, says.
-    """
-    for params in wanted:
-        possible(params)
+def _request(batch: list[Hotspot]) -> Request:
     programs: dict[str, dict[str, Any]] = {}
-    for number, params in enumerate(wanted):
+    for number, params in enumerate(batch):
         text = boot.program(hotspot.program(params), params)
         new = {"masim": text, "hot": 1, "huge": hotspot.huge(params), "wanted": []}
         program = programs.setdefault(text, new)
@@ -87,29 +74,35 @@ def measure(wanted: list[Hotspot], lab: Lab | None = None) -> list[Record]:
                 "runs": params.runs,
             }
         )
-    seconds = sum(params.runs * (params.windows + 10) * params.aggr_us for params in wanted) / 1e6
-    runs = sum(params.runs for params in wanted)
+    seconds = sum(params.runs * (params.windows + 10) * params.aggr_us for params in batch) / 1e6
+    runs = sum(params.runs for params in batch)
     longest = boot.BOOT_SECONDS + SLOWER * 1.5 * seconds
-    memory = 1536 + max(512, *(params.hot_kib >> 10 for params in wanted))
+    memory = 1536 + max(512, *(params.hot_kib >> 10 for params in batch))
     machine = Machine(memory_mib=memory, icount=True, shift=SHIFT)
     job = Job("damon", "hotspot", {"programs": list(programs.values())}, longest, runs)
     # damon_rand() is a function of its own only there.
-    said = run.measure(machine, job, lab, patched=True)
-    found = []
-    for number, params in enumerate(wanted):
-        rows = [row for row in said.rows if row["number"] == number]
-        counters = hotspot.counted(params, [seen(params, row) for row in rows])
-        for name in ("access", "check", "sleep"):
-            each = [took(speeds(row))[name] for row in rows]
-            counters[name] = (TOOK[name], [value for _, value in each])
-        for k, name in enumerate(("wide", "out_of_reach")):
-            counters[name] = ("draws", [row["wide"][k] for row in rows])
-        told = [cuts(row) for row in rows]
-        for name in Cuts._fields:
-            counters[name] = ("windows", [getattr(one, name) for one in told])
-        tables = table(hotspot.NAME, label(params.variant), "kernel", counters)
-        found.append(said.record(hotspot.NAME, params, tables, number + 1))
-    return found
+    return Request(machine, job, patched=True)
+
+
+def _counters(params: Hotspot, measured: Measured, number: int) -> pd.DataFrame:
+    """The model's counters but for the chain's, and more by run.
+
+    Time of an access, a check and a sleep, as the model takes them; draws of a page from a region
+    larger than 4 GiB, and those of them that 32 bits can't reach; and windows whose cuts could be
+    told, with those of them that were cut as a last count of all kdamonds, or of each its own,
+    says.
+    """
+    rows = [row for row in measured.rows if row["number"] == number]
+    counters = hotspot.counted(params, [seen(params, row) for row in rows])
+    for name in ("access", "check", "sleep"):
+        each = [took(speeds(row))[name] for row in rows]
+        counters[name] = (TOOK[name], [value for _, value in each])
+    for k, name in enumerate(("wide", "out_of_reach")):
+        counters[name] = ("draws", [row["wide"][k] for row in rows])
+    told = [cuts(row) for row in rows]
+    for name in Cuts._fields:
+        counters[name] = ("windows", [getattr(one, name) for one in told])
+    return table(hotspot.NAME, label(params.variant), "kernel", counters)
 
 
 def possible(params: Hotspot) -> None:
@@ -168,3 +161,8 @@ def speeds(row: dict[str, Any]) -> Speeds:
         check_ns=row["worked"] / row["checks"],
         sleep_us=played / row["sleeps"] / 1000,
     )
+
+
+measure = Measurement(
+    hotspot.NAME, _request, _counters, machine=one_boot, check=lambda params, _: possible(params)
+)

@@ -1,19 +1,24 @@
 """`damon/masim` on a real kernel."""
 
+import pandas as pd
+
 from lorelab.damon.experiments.masim import masim_counters
 from lorelab.damon.experiments.truth import observed
-from lorelab.damon.kernel.boot import speeds, told, watched
+from lorelab.damon.kernel.boot import check_program, logged, speeds, told, watched
 from lorelab.damon.params import Masim
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
+from lorelab.lab.run import Measured, Measurement, one_boot
 
 
-def measure(wanted: list[Masim], lab: Lab | None = None) -> list[Record]:
-    """Run `damon/masim` on a kernel, with the counters of the model."""
-    runs, measured = watched(wanted, lab)
-    found = []
-    for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
-        took = speeds(params, run)
-        counters = masim_counters(observed(params, told(run), took), params, "kernel", took)
-        found.append(measured.record("damon/masim", params, counters, number))
-    return found
+def _counters(params: Masim, measured: Measured, run: int) -> pd.DataFrame:
+    [played] = logged([params], measured, run)
+    took = speeds(params, played)
+    return masim_counters(observed(params, told(played), took), params, "kernel", took)
+
+
+measure = Measurement(
+    "damon/masim",
+    watched,
+    _counters,
+    machine=one_boot,
+    check=lambda params, _: check_program(params),
+)

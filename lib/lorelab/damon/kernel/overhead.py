@@ -1,26 +1,31 @@
 """`damon/overhead` on a real kernel, where kdamond's time is its instructions."""
 
+import pandas as pd
+
 from lorelab.counters import table
 from lorelab.damon.experiments.overhead import program as overhead_program
 from lorelab.damon.kernel.boot import (
     LARGEST_MIB,
     Asked,
     Run,
-    boot,
     check,
     checks_a_sample,
+    logged,
     played,
+    read,
+    request,
 )
 from lorelab.damon.params import Overhead
 from lorelab.errors import BadInput
+from lorelab.lab import run
 from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
+from lorelab.lab.run import DEFAULTS, Measured, Measurement, RunOptions
 from lorelab.params import label
 
 NAME = "damon/overhead"
 
 
-def measure(wanted: list[Overhead], lab: Lab | None = None) -> list[Record]:
+def measure(requested: list[Overhead], options: RunOptions = DEFAULTS) -> list[Record]:
     """Run `damon/overhead` on a kernel, twice: with nothing attached to it, and to count regions.
 
     Returns
@@ -31,28 +36,29 @@ def measure(wanted: list[Overhead], lab: Lab | None = None) -> list[Record]:
         checks are those samples on these regions. Besides, kdamond's instructions a sample and a
         check, with those of the interrupts that hit it and of what it does once a window.
     """
-    for params in wanted:
+    for params in requested:
         check(params)
         if touched(params) > LARGEST_MIB * 2 // 3:
             raise BadInput(
                 f"mib={params.mib}: the guest has room to touch {LARGEST_MIB * 2 // 3} MiB; "
                 "takes touched_mib"
             )
-    asked = [Asked(params, overhead_program(params)) for params in wanted]
-    counted, _ = boot(asked, "regions", lab, shift=3)
-    runs, measured = boot(asked, "", lab, shift=0)
-    found = []
-    for number, (params, seen, run) in enumerate(zip(wanted, counted, runs, strict=True), 1):
-        counters = table(NAME, label(params.variant), "kernel", _cost(params, seen, run), first=0)
-        found.append(measured.record(NAME, params, counters, number))
-    return found
+    asked = [Asked(params, overhead_program(params)) for params in requested]
+    counted = logged(requested, run.measure(request(asked, "regions", shift=3), options))
+
+    def counters(params: Overhead, measured: Measured, number: int) -> pd.DataFrame:
+        cost = _cost(params, counted[number], read(measured.rows, number))
+        return table(NAME, label(params.variant), "kernel", cost, first=0)
+
+    loop = Measurement(NAME, lambda _: request(asked, "", shift=0), counters, machine=run.one_boot)
+    return loop(requested, options)
 
 
-def _cost(params: Overhead, counted: Run, run: Run) -> dict[str, tuple[str, list[float]]]:
-    took = (run.program.ended - run.program.begun) / 1e9
+def _cost(params: Overhead, counted: Run, alone: Run) -> dict[str, tuple[str, list[float]]]:
+    took = (alone.program.ended - alone.program.begun) / 1e9
     regions = [len(window.regions) for window in played(counted)]
     each = checks_a_sample(params, counted)
-    work_ns, sleeps = run.kdamond.work_ns, run.kdamond.sleeps
+    work_ns, sleeps = alone.kdamond.work_ns, alone.kdamond.sleeps
     checks = sleeps * each / took
     return {
         "nr_regions_mean": ("regions", [sum(regions) / len(regions)]),

@@ -12,16 +12,25 @@ how long before the program monitoring began, for the model to be told (`lorelab
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from lorelab.counters import table
 from lorelab.damon.experiments.schemes import BUILTIN, STATISTICS, parse
-from lorelab.damon.kernel.boot import LARGEST_MIB, Asked, Run, boot, check, dealt, played, speeds
+from lorelab.damon.kernel.boot import (
+    LARGEST_MIB,
+    Asked,
+    Run,
+    check,
+    logged,
+    played,
+    request,
+    speeds,
+)
 from lorelab.damon.model.damos import Action
 from lorelab.damon.params import TOOK, Schemes, Speeds, runs, took
 from lorelab.damon.workload.setup import configuration
 from lorelab.errors import BadInput
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
+from lorelab.lab.run import Measured, Measurement, Request, one_boot
 from lorelab.params import label
 
 UNITS = {
@@ -41,26 +50,19 @@ are: data, stack and heap, which the other counts contain; the model has the reg
 CPUS = 2
 
 
-def measure(wanted: list[Schemes], lab: Lab | None = None) -> list[Record]:
-    """Run `damon/schemes` on a kernel, all in one boot.
-
-    Returns
-    -------
-    list of Record
-        Counters as `lorelab.damon.experiments.schemes.simulate()` gives them, but for the pages
-        that collapses filled; huge pages split, as a kernel could; and `SPEEDS`.
-    """
-    for params in wanted:
-        possible(params)
-    each = [one for params in wanted for one in runs(params)]
+def _request(batch: list[Schemes]) -> Request:
+    each = [one for params in batch for one in runs(params)]
     asked = [Asked(one, configuration(one), rules(one)) for one in each]
-    given, measured = boot(asked, "regions", lab, cpus=CPUS)
-    found, number = [], 1
-    for params, mine in zip(wanted, dealt(wanted, given), strict=True):
-        counters = table("damon/schemes", label(params.variant), "kernel", totals(params, mine))
-        found.append(measured.record("damon/schemes", params, counters, number))
-        number += params.runs
-    return found
+    return request(asked, "regions", cpus=CPUS)
+
+
+def _counters(params: Schemes, measured: Measured, run: int) -> pd.DataFrame:
+    """As `lorelab.damon.experiments.schemes.simulate()` has them, and `SPEEDS`.
+
+    But for the pages that collapses filled; and huge pages split, as a kernel could.
+    """
+    mine = logged(runs(params), measured, run)
+    return table("damon/schemes", label(params.variant), "kernel", totals(params, mine))
 
 
 def possible(params: Schemes) -> None:
@@ -114,3 +116,13 @@ def _speeds(params: Schemes, run: Run) -> Speeds:
         collapse_ns=run.memory["khugepaged_ns"] / made if made else 0.0,
         lead_us=(run.program.begun - run.kdamond.watched) / 1000,
     )
+
+
+measure = Measurement(
+    "damon/schemes",
+    _request,
+    _counters,
+    machine=one_boot,
+    check=lambda params, _: possible(params),
+    repeats=lambda params: params.runs,
+)

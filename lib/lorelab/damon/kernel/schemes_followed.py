@@ -28,8 +28,9 @@ from lorelab.damon.kernel import boot, follow
 from lorelab.damon.kernel.schemes import CPUS, possible, rules
 from lorelab.damon.params import FollowedSchemes as Schemes
 from lorelab.damon.workload.setup import configuration
+from lorelab.lab import run
 from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
+from lorelab.lab.run import DEFAULTS, RunOptions
 from lorelab.numerics import PAGE
 
 NAME = "damon/schemes-followed"
@@ -76,20 +77,22 @@ class Given(NamedTuple):
     looks: list[list[Look]]  # a window each
 
 
-def measure(wanted: list[Schemes], lab: Lab | None = None) -> list[Record]:
+def measure(requested: list[Schemes], options: RunOptions = DEFAULTS) -> list[Record]:
     """Apply schemes with every random number, check and trial logged, all in one boot."""
-    for params in wanted:
+    for params in requested:
         possible(params)
     asked = [
         boot.Asked(params, configuration(params), [rule | driven(params) for rule in rules(params)])
-        for params in wanted
+        for params in requested
     ]
-    runs, source = boot.boot(asked, "numbers", lab, cpus=CPUS)
-    found, last = [], 0
-    for number, (params, run) in enumerate(zip(wanted, runs, strict=True), 1):
-        found.append(source.record(NAME, params, pack(params, run, last), number))
-        last = follow.left(params, follow.of(run, last))
-    return found
+    measured = run.measure(boot.request(asked, "numbers", cpus=CPUS), options)
+    records, last = [], 0
+    for number, (params, played) in enumerate(
+        zip(requested, boot.logged(requested, measured), strict=True), 1
+    ):
+        records.append(measured.record(NAME, params, pack(params, played, last), number))
+        last = follow.left(params, follow.of(played, last))
+    return records
 
 
 def driven(params: Schemes) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from typing import Any
 
 from lorelab.fairzone.params import Followed, Guest
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.run import Lab, Measured
-from lorelab.lab.run import measure as boot
+from lorelab.lab.run import Measured, Request
 
 DESIGN = "fairzone"
 DISK_MIB = 65536
@@ -101,19 +100,18 @@ def run(params: Guest, phases: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def measure(
-    of: Machine,
+def request(
+    machine: Machine,
     runs: list[dict[str, Any]],
-    lab: Lab,
     patched: bool = True,
     probes: tuple[str, ...] = (),
     workload: str = "stream",
     **settings: Any,
-) -> Measured:
-    """Boot a kernel and do `runs` one after the other, under `settings` of the guest's `run()`."""
-    asked = {"runs": runs, **settings}
-    job = Job(DESIGN, workload, asked, SECONDS_A_RUN * len(runs), probes=probes)
-    return boot(of, job, lab, patched=patched)
+) -> Request:
+    """A boot with `runs` one after the other, under `settings` of the guest's `run()`."""
+    params = {"runs": runs, **settings}
+    job = Job(DESIGN, workload, params, SECONDS_A_RUN * len(runs), probes=probes)
+    return Request(machine, job, patched)
 
 
 def phases(measured: Measured, run: int) -> list[dict[str, Any]]:

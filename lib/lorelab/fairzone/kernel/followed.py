@@ -1,4 +1,8 @@
-"""`fairzone/followed` on a kernel: every walk of the zonelist, in its order."""
+"""`fairzone/followed` on a kernel: every walk of the zonelist, in its order.
+
+Memory is filled first. Then `log_mib` are written and twice as much is read, both logged. In a
+guest with a movable zone `log_mib` of memory are touched in place of the writes, MiB by MiB.
+"""
 
 import base64
 import zlib
@@ -10,8 +14,7 @@ import pandas as pd
 from lorelab.errors import RunFailed
 from lorelab.fairzone.kernel import boot
 from lorelab.fairzone.params import Followed
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab, by_boot
+from lorelab.lab.run import Measured, Measurement, Request
 
 NAME = "fairzone/followed"
 SLOTS = ("dma", "dma32", "normal", "movable")
@@ -37,39 +40,21 @@ FULL = 100
 """Per cent of the guest's memory that is written, or touched, before the log begins."""
 
 
-def measure(wanted: list[Followed], lab: Lab) -> list[Record]:
-    """Write and read the disk on a kernel that logs its walks; like machines share a boot.
-
-    Memory is filled first. Then `log_mib` are written and twice as much is read, both logged. In a
-    guest with a movable zone `log_mib` of memory are touched in place of the writes, MiB by MiB.
-
-    Raises
-    ------
-    RunFailed
-        The log has no room for the run, or the guest did not come to the end.
-    """
-
-    def kind(params: Followed) -> tuple[Any, ...]:
-        return params.cpus, params.mib, params.dma32_mib, params.layout
-
-    return by_boot(wanted, kind, lambda runs: _measure(runs, lab))
+def _machine(params: Followed) -> tuple[Any, ...]:
+    return params.cpus, params.mib, params.dma32_mib, params.layout
 
 
-def _measure(wanted: list[Followed], lab: Lab) -> list[Record]:
-    movable = wanted[0].layout == "movable"
-    runs = [boot.run(params, (turns if movable else plan)(params)) for params in wanted]
-    if movable:
-        measured = boot.measure(boot.with_movable(wanted[0]), runs, lab, workload="movable")
-    else:
-        measured = boot.measure(boot.with_zones(wanted[0]), runs, lab)
-    found = []
-    for number, params in enumerate(wanted):
-        table = laid_out(
-            [row for row in measured.rows if row["run"] == number and "piece" in row],
-            boot.zones(boot.phases(measured, number)[-1]),
-        )
-        found.append(measured.record(NAME, params, table, number + 1))
-    return found
+def _request(batch: list[Followed]) -> Request:
+    first = batch[0]
+    if first.layout == "movable":
+        runs = [boot.run(params, turns(params)) for params in batch]
+        return boot.request(boot.with_movable(first), runs, workload="movable")
+    return boot.request(boot.with_zones(first), [boot.run(p, plan(p)) for p in batch])
+
+
+def _counters(params: Followed, measured: Measured, run: int) -> pd.DataFrame:
+    pieces = [row for row in measured.rows if row["run"] == run and "piece" in row]
+    return laid_out(pieces, boot.zones(boot.phases(measured, run)[-1]))
 
 
 def plan(params: Followed) -> list[dict[str, Any]]:
@@ -139,3 +124,6 @@ def laid_out(pieces: list[dict], zones: list[dict]) -> pd.DataFrame:
 
 
 SIMPLE = {name for name in EVENT.names if EVENT[name].shape == ()}
+
+
+measure = Measurement(NAME, _request, _counters, machine=_machine)

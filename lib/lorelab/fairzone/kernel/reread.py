@@ -4,6 +4,7 @@ kswapd has a real-time class (SCHED_FIFO): on the guest's one CPU it runs as soo
 woke it gives way, so that a run does not hang on how fast the host emulates the guest.
 """
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -14,7 +15,7 @@ from lorelab.fairzone.experiments.reread import NAME, PARTS
 from lorelab.fairzone.kernel import boot
 from lorelab.fairzone.params import Reread
 from lorelab.lab.records import Record
-from lorelab.lab.run import Lab, by_boot
+from lorelab.lab.run import DEFAULTS, Measured, Measurement, Request, RunOptions
 
 REQUESTS = 4
 """At the disk at once. The page cache of a block device is written a page a bio, and the bios of a
@@ -26,7 +27,7 @@ LISTS = ("inactive_file", "pcp_count")
 """What else of each zone is told of the moment at which a run begins."""
 
 
-def measure(wanted: list[Reread], lab: Lab) -> list[Record]:
+def measure(requested: list[Reread], options: RunOptions = DEFAULTS) -> list[Record]:
     """Write and read the disk `repeats` times; like machines share a boot, but not both programs.
 
     The first run of a boot is not counted: it begins with what the guest's start has left in the
@@ -37,27 +38,33 @@ def measure(wanted: list[Reread], lab: Lab) -> list[Record]:
     RunFailed
         The guest did not come to the end.
     """
+    loop = Measurement(
+        NAME,
+        partial(_request, locked=not options.probes),  # a probe's compiler is too large
+        _counters,
+        machine=_machine,
+        repeats=lambda params: params.repeats,
+        warm_up=1,
+    )
+    return loop(requested, options)
 
-    def kind(params: Reread) -> tuple[Any, ...]:
-        machine = params.cpus, params.mib, params.dma32_mib, params.disk_mb_s
-        return params.program, params.memory_cgroups, *machine
 
-    return by_boot(wanted, kind, lambda runs: _measure(runs, lab))
+def _machine(params: Reread) -> tuple[Any, ...]:
+    machine = params.cpus, params.mib, params.dma32_mib, params.disk_mb_s
+    return params.program, params.memory_cgroups, *machine
 
 
-def _measure(wanted: list[Reread], lab: Lab) -> list[Record]:
-    counted = [params for params in wanted for _ in range(params.repeats)]
-    runs = [boot.run(params, plan(params)) for params in [wanted[0], *counted]]
-    words = () if wanted[0].memory_cgroups else (NO_MEMCG,)
-    machine = boot.with_zones(wanted[0], wanted[0].disk_mb_s)._replace(append=words)
-    settings = {"kswapd": "fifo", "requests": REQUESTS, "locked": not lab.probes}
-    measured = boot.measure(machine, runs, lab, **settings)  # a probe's compiler is too large
-    found, first = [], 1
-    for params in wanted:
-        rows = [boot.phases(measured, first + n) for n in range(params.repeats)]
-        found.append(measured.record(NAME, params, laid_out(params, rows), first + 1))
-        first += params.repeats
-    return found
+def _request(batch: list[Reread], locked: bool) -> Request:
+    first = batch[0]
+    counted = [params for params in batch for _ in range(params.repeats)]
+    runs = [boot.run(params, plan(params)) for params in [first, *counted]]
+    words = () if first.memory_cgroups else (NO_MEMCG,)
+    machine = boot.with_zones(first, first.disk_mb_s)._replace(append=words)
+    return boot.request(machine, runs, kswapd="fifo", requests=REQUESTS, locked=locked)
+
+
+def _counters(params: Reread, measured: Measured, run: int) -> pd.DataFrame:
+    return laid_out(params, [boot.phases(measured, run + n) for n in range(params.repeats)])
 
 
 def plan(params: Reread) -> list[dict[str, Any]]:

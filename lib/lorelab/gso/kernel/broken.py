@@ -1,48 +1,33 @@
 """`gso/broken` on a kernel: UDP between two cards, and what the kernel complains of."""
 
+import pandas as pd
+
 from lorelab.gso.experiments.broken import table
-from lorelab.gso.kernel.traffic import HUB, LINKS, MODES, SECONDS_A_RUN, check
-from lorelab.gso.params import Broken, Traffic
-from lorelab.lab import build
+from lorelab.gso.kernel.traffic import HUB, LINKS, MODES, SECONDS_A_RUN, check_variant
+from lorelab.gso.params import Broken
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
-from lorelab.lab.run import measure as boot
+from lorelab.lab.run import Measured, Measurement, Request
 
 
-def measure(wanted: list[Broken], lab: Lab) -> list[Record]:
-    """Send on a kernel, a boot for each run: one that released what was gone can't be trusted.
-
-    Returns
-    -------
-    list of Record
-        `complains`: 1 if the kernel complained of anything, otherwise 0; `sent`, segments that
-        left; and each complaint, a counter `kernel: WORDS` with how often it came.
-
-    Raises
-    ------
-    BadInput
-        The kernel has no such variant, or the one of `config` is not built.
-    RunFailed
-        The guest did not come to the end.
-    """
-    for params in wanted:
-        check(Traffic(variant=params.variant))
-    return [_measure(params, lab) for params in wanted]
-
-
-def _measure(params: Broken, lab: Lab) -> Record:
-    if params.config != "lab" and lab.image is None:
-        lab = lab._replace(image=build.built(build.recipe("gso", params.config)).image)
+def _request(batch: list[Broken]) -> Request:
+    [params] = batch
     job = Job("gso", "stream", {"runs": [program(params)]}, 2 * SECONDS_A_RUN, rows=1)
-    measured = boot(Machine(qemu=HUB, modules=LINKS), job, lab, patched=True)
+    config = None if params.config == "lab" else params.config
+    return Request(Machine(qemu=HUB, modules=LINKS), job, patched=True, config=config)
+
+
+def _counters(params: Broken, measured: Measured, run: int) -> pd.DataFrame:
+    """`complains`: 1 if the kernel complained of anything, otherwise 0; `sent`, segments that left.
+
+    And each complaint, a counter `kernel: WORDS` with how often it came.
+    """
     [row] = measured.rows
-    found = {
+    columns = {
         "complains": ("kernels", [int(bool(row["complaints"]))]),
         "sent": ("segments", [row["sent"]]),
     }
-    found |= {f"kernel: {words}": ("times", [n]) for words, n in row["complaints"].items()}
-    return measured.record("gso/broken", params, table(params, found, "kernel"))
+    columns |= {f"kernel: {words}": ("times", [n]) for words, n in row["complaints"].items()}
+    return table(params, columns, "kernel")
 
 
 def program(params: Broken) -> dict[str, object]:
@@ -61,3 +46,9 @@ def program(params: Broken) -> dict[str, object]:
         "tap": params.tap,
         "sleep_ms": 0,
     }
+
+
+# A boot for each run: a kernel that released what was gone can't be trusted.
+measure = Measurement(
+    "gso/broken", _request, _counters, check=lambda params, _: check_variant(params.variant)
+)

@@ -1,16 +1,16 @@
 """`gso/layout` of a kernel: its own types, read out of the image that is booted."""
 
+import pandas as pd
+
 from lorelab.errors import BadInput
 from lorelab.gso.experiments.layout import table
-from lorelab.gso.kernel.btf import declaration, read
+from lorelab.gso.kernel.btf import Btf, declaration, read
 from lorelab.gso.model.layout import Layout as Laid
 from lorelab.gso.model.layout import Placed
 from lorelab.gso.params import Layout
-from lorelab.lab import build, own
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Record
-from lorelab.lab.run import Lab, by_boot
-from lorelab.lab.run import measure as boot
+from lorelab.lab.run import DEFAULTS, Measured, Measurement, Request, RunOptions, kernel
 
 STRUCTS = {"shared-info": "skb_shared_info", "sk-buff": "sk_buff"}
 CONFIGS = {
@@ -23,7 +23,7 @@ lib/kernel/gso/configs."""
 BOOT_SECONDS = 60.0
 
 
-def measure(wanted: list[Layout], lab: Lab | None = None) -> list[Record]:
+def measure(requested: list[Layout], options: RunOptions = DEFAULTS) -> list[Record]:
     """Read structs out of the laboratory's unmodified kernel, or of the reader's own.
 
     With a pointer more, out of the kernel that was built with it. Each image is booted once, with
@@ -36,19 +36,27 @@ def measure(wanted: list[Layout], lab: Lab | None = None) -> list[Record]:
     RunFailed
         The guest did not come up.
     """
-    lab = lab or Lab()
-    for params in wanted:
-        check(params, lab)
-    return by_boot(wanted, lambda p: config(p) or "", lambda runs: _measure(runs, lab))
+    for params in requested:
+        check(params, options)
+    types = {
+        of: read(kernel(_request([params]), options).image)
+        for of, params in {config(params): params for params in requested}.items()
+    }
+
+    def counters(params: Layout, measured: Measured, run: int) -> pd.DataFrame:
+        return table(params, _placed(types[config(params)], params.struct), "kernel")
+
+    loop = Measurement("gso/layout", _request, counters, machine=lambda p: config(p) or "")
+    return loop(requested, options)
 
 
-def check(params: Layout, lab: Lab) -> None:
+def check(params: Layout, options: RunOptions) -> None:
     """Raise BadInput for what no kernel has."""
     if params.kernel == "2014":
         raise BadInput("kernel=2014: no kernel of then runs here; takes 6.12")
-    if params.kernel != "6.12" and lab.image is None:
+    if params.kernel != "6.12" and options.image is None:
         raise BadInput(f"kernel={params.kernel}: takes --kernel, an image of that release")
-    if params.pointer != "none" and (config(params) is None or lab.image is not None):
+    if params.pointer != "none" and (config(params) is None or options.image is not None):
         known = ", ".join(f"struct={struct} pointer={place}" for struct, place in CONFIGS)
         raise BadInput(
             f"pointer={params.pointer}: a kernel has what it has; takes none, or without --kernel "
@@ -61,24 +69,16 @@ def config(params: Layout) -> str | None:
     return CONFIGS.get((params.struct, params.pointer))
 
 
-def _measure(wanted: list[Layout], lab: Lab) -> list[Record]:
-    own_config = config(wanted[0])
-    if lab.image:
-        made = own.find(lab.image)
-    else:
-        recipe = build.recipe("gso", own_config, patched=own_config is not None)
-        made = build.built(recipe)
-        lab = lab._replace(image=made.image if own_config else None)
-    types = read(made.image)
-    measured = boot(Machine(), Job("gso", "nothing", {}, BOOT_SECONDS), lab)
-    records = []
-    for run, params in enumerate(wanted, 1):
-        _, found, size = declaration(types, STRUCTS[params.struct])
-        placed = [one._replace(name=one.name.removeprefix("lorelab_")) for one in found]
-        laid = Laid(tuple(placed), size, 8, _holes(placed, size))
-        counters = table(params, laid, "kernel")
-        records.append(measured.record("gso/layout", params, counters, run))
-    return records
+def _request(batch: list[Layout]) -> Request:
+    own_config = config(batch[0])
+    job = Job("gso", "nothing", {}, BOOT_SECONDS)
+    return Request(Machine(), job, patched=own_config is not None, config=own_config)
+
+
+def _placed(types: Btf, struct: str) -> Laid:
+    _, members, size = declaration(types, STRUCTS[struct])
+    placed = [one._replace(name=one.name.removeprefix("lorelab_")) for one in members]
+    return Laid(tuple(placed), size, 8, _holes(placed, size))
 
 
 def _holes(placed: list[Placed], size: int) -> tuple[Placed, ...]:

@@ -4,14 +4,14 @@ They are built out of the kernel's source when the laboratory is, and run with e
 kernel has it.
 """
 
+import pandas as pd
+
 from lorelab import counters
 from lorelab.errors import RunFailed
 from lorelab.gso.kernel.traffic import LINKS
 from lorelab.gso.params import Selftest
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
-from lorelab.lab.run import measure as boot
+from lorelab.lab.run import Measured, Measurement, Request, one_boot
 
 COMMANDS = {
     # What msg_zerocopy.sh runs when it is given no arguments, without its `-t 1`: that has the
@@ -29,33 +29,23 @@ SAYS = {"msg_zerocopy": ["zc=n", "zc=y"], "udpgso": ["OK\n"]}
 SECONDS = 400.0
 
 
-def measure(wanted: list[Selftest], lab: Lab | None = None) -> list[Record]:
-    """Run the tests, all in one boot.
-
-    Returns
-    -------
-    list of Record
-        `run`, `passed` (exit status 0) [commands], and `checks`, parts that came to their end.
-
-    Raises
-    ------
-    BadInput
-        The laboratory lacks something.
-    RunFailed
-        A test failed, or the guest did not come to the end.
-    """
-    runs = [{"commands": COMMANDS[p.test], "says": SAYS[p.test]} for p in wanted]
+def _request(batch: list[Selftest]) -> Request:
+    runs = [{"commands": COMMANDS[p.test], "says": SAYS[p.test]} for p in batch]
     job = Job("gso", "selftests", {"runs": runs}, SECONDS * len(runs), rows=len(runs))
-    measured = boot(Machine(cpus=2, modules=LINKS), job, lab, patched=True)
-    records = []
-    for run, (params, row) in enumerate(zip(wanted, measured.rows, strict=True), 1):
-        if row["failed"]:
-            raise RunFailed(f"gso/selftest: {'; '.join(row['failed'])}")
-        found = {
-            "run": ("commands", [len(COMMANDS[params.test])]),
-            "passed": ("commands", [row["passed"]]),
-            "checks": ("parts", [row["checks"]]),
-        }
-        table = counters.table("gso/selftest", params.test, "kernel", found, first=0)
-        records.append(measured.record("gso/selftest", params, table, run))
-    return records
+    return Request(Machine(cpus=2, modules=LINKS), job, patched=True)
+
+
+def _counters(params: Selftest, measured: Measured, run: int) -> pd.DataFrame:
+    """`run`, `passed` (exit status 0) [commands], and `checks`, parts that came to their end."""
+    row = measured.rows[run]
+    if row["failed"]:
+        raise RunFailed(f"gso/selftest: {'; '.join(row['failed'])}")
+    columns = {
+        "run": ("commands", [len(COMMANDS[params.test])]),
+        "passed": ("commands", [row["passed"]]),
+        "checks": ("parts", [row["checks"]]),
+    }
+    return counters.table("gso/selftest", params.test, "kernel", columns, first=0)
+
+
+measure = Measurement("gso/selftest", _request, _counters, machine=one_boot)

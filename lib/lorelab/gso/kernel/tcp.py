@@ -1,45 +1,31 @@
 """`gso/tcp` on a kernel: a stream between two cards, every word of it checked."""
 
-from lorelab.errors import BadInput
+import pandas as pd
+
 from lorelab.gso.experiments.tcp import table
-from lorelab.gso.kernel.traffic import HUB, LINKS, MODES, SECONDS_A_RUN
+from lorelab.gso.kernel.traffic import HUB, LINKS, MODES, SECONDS_A_RUN, check_variant
 from lorelab.gso.params import Tcp
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
-from lorelab.lab.run import measure as boot
-from lorelab.params import label
+from lorelab.lab.run import Measured, Measurement, Request, one_boot
 
 BURST = 2000
 """Bytes: a token bucket that no super-packet fits into has it segmented before it is queued."""
 
 
-def measure(wanted: list[Tcp], lab: Lab | None = None) -> list[Record]:
-    """Send on a kernel, all runs in one boot.
-
-    Raises
-    ------
-    BadInput
-        The kernel has no such variant, or the laboratory lacks something.
-    RunFailed
-        The guest did not come to the end.
-    """
-    for params in wanted:
-        if params.variant not in MODES:
-            known = ", ".join(label(variant) for variant in MODES)
-            raise BadInput(f"variant={label(params.variant)}: the kernel has one of {known}")
-    runs = [program(params) for params in wanted]
+def _request(batch: list[Tcp]) -> Request:
+    runs = [program(params) for params in batch]
     job = Job("gso", "stream", {"runs": runs}, SECONDS_A_RUN * len(runs), rows=len(runs))
-    measured = boot(Machine(qemu=HUB, modules=LINKS), job, lab, patched=True)
-    records = []
-    for run, (params, row) in enumerate(zip(wanted, measured.rows, strict=True), 1):
-        found = {name: row[name] for name in ("told", "read_bytes")}
-        if "copies" in row:  # skb_copy_ubufs() may be inlined
-            found["copies"] = int(row["copies"] > 0)
-        found["corrupted"] = int(row["wrong"] > 0)
-        found["complaints"] = len(row["complaints"])
-        records.append(measured.record("gso/tcp", params, table(params, found, "kernel"), run))
-    return records
+    return Request(Machine(qemu=HUB, modules=LINKS), job, patched=True)
+
+
+def _counters(params: Tcp, measured: Measured, run: int) -> pd.DataFrame:
+    row = measured.rows[run]
+    values = {name: row[name] for name in ("told", "read_bytes")}
+    if "copies" in row:  # skb_copy_ubufs() may be inlined
+        values["copies"] = int(row["copies"] > 0)
+    values["corrupted"] = int(row["wrong"] > 0)
+    values["complaints"] = len(row["complaints"])
+    return table(params, values, "kernel")
 
 
 def program(params: Tcp) -> dict[str, object]:
@@ -64,3 +50,12 @@ def program(params: Tcp) -> dict[str, object]:
         "tap": False,
         "sleep_ms": 0,
     }
+
+
+measure = Measurement(
+    "gso/tcp",
+    _request,
+    _counters,
+    machine=one_boot,
+    check=lambda params, _: check_variant(params.variant),
+)

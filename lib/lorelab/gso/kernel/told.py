@@ -1,4 +1,9 @@
-"""`gso/told` on a kernel without a patch: one socket, two devices, its error queue."""
+"""`gso/told` on a kernel without a patch: one socket, two devices, its error queue.
+
+It sends over `dummy0`, which copies nothing, and over loopback, which copies.
+"""
+
+import pandas as pd
 
 from lorelab.errors import BadInput
 from lorelab.gso.experiments.told import kinds, table
@@ -6,34 +11,29 @@ from lorelab.gso.kernel.traffic import LINKS, SECONDS_A_RUN
 from lorelab.gso.model.told import Notification
 from lorelab.gso.params import Told
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
-from lorelab.lab.run import measure as boot
+from lorelab.lab.run import Measured, Measurement, Request, RunOptions, one_boot
 
 
-def measure(wanted: list[Told], lab: Lab | None = None) -> list[Record]:
-    """Send over `dummy0`, which copies nothing, and over loopback, which copies; all in one boot.
-
-    Raises
-    ------
-    BadInput
-        `mended`, or the laboratory lacks something.
-    RunFailed
-        The guest did not come to the end.
-    """
-    if any(params.mended for params in wanted):
+def _check(params: Told, options: RunOptions) -> None:
+    if params.mended:
         raise BadInput("mended=true: is for the model; no kernel has the patch")
-    runs = [program(params) for params in wanted]
+
+
+def _request(batch: list[Told]) -> Request:
+    runs = [program(params) for params in batch]
     job = Job("gso", "told", {"runs": runs}, SECONDS_A_RUN * len(runs), rows=len(runs))
-    measured = boot(Machine(modules=LINKS), job, lab)
-    records = []
-    for run, (params, row) in enumerate(zip(wanted, measured.rows, strict=True), 1):
-        said = [Notification(low, high, copied) for low, high, copied in row["said"]]
-        counters = table(params, said, row["copied"], "kernel")
-        records.append(measured.record("gso/told", params, counters, run))
-    return records
+    return Request(Machine(modules=LINKS), job)
+
+
+def _counters(params: Told, measured: Measured, run: int) -> pd.DataFrame:
+    row = measured.rows[run]
+    said = [Notification(low, high, copied) for low, high, copied in row["said"]]
+    return table(params, said, row["copied"], "kernel")
 
 
 def program(params: Told) -> dict[str, object]:
     """One run for the guest's `told.py`."""
     return {"copied": kinds(params), "late": params.late}
+
+
+measure = Measurement("gso/told", _request, _counters, machine=one_boot, check=_check)

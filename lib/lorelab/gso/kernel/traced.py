@@ -3,6 +3,8 @@
 import tempfile
 from pathlib import Path
 
+import pandas as pd
+
 from lorelab.errors import RunFailed
 from lorelab.gso.experiments.probed import check
 from lorelab.gso.experiments.traced import table
@@ -10,50 +12,33 @@ from lorelab.gso.kernel import traffic
 from lorelab.gso.params import Traffic, Variant
 from lorelab.gso.trace import recording, report
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab, by_boot
-from lorelab.lab.run import measure as boot
+from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 
 SECONDS = 25
 """Of a recording: longer than a run."""
 
 
-def measure(wanted: list[Traffic], lab: Lab | None = None) -> list[Record]:
-    """Send on a kernel while `record.sh` records; runs of a kind share a boot.
-
-    The kernel has no patch, unless the variant is one that takes a switch.
-
-    Raises
-    ------
-    BadInput
-        The recording can't follow a parameter, or the laboratory or the kernel lacks something.
-    RunFailed
-        The guest did not come to the end, or the kernel lost events.
-    """
-    for params in wanted:
-        check(params)
-        traffic.check(params)
-
-    def kind(params: Traffic) -> tuple[bool, bool]:
-        return params.variant != Variant.SHARED_COUNT, params.received
-
-    def alike(some: list[Traffic]) -> list[Record]:
-        return _measure(some, lab, *kind(some[0]))
-
-    return by_boot(wanted, kind, alike)
+def _check(params: Traffic, options: RunOptions) -> None:
+    check(params)
+    traffic.check(params)
 
 
-def _measure(wanted: list[Traffic], lab: Lab | None, patched: bool, received: bool) -> list[Record]:
+def _machine(params: Traffic) -> tuple[bool, bool]:
+    # No patch, unless the variant is one that takes a switch.
+    return params.variant != Variant.SHARED_COUNT, params.received
+
+
+def _request(batch: list[Traffic]) -> Request:
+    patched, received = _machine(batch[0])
     link = "veth" if received else "dummy"
-    runs = [traffic.program(params, link) for params in wanted]
-    asked = {"script": recording.SCRIPT.read_text(), "seconds": SECONDS, "runs": runs}
-    job = Job("gso", "traced", asked, traffic.SECONDS_A_RUN * len(runs), rows=len(runs))
-    measured = boot(Machine(modules=traffic.LINKS), job, lab, patched=patched)
-    records = []
-    for run, (params, row) in enumerate(zip(wanted, measured.rows, strict=True), 1):
-        found = said(row["text"])
-        records.append(measured.record("gso/traced", params, table(params, found, "kernel"), run))
-    return records
+    runs = [traffic.program(params, link) for params in batch]
+    told = {"script": recording.SCRIPT.read_text(), "seconds": SECONDS, "runs": runs}
+    job = Job("gso", "traced", told, traffic.SECONDS_A_RUN * len(runs), rows=len(runs))
+    return Request(Machine(modules=traffic.LINKS), job, patched)
+
+
+def _counters(params: Traffic, measured: Measured, run: int) -> pd.DataFrame:
+    return table(params, said(measured.rows[run]["text"]), "kernel")
 
 
 def said(text: str) -> dict[str, int]:
@@ -77,3 +62,6 @@ def said(text: str) -> dict[str, int]:
     if len(sizes) == len(copies):
         found["copied_bytes"] = int(sizes.sum())
     return found
+
+
+measure = Measurement("gso/traced", _request, _counters, machine=_machine, check=_check)

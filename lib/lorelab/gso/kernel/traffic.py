@@ -1,15 +1,20 @@
-"""`gso/traffic` on a kernel: UDP over a link whose device does not segment."""
+"""`gso/traffic` on a kernel: UDP over a link whose device does not segment.
+
+All runs of one link are in one boot. A run goes over `dummy`, which swallows what it is sent,
+unless the bytes that arrive are to be checked (`held`: two cards on a hub) or come in on a receive
+path (`received`: veth).
+"""
 
 from typing import Any
+
+import pandas as pd
 
 from lorelab.errors import BadInput
 from lorelab.gso.experiments.traffic import table
 from lorelab.gso.model.traffic import PROBED
 from lorelab.gso.params import Traffic, Variant
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab, by_boot
-from lorelab.lab.run import measure as boot
+from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.params import label
 
 MODES = {
@@ -34,33 +39,15 @@ LARGEST_MIB = 512
 SECONDS_A_RUN = 120.0
 
 
-def measure(wanted: list[Traffic], lab: Lab | None = None) -> list[Record]:
-    """Send on a kernel, all runs of one link in one boot.
-
-    A run goes over `dummy`, which swallows what it is sent, unless the bytes that arrive are to be
-    checked (`held`: two cards on a hub) or come in on a receive path (`received`: veth).
-
-    Raises
-    ------
-    BadInput
-        The kernel can't follow a parameter, or the laboratory lacks something.
-    RunFailed
-        The guest did not come to the end, or the kernel said that something is wrong with it.
-    """
-    for params in wanted:
-        check(params)
-    return by_boot(wanted, link, lambda alike: _measure(alike, lab))
-
-
-def _measure(wanted: list[Traffic], lab: Lab | None) -> list[Record]:
-    runs = [program(params, link(params)) for params in wanted]
-    machine = Machine(qemu=HUB if link(wanted[0]) == "wire" else (), modules=LINKS)
+def _request(batch: list[Traffic]) -> Request:
+    runs = [program(params, link(params)) for params in batch]
+    machine = Machine(qemu=HUB if link(batch[0]) == "wire" else (), modules=LINKS)
     job = Job("gso", "traffic", {"runs": runs}, SECONDS_A_RUN * len(runs), rows=len(runs))
-    measured = boot(machine, job, lab, patched=True)
-    return [
-        measured.record("gso/traffic", params, table(params, counted(row), "kernel"), run)
-        for run, (params, row) in enumerate(zip(wanted, measured.rows, strict=True), 1)
-    ]
+    return Request(machine, job, patched=True)
+
+
+def _counters(params: Traffic, measured: Measured, run: int) -> pd.DataFrame:
+    return table(params, counted(measured.rows[run]), "kernel")
 
 
 def counted(row: dict[str, Any]) -> dict[str, int]:
@@ -72,11 +59,16 @@ def counted(row: dict[str, Any]) -> dict[str, int]:
     return {name: row[name] for name in PROBED if name in row}
 
 
+def check_variant(variant: Variant) -> None:
+    """Raise BadInput for a variant that the kernel has no switch for."""
+    if variant not in MODES:
+        known = ", ".join(label(variant) for variant in MODES)
+        raise BadInput(f"variant={label(variant)}: the kernel has one of {known}")
+
+
 def check(params: Traffic) -> None:
     """Raise BadInput for what the kernel can't follow."""
-    if params.variant not in MODES:
-        known = ", ".join(label(variant) for variant in MODES)
-        raise BadInput(f"variant={label(params.variant)}: the kernel has one of {known}")
+    check_variant(params.variant)
     if params.sends * params.length > LARGEST_MIB << 20:
         most = (LARGEST_MIB << 20) // params.length
         raise BadInput(f"sends={params.sends}: the guest has buffers for {most} of this length")
@@ -128,3 +120,8 @@ def program(params: Traffic, link: str) -> dict[str, object]:
         "tap": params.tap,
         "sleep_ms": 0,
     }  # fmt: skip
+
+
+measure = Measurement(
+    "gso/traffic", _request, _counters, machine=link, check=lambda params, _: check(params)
+)

@@ -1,13 +1,17 @@
-"""`gso/vhost` on a kernel: vhost-net driven by a program that stands for the guest."""
+"""`gso/vhost` on a kernel: vhost-net driven by a program that stands for the guest.
+
+The tap and an e1000 card are ports of one bridge; at the other end of the wire every word that
+arrives is checked.
+"""
+
+import pandas as pd
 
 from lorelab.errors import BadInput
 from lorelab.gso.experiments.vhost import table
 from lorelab.gso.kernel.traffic import HUB, LINKS, SECONDS_A_RUN
 from lorelab.gso.params import Vhost
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
-from lorelab.lab.run import measure as boot
+from lorelab.lab.run import Measured, Measurement, Request, RunOptions, one_boot
 
 MACHINE = Machine(
     qemu=HUB,
@@ -19,35 +23,24 @@ BUFFERS = 64
 """A quarter of the ring: with more outstanding, vhost copies."""
 
 
-def measure(wanted: list[Vhost], lab: Lab | None = None) -> list[Record]:
-    """Send on a kernel, all runs in one boot.
+def _check(params: Vhost, options: RunOptions) -> None:
+    if params.sends > BUFFERS and (params.held or not params.refcnt):
+        raise BadInput(
+            f"sends={params.sends}: takes up to {BUFFERS}, for with held=true each packet has a"
+            " buffer of its own, and with refcnt=false vhost learns of a copy when the card's"
+            " queue has sent the packet, which hangs on time"
+        )
 
-    The tap and an e1000 card are ports of one bridge; at the other end of the wire every word that
-    arrives is checked.
 
-    Raises
-    ------
-    BadInput
-        The laboratory lacks something, or a run would hang on time.
-    RunFailed
-        The guest did not come to the end.
-    """
-    for params in wanted:
-        if params.sends > BUFFERS and (params.held or not params.refcnt):
-            raise BadInput(
-                f"sends={params.sends}: takes up to {BUFFERS}, for with held=true each packet has a"
-                " buffer of its own, and with refcnt=false vhost learns of a copy when the card's"
-                " queue has sent the packet, which hangs on time"
-            )
-    runs = [program(params) for params in wanted]
-    job = Job(
-        "gso", "vhost", {"runs": runs, "bare": False}, SECONDS_A_RUN * len(runs), rows=len(runs)
-    )
-    measured = boot(MACHINE, job, lab, patched=True)
-    return [
-        measured.record("gso/vhost", params, table(params, row, "kernel"), run)
-        for run, (params, row) in enumerate(zip(wanted, measured.rows, strict=True), 1)
-    ]
+def _request(batch: list[Vhost]) -> Request:
+    runs = [program(params) for params in batch]
+    told = {"runs": runs, "bare": False}
+    job = Job("gso", "vhost", told, SECONDS_A_RUN * len(runs), rows=len(runs))
+    return Request(MACHINE, job, patched=True)
+
+
+def _counters(params: Vhost, measured: Measured, run: int) -> pd.DataFrame:
+    return table(params, measured.rows[run], "kernel")
 
 
 def program(params: Vhost) -> dict[str, object]:
@@ -66,3 +59,6 @@ def program(params: Vhost) -> dict[str, object]:
         "buffers": min(params.sends, BUFFERS),
         "qdisc": held if params.held else [],
     }
+
+
+measure = Measurement("gso/vhost", _request, _counters, machine=one_boot, check=_check)

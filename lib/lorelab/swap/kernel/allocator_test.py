@@ -1,7 +1,8 @@
 """`swap/allocator-test` on a real kernel: its own tools/mm/thp_swap_allocator_test.
 
 What an unmodified kernel can follow runs on one. For the rest, switches of lib/kernel/swap/patches
-are turned on the laboratory's own.
+are turned on the laboratory's own. Of a kernel of the reader's, `variant` says which one it is. On
+several CPUs the tool stays on one, or moves when it is told to.
 """
 
 from typing import Any
@@ -10,8 +11,7 @@ import pandas as pd
 
 from lorelab.counters import table
 from lorelab.errors import BadInput
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab, by_boot
+from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 from lorelab.params import label
 from lorelab.swap.experiments.allocator_test import NAME
 from lorelab.swap.kernel import boot
@@ -27,46 +27,18 @@ SWITCHES = {
 """What turns a parameter that is false "off"."""
 
 
-def measure(wanted: list[AllocatorTest], lab: Lab) -> list[Record]:
-    """Run the kernel's tools/mm/thp_swap_allocator_test; runs that can share a boot do.
-
-    On several CPUs the tool stays on one, or moves when it is told to.
-
-    Parameters
-    ----------
-    wanted : list of AllocatorTest
-    lab : Lab
-        With an image of the reader's own, `variant` says which one it has.
-
-    Returns
-    -------
-    list of Record
-        As asked: counters `swpout` and `swpout_fallback` (folios) of each iteration.
-
-    Raises
-    ------
-    BadInput
-        The kernel can't follow a parameter, or the laboratory lacks something.
-    RunFailed
-        The guest did not come to the end.
-    """
-    for params in wanted:
-        check(params, lab)
-    return by_boot(wanted, _kind, lambda runs: _measure(runs, lab))
-
-
-def _kind(params: AllocatorTest) -> tuple[int, bool, bool]:
+def _machine(params: AllocatorTest) -> tuple[int, bool, bool]:
     # Large swap-in, once off on an unmodified kernel, stays off; a switch goes both ways.
     return params.cpus, bool(switches(params)), zswap_once(params)
 
 
-def _measure(wanted: list[AllocatorTest], lab: Lab) -> list[Record]:
-    runs = [boot.Run(params, turned(params, bool(switches(params)))) for params in wanted]
-    measured = boot.zram(boot.Runs(runs, zswap_once(wanted[0])), lab)
-    return [
-        measured.record(NAME, params, iterations(params, boot.rows_of(measured, n)), n + 1)
-        for n, params in enumerate(wanted)
-    ]
+def _request(batch: list[AllocatorTest]) -> Request:
+    runs = [boot.Run(params, turned(params, bool(switches(params)))) for params in batch]
+    return boot.zram(boot.Runs(runs, zswap_once(batch[0])))
+
+
+def _counters(params: AllocatorTest, measured: Measured, run: int) -> pd.DataFrame:
+    return iterations(params, boot.rows_of(measured, run))
 
 
 def switches(params: AllocatorTest) -> dict[str, str]:
@@ -91,9 +63,9 @@ def turned(params: AllocatorTest, patched: bool) -> dict[str, str]:
     return switches(params) | off
 
 
-def check(params: AllocatorTest, lab: Lab) -> None:
+def check(params: AllocatorTest, options: RunOptions) -> None:
     """Raise BadInput for what no 6.12, or no kernel of the reader's own, can follow."""
-    if params.variant != KERNEL and not lab.image:
+    if params.variant != KERNEL and not options.image:
         raise BadInput(
             f"variant={label(params.variant)}: the laboratory's kernel is a {label(KERNEL)}, whose "
             "alloc_mode comes near some others; the model has them all, and --kernel takes one "
@@ -115,9 +87,12 @@ def check(params: AllocatorTest, lab: Lab) -> None:
 
 
 def iterations(params: AllocatorTest, rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Counters of a run out of its rows."""
+    """Counters `swpout` and `swpout_fallback` [folios] of each iteration, out of a run's rows."""
     mine = [row for row in rows if "iteration" in row]
     counters = {
         name: ("folios", [row[name] for row in mine]) for name in ("swpout", "swpout_fallback")
     }
     return table(NAME, label(params.variant), "kernel", counters)
+
+
+measure = Measurement(NAME, _request, _counters, machine=_machine, check=check)

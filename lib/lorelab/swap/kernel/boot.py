@@ -14,7 +14,7 @@ one: on a busy host 30 ms each.
 from typing import Any, NamedTuple
 
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.run import Lab, Measured, measure
+from lorelab.lab.run import Measured, Request
 from lorelab.swap.params import AllocatorTest
 from lorelab.swap.workload.allocator_test import rand_calls
 
@@ -51,30 +51,30 @@ class Runs(NamedTuple):
     probes: tuple[str, ...] = ()
 
 
-def zram(wanted: Runs, lab: Lab) -> Measured:
-    """Boot once, and run the tool; the rows say which `run` of which `turn` they are of."""
-    machine = Machine(cpus=wanted.runs[0].params.cpus, memory_mib=2048)
+def zram(requested: Runs) -> Request:
+    """A boot that runs the tool; the rows say which `run` of which `turn` they are of."""
+    machine = Machine(cpus=requested.runs[0].params.cpus, memory_mib=2048)
     rows = (
-        run.params.iterations + wanted.scheduled + ("swap/count" in run.switches)
-        for run in wanted.runs
+        run.params.iterations + requested.scheduled + ("swap/count" in run.switches)
+        for run in requested.runs
     )
-    seconds = SECONDS_A_PROBED_TEST if wanted.probes else SECONDS_A_TEST
+    seconds = SECONDS_A_PROBED_TEST if requested.probes else SECONDS_A_TEST
     job = Job(
         design=DESIGN,
         workload="allocator_test",
         params={
-            "zswap_once": wanted.zswap_once,
-            "turns": wanted.turns,
-            "runs": [_told(run, wanted.scheduled) for run in wanted.runs],
+            "zswap_once": requested.zswap_once,
+            "turns": requested.turns,
+            "runs": [_program(run, requested.scheduled) for run in requested.runs],
         },
-        seconds=seconds * len(wanted.runs) * wanted.turns,
-        rows=wanted.turns * sum(rows),
-        probes=wanted.probes,
+        seconds=seconds * len(requested.runs) * requested.turns,
+        rows=requested.turns * sum(rows),
+        probes=requested.probes,
     )
-    return measure(machine, job, lab, patched=any(run.switches for run in wanted.runs))
+    return Request(machine, job, patched=any(run.switches for run in requested.runs))
 
 
-def _told(run: Run, scheduled: bool) -> dict[str, Any]:
+def _program(run: Run, scheduled: bool) -> dict[str, Any]:
     taken = {"options", "seed", "device_mib", "rotational", "move_every"}
     return (
         {"switches": run.switches}
@@ -118,49 +118,33 @@ class Rounds(NamedTuple):
     """The kernel with switches, even if none is turned."""
 
 
-class Told(NamedTuple):
-    """What one run of a boot gave."""
-
-    place: int
-    """Of the run in its boot, from 1."""
-    rounds: list[Any]
-    """Counters by name of each round, or what the CPUs' instructions were at each step."""
-    measured: Measured
-
-
-def ram_disk(wanted: Rounds, lab: Lab) -> list[Told]:
-    """Boot once, and do all runs in turns."""
-    rounds = wanted.warm_up + wanted.rounds
-    held = max(run.limit_mib or run.mib for run in wanted.runs)
+def ram_disk(requested: Rounds) -> Request:
+    """A boot that does all runs in turns."""
+    rounds = requested.warm_up + requested.rounds
+    held = max(run.limit_mib or run.mib for run in requested.runs)
     machine = Machine(
-        cpus=wanted.cpus + 1,
-        memory_mib=GUEST_MIB + held + wanted.swap_mib,
+        cpus=requested.cpus + 1,
+        memory_mib=GUEST_MIB + held + requested.swap_mib,
         icount=True,
-        append=("brd.rd_nr=1", f"brd.rd_size={wanted.swap_mib * 1024}"),
+        append=("brd.rd_nr=1", f"brd.rd_size={requested.swap_mib * 1024}"),
     )
     job = Job(
         design=DESIGN,
         workload="swapout",
         params={
             "rounds": rounds,
-            "instructions": wanted.instructions,
-            "runs": [run._asdict() for run in wanted.runs],
+            "instructions": requested.instructions,
+            "runs": [run._asdict() for run in requested.runs],
         },
-        seconds=SECONDS_A_ROUND * rounds * len(wanted.runs),
-        rows=rounds * len(wanted.runs),
+        seconds=SECONDS_A_ROUND * rounds * len(requested.runs),
+        rows=rounds * len(requested.runs),
     )
-    patched = wanted.patched or any(run.switches for run in wanted.runs)
-    measured = measure(machine, job, lab, patched=patched)
-    said = "ticks" if wanted.instructions else "counters"
+    patched = requested.patched or any(run.switches for run in requested.runs)
+    return Request(machine, job, patched)
+
+
+def rounds_of(measured: Measured, run: int) -> list[Any]:
+    """What a run gave in each round: counters by name, or what the CPUs' instructions were."""
     return [
-        Told(
-            number + 1,
-            [
-                row[said]
-                for row in measured.rows
-                if row["run"] == number and row["round"] >= wanted.warm_up
-            ],
-            measured,
-        )
-        for number in range(len(wanted.runs))
+        row["ticks" if "ticks" in row else "counters"] for row in measured.rows if row["run"] == run
     ]

@@ -2,41 +2,32 @@
 
 from typing import Any
 
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
+import pandas as pd
+
+from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 from lorelab.swap.experiments.cpus import NAME, REPEATS, in_steps, totals, without_moves
 from lorelab.swap.kernel import allocator_test, boot, paths
 from lorelab.swap.params import AllocatorTest, Cpus
 
 
-def measure(wanted: list[Cpus], lab: Lab) -> list[Record]:
-    """Run the kernel's thp_swap_allocator_test time and again on several CPUs; a boot for each.
-
-    Returns
-    -------
-    list of Record
-        As asked: one step a repeat (see `lorelab.swap.experiments.cpus.simulate`). `migrations`
-        are those of the process from its start, so that its exec may be one.
-
-    Raises
-    ------
-    BadInput
-        The guest can't follow a parameter, or the laboratory lacks something.
-    RunFailed
-        The guest did not come to the end.
-    """
-    for params in wanted:
-        allocator_test.check(without_moves(params), lab)
-    return [_measure(params, lab) for params in wanted]
+def _check(params: Cpus, options: RunOptions) -> None:
+    allocator_test.check(without_moves(params), options)
 
 
-def _measure(params: Cpus, lab: Lab) -> Record:
+def _request(batch: list[Cpus]) -> Request:
+    [params] = batch
     test = without_moves(params)
     runs = [boot.Run(test, paths.counted(test))]
-    measured = boot.zram(boot.Runs(runs, turns=REPEATS, scheduled=True), lab)
-    turns = (boot.rows_of(measured, 0, turn) for turn in range(REPEATS))
-    counters = in_steps("kernel", [_repeat(test, rows) for rows in turns])
-    return measured.record(NAME, params, counters)
+    return boot.zram(boot.Runs(runs, turns=REPEATS, scheduled=True))
+
+
+def _counters(params: Cpus, measured: Measured, run: int) -> pd.DataFrame:
+    """One step a repeat (see `lorelab.swap.experiments.cpus.simulate`).
+
+    `migrations` are those of the process from its start, so that its exec may be one.
+    """
+    turns = (boot.rows_of(measured, run, turn) for turn in range(REPEATS))
+    return in_steps("kernel", [_repeat(without_moves(params), rows) for rows in turns])
 
 
 def _repeat(test: AllocatorTest, rows: list[dict[str, Any]]) -> dict[str, tuple[str, list[int]]]:
@@ -46,3 +37,6 @@ def _repeat(test: AllocatorTest, rows: list[dict[str, Any]]) -> dict[str, tuple[
     iterations = [row for row in rows if "iteration" in row]
     whole, split = (sum(row[name] for row in iterations) for name in ("swpout", "swpout_fallback"))
     return totals(whole, split, migrations, found)
+
+
+measure = Measurement(NAME, _request, _counters, check=_check)

@@ -4,7 +4,7 @@ import pandas as pd
 
 from lorelab.counters import table
 from lorelab.lab.records import Record
-from lorelab.lab.run import Lab, by_boot
+from lorelab.lab.run import DEFAULTS, Measured, Measurement, Request, RunOptions
 from lorelab.params import label
 from lorelab.swap.kernel import boot
 from lorelab.swap.kernel.swapout import reclaim, swap_mib
@@ -19,20 +19,43 @@ WARM_UP = 1
 """Rounds before those: the first one fills the kernel's caches."""
 
 
-def measure(wanted: list[Instructions], lab: Lab) -> list[Record]:
+def _request(batch: list[Instructions]) -> Request:
+    runs = [_and_in_again(reclaim(params)) for params in batch]
+    rounds = boot.Rounds(
+        runs,
+        swap_mib(runs),
+        REPEATS,
+        warm_up=WARM_UP,
+        instructions=True,
+        patched=batch[0].series,
+    )
+    return boot.ram_disk(rounds)
+
+
+def _and_in_again(run: boot.Reclaim) -> boot.Reclaim:
+    return run._replace(steps=[*run.steps, "touch"])
+
+
+def _counters(params: Instructions, measured: Measured, run: int) -> pd.DataFrame:
+    """One step a repeat: `swapout` and `swapin` [instructions], `pages`."""
+    rounds = boot.rounds_of(measured, run)[WARM_UP:]
+    swapout, swapin = zip(*rounds, strict=True)
+    columns = {
+        "swapout": ("instructions", swapout),
+        "swapin": ("instructions", swapin),
+        "pages": ("pages", [params.folios << params.folio_order] * len(rounds)),
+    }
+    return table(NAME, label(KERNEL), "kernel", columns)
+
+
+ONE_BOOT = Measurement(NAME, _request, _counters, machine=lambda params: params.series)
+
+
+def measure(requested: list[Instructions], options: RunOptions = DEFAULTS) -> list[Record]:
     """Count the instructions of all CPUs while folios are swapped out, and in again.
 
-    Parameters
-    ----------
-    wanted : list of Instructions
-        Those of each kernel take turns in `BOOTS` boots.
-    lab : Lab
-        An image of the reader's own stands for either kernel.
-
-    Returns
-    -------
-    list of Record
-        As asked, one step a repeat: `swapout` and `swapin` (instructions), `pages`.
+    Those of each kernel take turns in `BOOTS` boots; an image of the reader's own stands for either
+    kernel.
 
     Raises
     ------
@@ -41,11 +64,8 @@ def measure(wanted: list[Instructions], lab: Lab) -> list[Record]:
     RunFailed
         The guest did not come to the end.
     """
-    boots = [
-        by_boot(wanted, lambda params: params.series, lambda runs: _measure(runs, lab))
-        for _ in range(BOOTS)
-    ]
-    return [pooled(list(found)) for found in zip(*boots, strict=True)]
+    boots = [ONE_BOOT(requested, options) for _ in range(BOOTS)]
+    return [pooled(list(records)) for records in zip(*boots, strict=True)]
 
 
 def pooled(found: list[Record]) -> Record:
@@ -73,33 +93,3 @@ def per_64k(counters: pd.DataFrame) -> dict[str, float]:
         found[name] = per * each.mean()
         found[f"{name} spread"] = 100 * (each.max() - each.min()) / each.mean()
     return found
-
-
-def _measure(wanted: list[Instructions], lab: Lab) -> list[Record]:
-    runs = [_and_in_again(reclaim(params)) for params in wanted]
-    rounds = boot.Rounds(
-        runs,
-        swap_mib(runs),
-        REPEATS,
-        warm_up=WARM_UP,
-        instructions=True,
-        patched=wanted[0].series,
-    )
-    found = boot.ram_disk(rounds, lab)
-    return [_record(params, told) for params, told in zip(wanted, found, strict=True)]
-
-
-def _and_in_again(run: boot.Reclaim) -> boot.Reclaim:
-    return run._replace(steps=[*run.steps, "touch"])
-
-
-def _record(params: Instructions, told: boot.Told) -> Record:
-    pages = params.folios << params.folio_order
-    swapout, swapin = zip(*told.rounds, strict=True)
-    counters = {
-        "swapout": ("instructions", swapout),
-        "swapin": ("instructions", swapin),
-        "pages": ("pages", [pages] * len(told.rounds)),
-    }
-    laid = table(NAME, label(KERNEL), "kernel", counters)
-    return told.measured.record(NAME, params, laid, told.place)

@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab, by_boot
+from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 from lorelab.params import label
 from lorelab.swap.experiments.paths import NAME, ORDERS
 from lorelab.swap.kernel import allocator_test, boot
@@ -15,41 +14,17 @@ from lorelab.swap.params import AllocatorTest, check_paths
 PLACES = ("current", "free", "nonfull", "frag", "steal")
 
 
-def measure(wanted: list[AllocatorTest], lab: Lab) -> list[Record]:
-    """Run the same as `swap/allocator-test` on a kernel with lib/kernel/swap/patches.
-
-    Parameters
-    ----------
-    wanted, lab
-        As for `lorelab.swap.kernel.allocator_test.measure`.
-
-    Returns
-    -------
-    list of Record
-        As asked: totals of the run by path and order (see `lorelab.swap.experiments.paths`).
-
-    Raises
-    ------
-    BadInput, RunFailed
-        As there; BadInput also for a device without clusters.
-    """
-    for params in wanted:
-        check(params, lab)
-    return by_boot(wanted, lambda params: params.cpus, lambda runs: _measure(runs, lab))
+def _request(batch: list[AllocatorTest]) -> Request:
+    return boot.zram(boot.Runs([boot.Run(params, counted(params)) for params in batch]))
 
 
-def _measure(wanted: list[AllocatorTest], lab: Lab) -> list[Record]:
-    runs = [boot.Run(params, counted(params)) for params in wanted]
-    measured = boot.zram(boot.Runs(runs), lab)
-    return [
-        measured.record(NAME, params, totals(params, boot.rows_of(measured, n)), n + 1)
-        for n, params in enumerate(wanted)
-    ]
+def _counters(params: AllocatorTest, measured: Measured, run: int) -> pd.DataFrame:
+    return totals(params, boot.rows_of(measured, run))
 
 
-def check(params: AllocatorTest, lab: Lab) -> None:
+def check(params: AllocatorTest, options: RunOptions) -> None:
     """Raise BadInput for what no kernel can follow, or has no paths."""
-    allocator_test.check(params, lab)
+    allocator_test.check(params, options)
     check_paths(params)
 
 
@@ -59,7 +34,7 @@ def counted(params: AllocatorTest) -> dict[str, str]:
 
 
 def totals(params: AllocatorTest, rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Counters of a run out of its rows."""
+    """Totals of a run by path and order (see `lorelab.swap.experiments.paths`), out of its rows."""
     [said] = (row["counters"] for row in rows if "counters" in row)
     counters = {}
     for order in ORDERS:
@@ -68,3 +43,6 @@ def totals(params: AllocatorTest, rows: list[dict[str, Any]]) -> pd.DataFrame:
         for name, unit in (("visited", "clusters"), ("scanned", "slots")):
             counters[f"{name}_{order}"] = (unit, [said[f"{name} {order}"]])
     return table(NAME, label(params.variant), "kernel", counters, first=0)
+
+
+measure = Measurement(NAME, _request, _counters, machine=lambda params: params.cpus, check=check)

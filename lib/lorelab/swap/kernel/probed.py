@@ -7,8 +7,7 @@ import pandas as pd
 from lorelab.counters import table
 from lorelab.errors import RunFailed
 from lorelab.lab import probes
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
+from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.params import label
 from lorelab.swap.experiments.paths import ORDERS
 from lorelab.swap.experiments.probed import NAME
@@ -18,35 +17,27 @@ from lorelab.swap.params import AllocatorTest
 PROBES = ("alloc", "reuse")
 
 
-def measure(wanted: list[AllocatorTest], lab: Lab) -> list[Record]:
-    """Run `swap/allocator-test` with probes; a boot for each run.
+def _request(batch: list[AllocatorTest]) -> Request:
+    [params] = batch
+    patched = bool(allocator_test.switches(params))
+    run = boot.Run(params, allocator_test.turned(params, patched))
+    return boot.zram(boot.Runs([run], allocator_test.zswap_once(params), probes=PROBES))
 
-    Returns
-    -------
-    list of Record
-        As asked: counters and histograms as `lorelab.swap.experiments.probed.simulate` has them.
+
+def _counters(params: AllocatorTest, measured: Measured, run: int) -> pd.DataFrame:
+    """Counters and histograms as `lorelab.swap.experiments.probed.simulate` has them.
 
     Raises
     ------
-    BadInput, RunFailed
-        As `lorelab.swap.kernel.paths.measure`; RunFailed also when a probe missed something.
+    RunFailed
+        A probe missed something.
     """
-    for params in wanted:
-        paths.check(params, lab)
-    return [_measure(params, lab) for params in wanted]
-
-
-def _measure(params: AllocatorTest, lab: Lab) -> Record:
-    patched = bool(allocator_test.switches(params))
-    run = boot.Run(params, allocator_test.turned(params, patched))
-    once = allocator_test.zswap_once(params)
-    measured = boot.zram(boot.Runs([run], once, probes=PROBES), lab)
     if missed := probes.lost(measured.probes):
         raise RunFailed(f"{NAME}: probes missed events, so that nothing is whole: {missed}")
-    return measured.record(NAME, params, _counters(label(params.variant), measured.probes))
+    return _both(label(params.variant), measured.probes)
 
 
-def _counters(variant: str, frames: list[dict[str, Any]]) -> pd.DataFrame:
+def _both(variant: str, frames: list[dict[str, Any]]) -> pd.DataFrame:
     said = probes.counters(NAME, variant, frames)
     said["counter"] = said["counter"].str.replace(r".*\.(by_)?", "", regex=True)
     scalars = said.loc[said["step"] == 0].set_index("counter")["value"]
@@ -61,3 +52,6 @@ def _counters(variant: str, frames: list[dict[str, Any]]) -> pd.DataFrame:
         for name in ("read", "swapouts"):
             parts.append(said[said["counter"] == f"{name}_{order}"].sort_values("step"))
     return pd.concat(parts, ignore_index=True)
+
+
+measure = Measurement(NAME, _request, _counters, check=paths.check)

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
+import pandas as pd
+
 from lorelab.counters import table
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
+from lorelab.lab.run import Measured, Measurement, Request, one_boot
 from lorelab.numerics import PAGE
 from lorelab.params import label
 from lorelab.swap.experiments.swapout import COUNTED, NAME
@@ -13,31 +14,16 @@ from lorelab.swap.params import KERNEL, ForceSplit, Swapout
 from lorelab.swap.workload.usemem import PAGES_PER_MIB, UNITS
 
 
-def measure(wanted: list[Swapout], lab: Lab) -> list[Record]:
-    """Reclaim each folio of a process once; all of `wanted` in one boot.
-
-    Returns
-    -------
-    list of Record
-        As asked: totals, `COUNTED` of `lorelab.swap.experiments.swapout`.
-
-    Raises
-    ------
-    BadInput
-        The laboratory lacks something.
-    RunFailed
-        The guest did not come to the end.
-    """
-    runs = [reclaim(params) for params in wanted]
-    found = boot.ram_disk(boot.Rounds(runs, swap_mib(runs), rounds=1), lab)
-    return [_record(params, told) for params, told in zip(wanted, found, strict=True)]
+def _request(batch: list[Swapout]) -> Request:
+    runs = [reclaim(params) for params in batch]
+    return boot.ram_disk(boot.Rounds(runs, swap_mib(runs), rounds=1))
 
 
-def _record(params: Swapout, told: boot.Told) -> Record:
-    [row] = told.rounds
-    counters = {name: (unit, [value]) for name, (unit, value) in counted(row, COUNTED).items()}
-    laid = table(NAME, label(KERNEL), "kernel", counters, first=0)
-    return told.measured.record(NAME, params, laid, told.place)
+def _counters(params: Swapout, measured: Measured, run: int) -> pd.DataFrame:
+    """Totals, `COUNTED` of `lorelab.swap.experiments.swapout`."""
+    [row] = boot.rounds_of(measured, run)
+    columns = {name: (unit, [value]) for name, (unit, value) in counted(row, COUNTED).items()}
+    return table(NAME, label(KERNEL), "kernel", columns, first=0)
 
 
 def reclaim(params: Swapout) -> boot.Reclaim:
@@ -90,3 +76,6 @@ def counted(row: dict[str, int], names: Iterable[str]) -> dict[str, tuple[str, i
         "shrinker_splits": row["shrinker_splits"],
     }
     return {name: ((UNITS | COUNTED)[name], found[name]) for name in names}
+
+
+measure = Measurement(NAME, _request, _counters, machine=one_boot)

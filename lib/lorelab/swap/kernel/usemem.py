@@ -1,9 +1,10 @@
 """`swap/usemem` on a real kernel: usemem in a memory cgroup, scaled down to the guest."""
 
+import pandas as pd
+
 from lorelab.counters import table
 from lorelab.errors import BadInput
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab, by_boot
+from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 from lorelab.params import label
 from lorelab.swap.experiments.usemem import NAME
 from lorelab.swap.kernel import boot
@@ -37,46 +38,31 @@ COUNTED = (
 """Counters of the model that a kernel gives."""
 
 
-def measure(wanted: list[Usemem], lab: Lab) -> list[Record]:
-    """Run usemem in a memory cgroup with a limit; those of one machine take turns in one boot.
+def _machine(params: Usemem) -> tuple[int, int]:
+    return params.cpus, params.swap_mib
 
-    Returns
-    -------
-    list of Record
-        As asked: one step a repeat. Beside counters of the model there are `remote_flushes`, of
-        the flushes those that interrupted another CPU, and `interrupted`, the CPUs that were.
 
-    Raises
-    ------
-    BadInput
-        The guest can't follow a parameter, or the laboratory lacks something.
-    RunFailed
-        The guest did not come to the end.
+def _request(batch: list[Usemem]) -> Request:
+    cpus, swap_mib = _machine(batch[0])
+    runs = [_reclaim(params) for params in batch]
+    return boot.ram_disk(boot.Rounds(runs, swap_mib, REPEATS, cpus))
+
+
+def _counters(params: Usemem, measured: Measured, run: int) -> pd.DataFrame:
+    """One step a repeat.
+
+    Beside counters of the model there are `remote_flushes`, of the flushes those that interrupted
+    another CPU, and `interrupted`, the CPUs that were.
     """
-    for params in wanted:
-        _check(params)
-    return by_boot(
-        wanted, lambda params: (params.cpus, params.swap_mib), lambda runs: _measure(runs, lab)
-    )
-
-
-def _measure(wanted: list[Usemem], lab: Lab) -> list[Record]:
-    cpus, swap_mib = wanted[0].cpus, wanted[0].swap_mib
-    runs = [_reclaim(params) for params in wanted]
-    found = boot.ram_disk(boot.Rounds(runs, swap_mib, REPEATS, cpus), lab)
-    return [_record(params, told) for params, told in zip(wanted, found, strict=True)]
-
-
-def _record(params: Usemem, told: boot.Told) -> Record:
-    repeats = [counted(row, COUNTED) for row in told.rounds]
-    counters = {
+    rows = boot.rounds_of(measured, run)
+    repeats = [counted(row, COUNTED) for row in rows]
+    columns = {
         name: (unit, [repeat[name][1] for repeat in repeats])
         for name, (unit, _) in repeats[0].items()
     }
-    counters["remote_flushes"] = ("flushes", [row["remote"] for row in told.rounds])
-    counters["interrupted"] = ("CPUs", [row["received"] for row in told.rounds])
-    laid = table(NAME, label(params.variant), "kernel", counters)
-    return told.measured.record(NAME, params, laid, told.place)
+    columns["remote_flushes"] = ("flushes", [row["remote"] for row in rows])
+    columns["interrupted"] = ("CPUs", [row["received"] for row in rows])
+    return table(NAME, label(params.variant), "kernel", columns)
 
 
 def _reclaim(params: Usemem) -> boot.Reclaim:
@@ -91,7 +77,7 @@ def _reclaim(params: Usemem) -> boot.Reclaim:
     )
 
 
-def _check(params: Usemem) -> None:
+def _check(params: Usemem, options: RunOptions) -> None:
     command = "-p " + " -p ".join(f"{name}={value}" for name, value in IN_THE_GUEST.items())
     for name, fits in (
         ("variant", params.variant == KERNEL),
@@ -108,3 +94,6 @@ def _check(params: Usemem) -> None:
                 f"to {boot.MOST_CPUS} CPUs and {LARGEST_MIB} MiB for memcg_mib and twice swap_mib; "
                 f"try {command}"
             )
+
+
+measure = Measurement(NAME, _request, _counters, machine=_machine, check=_check)

@@ -6,9 +6,8 @@ turn, `-icount`. Times of neither mean anything.
 
 from typing import Any
 
-from lorelab.lab import build
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.run import Lab, Measured, measure
+from lorelab.lab.run import Measured, Request
 from lorelab.vmalock.params import Faulters, Threads, label_of
 
 DESIGN = "vmalock"
@@ -19,28 +18,25 @@ BUILDS = ("inside", "unbuilt")
 """States of the lock that take a kernel of their own: lib/kernel/vmalock/configs."""
 
 
-def of_lock(lock: str, lab: Lab) -> Lab:
-    """The laboratory with the kernel that has the lock so; a kernel of the reader's own stays.
-
-    Raises
-    ------
-    BadInput
-        That kernel is not built.
-    """
-    if lock not in BUILDS or lab.image is not None:
-        return lab
-    return lab._replace(image=build.built(build.recipe(DESIGN, lock)).image)
+def config(lock: str) -> str | None:
+    """The config of the kernel that has the lock so, where that is not the chapter's."""
+    return lock if lock in BUILDS else None
 
 
-def threads(wanted: list[Threads], lab: Lab, log: bool) -> Measured:
-    """Run faulters.c once for each of `wanted`, all of as many CPUs, in one boot."""
+def threads(batch: list[Threads], log: bool) -> Request:
+    """A boot that runs faulters.c once for each, all of as many CPUs."""
     runs = [
         program(params) | {"log": log, "switches": {"vmalock/fault_path": params.path}}
-        for params in wanted
+        for params in batch
     ]
-    machine = Machine(cpus=wanted[0].cpus, memory_mib=1024)
+    machine = Machine(cpus=batch[0].cpus, memory_mib=1024)
     job = Job(DESIGN, "threads", {"runs": runs}, SECONDS_A_RUN * len(runs))
-    return measure(machine, job, lab, patched=True)
+    return Request(machine, job, patched=True)
+
+
+def cpus(params: Faulters) -> int:
+    """What runs that can share a boot have in common."""
+    return params.cpus
 
 
 def program(params: Faulters) -> dict[str, Any]:
@@ -51,6 +47,12 @@ def program(params: Faulters) -> dict[str, Any]:
 def variant(measured: Measured) -> str:
     """Variant of the rows of a run: that of the kernel which ran, whatever was asked for."""
     return label_of(measured.source["kernel"].release)
+
+
+def row_of(measured: Measured, run: int) -> dict[str, Any]:
+    """The one row of a run."""
+    [row] = (row for row in measured.rows if row["run"] == run)
+    return row
 
 
 def counts_of(measured: Measured, run: int) -> dict[str, int]:

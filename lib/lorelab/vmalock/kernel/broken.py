@@ -3,12 +3,11 @@
 from collections import Counter
 from typing import Any
 
+import pandas as pd
+
 from lorelab.counters import table
-from lorelab.lab import build
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab
-from lorelab.lab.run import measure as run
+from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN, variant
 from lorelab.vmalock.params import Broken
 
@@ -25,27 +24,8 @@ APPEND = {
 COUNTED = ("locked", "early", "trylock", "late", "detached", "marked")
 
 
-def measure(wanted: list[Broken], lab: Lab) -> list[Record]:
-    """Run broken.c with the step and without it, a boot each, for a broken guest can't be trusted.
-
-    Returns
-    -------
-    list of Record
-        As asked, all of step 0: `ended` (whether the program came to its end), `lost` writes or
-        `stale` places, what the kernel counted of its locks, and its complaints, each a counter
-        `kernel: WORDS` with how often it came. Of a kernel that died `ended` and its complaints.
-
-    Raises
-    ------
-    BadInput
-        The kernel of `config` is not built.
-    """
-    return [_measure(params, lab) for params in wanted]
-
-
-def _measure(params: Broken, lab: Lab) -> Record:
-    if params.config != "lab" and lab.image is None:
-        lab = lab._replace(image=build.built(build.recipe(DESIGN, params.config)).image)
+def _request(batch: list[Broken]) -> Request:
+    [params] = batch
     one = {
         "command": [params.workload, str(params.rounds), str(params.size)],
         "switches": switches(params),
@@ -54,12 +34,19 @@ def _measure(params: Broken, lab: Lab) -> Record:
     fatal = params.config == "debug"
     job = Job(DESIGN, "broken", {"runs": [one]}, 2 * SECONDS_A_RUN, 1, fatal=fatal)
     machine = Machine(cpus=4, memory_mib=1024, append=APPEND.get(params.config, ()))
-    measured = run(machine, job, lab, patched=True)
+    config = None if params.config == "lab" else params.config
+    return Request(machine, job, patched=True, config=config)
+
+
+def _counters(params: Broken, measured: Measured, run: int) -> pd.DataFrame:
+    """All of step 0: `ended` (whether the program did), `lost` writes or `stale` places.
+
+    Besides what the kernel counted of its locks, and its complaints, each a counter `kernel: WORDS`
+    with how often it came. Of a kernel that died `ended` and its complaints.
+    """
     [row] = measured.rows
-    counters = told(params.workload, row)
-    return measured.record(
-        NAME, params, table(NAME, variant(measured), "kernel", counters, first=0)
-    )
+    columns = told(params.workload, row)
+    return table(NAME, variant(measured), "kernel", columns, first=0)
 
 
 def told(workload: str, row: dict[str, Any]) -> dict[str, tuple[str, list[int]]]:
@@ -83,3 +70,7 @@ def switches(params: Broken) -> dict[str, str]:
     if params.config == "kasan" and params.workload == "remap":
         found["vmalock/dawdle"] = "on"  # lib/kernel/vmalock/configs/kasan
     return found
+
+
+# A boot for each, with the step and without it, for a broken guest can't be trusted.
+measure = Measurement(NAME, _request, _counters)

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from lorelab.errors import RunFailed
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab, Measured, by_boot
+from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.params import Params
 from lorelab.vmalock.kernel import boot
 from lorelab.vmalock.params import Followed
@@ -29,42 +28,25 @@ ENTRY = np.dtype(
 COLUMNS = ["event", "task", "vma", "vm_lock_seq", "mm_lock_seq", "holder"]
 
 
-def measure(wanted: list[Followed], lab: Lab) -> list[Record]:
-    """Run faulters.c on a kernel that logs it; runs of as many CPUs share a boot.
+def _request(batch: list[Followed]) -> Request:
+    return boot.threads(batch, log=True)
 
-    Returns
-    -------
-    list of Record
-        As asked: the log, one row a step, columns `COLUMNS`. Events are named as in the kernel's
-        patch, tasks and VMAs numbered from 1 as they appear, 0 for no VMA.
+
+def log_of(params: Params, measured: Measured, run: int) -> pd.DataFrame:
+    """The log of a run, one row a step, columns `COLUMNS`.
+
+    Events are named as in the kernel's patch, tasks and VMAs numbered from 1 as they appear, 0 for
+    no VMA.
 
     Raises
     ------
     RunFailed
         The log has no room for the run.
     """
-    return by_boot(wanted, lambda params: params.cpus, lambda runs: _measure(runs, lab))
-
-
-def _measure(wanted: list[Followed], lab: Lab) -> list[Record]:
-    return logs(NAME, wanted, boot.threads(wanted, lab, log=True))
-
-
-def logs(name: str, wanted: list[Params], measured: Measured) -> list[Record]:
-    """The records of an experiment whose runs were logged in one boot.
-
-    Raises
-    ------
-    RunFailed
-        The log has no room for one of them.
-    """
-    found = []
-    for run, params in enumerate(wanted):
-        log = laid_out(boot.pieces_of(measured, run))
-        if len(log) != boot.logged(measured, run):
-            raise RunFailed(f"the log has room for {len(log)} steps: ask for fewer rounds or pages")
-        found.append(measured.record(name, params, log, run + 1))
-    return found
+    log = laid_out(boot.pieces_of(measured, run))
+    if len(log) != boot.logged(measured, run):
+        raise RunFailed(f"the log has room for {len(log)} steps: ask for fewer rounds or pages")
+    return log
 
 
 def laid_out(pieces: list[str]) -> pd.DataFrame:
@@ -79,3 +61,6 @@ def laid_out(pieces: list[str]) -> pd.DataFrame:
     known = table["vma"] != 0
     table.loc[known, "vma"] = pd.factorize(table.loc[known, "vma"])[0] + 1
     return table[COLUMNS]
+
+
+measure = Measurement(NAME, _request, log_of, machine=boot.cpus)

@@ -1,8 +1,9 @@
 """`vmalock/threads` on a real kernel: what becomes of faults, how often one waits."""
 
+import pandas as pd
+
 from lorelab.counters import table
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab, by_boot
+from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.vmalock.kernel import boot
 from lorelab.vmalock.params import Threads
 
@@ -32,24 +33,18 @@ COUNTED = {
 }
 
 
-def measure(wanted: list[Threads], lab: Lab) -> list[Record]:
-    """Run faulters.c on a kernel with the chapter's switches; runs of as many CPUs share a boot.
+def _request(batch: list[Threads]) -> Request:
+    return boot.threads(batch, log=False)
 
-    Returns
-    -------
-    list of Record
-        As asked: `COUNTED`, all of step 0, for the whole guest from when all threads are ready
-        until all are done, in which nothing else of it runs.
+
+def _counters(params: Threads, measured: Measured, run: int) -> pd.DataFrame:
+    """`COUNTED`, all of step 0, for the whole guest.
+
+    From when all threads are ready until all are done, in which nothing else of it runs.
     """
-    return by_boot(wanted, lambda params: params.cpus, lambda runs: _measure(runs, lab))
+    counts = boot.counts_of(measured, run)
+    columns = {name: (unit, [counts[name]]) for name, unit in COUNTED.items()}
+    return table(NAME, boot.variant(measured), "kernel", columns, first=0)
 
 
-def _measure(wanted: list[Threads], lab: Lab) -> list[Record]:
-    measured = boot.threads(wanted, lab, log=False)
-    found = []
-    for run, params in enumerate(wanted):
-        counts = boot.counts_of(measured, run)
-        counters = {name: (unit, [counts[name]]) for name, unit in COUNTED.items()}
-        laid = table(NAME, boot.variant(measured), "kernel", counters, first=0)
-        found.append(measured.record(NAME, params, laid, run + 1))
-    return found
+measure = Measurement(NAME, _request, _counters, machine=boot.cpus)

@@ -1,12 +1,17 @@
-"""`vmalock/workloads` on a real kernel: threads that start, fork, and receive without copying."""
+"""`vmalock/workloads` on a real kernel: threads that start, fork, and receive without copying.
+
+A kernel without the chapter's patches answers `path=vma` only, which needs no switch.
+"""
+
+from functools import partial
+
+import pandas as pd
 
 from lorelab.counters import table
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.records import Record
-from lorelab.lab.run import Lab, Measured, by_boot
-from lorelab.lab.run import measure as run
-from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN, variant
+from lorelab.lab.run import Measured, Measurement, Request
+from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN, cpus, row_of, variant
 from lorelab.vmalock.kernel.threads import COUNTED
 from lorelab.vmalock.params import Workloads
 
@@ -35,30 +40,15 @@ WRITERS = ("marks", "reads", "writes")
 """Of these a fork's count is the forking thread's, for its children bear the program's name."""
 
 
-def measure(wanted: list[Workloads], lab: Lab) -> list[Record]:
-    """Run the programs; runs of as many CPUs share a boot.
-
-    A kernel without the chapter's patches answers `path=vma` only, which needs no switch.
-
-    Returns
-    -------
-    list of Record
-        As asked, all of step 0: what the program printed, `TRACED`, and from a kernel with the
-        patches the counters of `vmalock/threads`, these for the whole guest, receives among them.
-    """
-    return by_boot(wanted, lambda params: params.cpus, lambda runs: _measure(runs, lab))
-
-
-def ran(wanted: list[Workloads], lab: Lab, log: bool) -> Measured:
-    """Run the program of each of `wanted`, all of as many CPUs, in one boot."""
+def request(batch: list[Workloads], log: bool) -> Request:
+    """A boot that runs the program of each, all of as many CPUs."""
     runs = [
-        {"command": _command(params), "log": log, "switches": _switches(params)}
-        for params in wanted
+        {"command": _command(params), "log": log, "switches": _switches(params)} for params in batch
     ]
-    machine = Machine(cpus=wanted[0].cpus, memory_mib=1024)
+    machine = Machine(cpus=batch[0].cpus, memory_mib=1024)
     rows = None if log else len(runs)
     job = Job(DESIGN, "workloads", {"runs": runs}, SECONDS_A_RUN * len(runs), rows)
-    return run(machine, job, lab, patched=True)
+    return Request(machine, job, patched=True)
 
 
 def _command(params: Workloads) -> list[str]:
@@ -78,21 +68,24 @@ def _switches(params: Workloads) -> dict[str, str]:
     return {"vmalock/fault_path": params.path, "vmalock/tcp_path": params.path}
 
 
-def _measure(wanted: list[Workloads], lab: Lab) -> list[Record]:
-    measured = ran(wanted, lab, log=False)
-    found = []
-    for number, params in enumerate(wanted):
-        [row] = (row for row in measured.rows if row["run"] == number)
-        counters = {
-            name: (unit, [row["counts"][name]])
-            for name, unit in COUNTED.items()
-            if name in row["counts"]
-        }
-        for (name, unit), value in zip(SAID[params.workload].items(), row["said"], strict=True):
-            counters[name] = (unit, [value])
-        for name, unit in TRACED.items():
-            whose = "first" if params.workload == "fork" and name in WRITERS else "all"
-            counters[name] = (unit, [row["traced"][name][whose]])
-        laid = table(NAME, variant(measured), "kernel", counters, first=0)
-        found.append(measured.record(NAME, params, laid, number + 1))
-    return found
+def _counters(params: Workloads, measured: Measured, run: int) -> pd.DataFrame:
+    """All of step 0: what the program printed, and `TRACED`.
+
+    And from a kernel with the patches the counters of `vmalock/threads`, these for the whole guest,
+    receives among them.
+    """
+    row = row_of(measured, run)
+    columns = {
+        name: (unit, [row["counts"][name]])
+        for name, unit in COUNTED.items()
+        if name in row["counts"]
+    }
+    for (name, unit), value in zip(SAID[params.workload].items(), row["said"], strict=True):
+        columns[name] = (unit, [value])
+    for name, unit in TRACED.items():
+        whose = "first" if params.workload == "fork" and name in WRITERS else "all"
+        columns[name] = (unit, [row["traced"][name][whose]])
+    return table(NAME, variant(measured), "kernel", columns, first=0)
+
+
+measure = Measurement(NAME, partial(request, log=False), _counters, machine=cpus)
