@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lorelab.errors import BadInput
 from lorelab.lab import cache, guest
 
 SECONDS = 300
@@ -68,3 +69,11 @@ def test_what_was_mounted_for_a_guest_goes_with_its_build(tmp_path, monkeypatch)
     monkeypatch.setattr(guest, "COMMAND", ("sh", "-c", WORKS))
     assert guest.build_root().info.packages == {"a": "1"}
     assert {path.name for path in folder.iterdir()} == {".lock", "build.log", "guest.json", "root"}
+
+
+def test_a_file_where_a_folder_is_needed_is_one_line(tmp_path):
+    (tmp_path / "build").touch()
+    for folder in (tmp_path / "build", tmp_path / "build/below/it"):
+        refused = pytest.raises(BadInput, match="build is a file, and a folder is needed there")
+        with refused, cache.locked(folder):
+            pass

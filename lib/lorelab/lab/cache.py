@@ -64,8 +64,17 @@ def locked(folder: Path) -> Iterator[None]:
 
     And with the last command that it follows: one that outlives a killed process, for a moment,
     still writes there.
+
+    Raises
+    ------
+    BadInput
+        A file has the folder's name, or that of a folder above it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        file = next(at for at in (folder, *folder.parents) if at.is_file())
+        raise BadInput(f"{file} is a file, and a folder is needed there; move it away") from None
     with (folder / ".lock").open("w") as file:
         os.set_inheritable(file.fileno(), True)
         fcntl.flock(file, fcntl.LOCK_EX)
