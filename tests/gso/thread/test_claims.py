@@ -6,30 +6,42 @@ from lorelab import threads
 from lorelab.claims import ClaimVerdict
 from lorelab.gso.params import TRAITS, Traits, Variant
 from lorelab.gso.thread import checks, figures
-from lorelab.gso.thread.claims import CLAIMS
+from lorelab.gso.thread.claims import CLAIMS, NOT_CLAIMED
 
 
 def verdict(id):
-    return next(claim for claim in CLAIMS if claim.id == id).weigh().verdict
+    return next(claim for claim in CLAIMS + NOT_CLAIMED if claim.id == id).weigh().verdict
 
 
 def test_ids_are_unique_and_every_row_is_cited_or_only_describes():
-    ids = [claim.id for claim in CLAIMS]
+    ids = [claim.id for claim in CLAIMS + NOT_CLAIMED]
     assert len(set(ids)) == len(ids)
 
 
 @pytest.mark.parametrize(
     ("id", "expected"),
     [
-        ("improvement", ClaimVerdict.OTHER_NUMBER),
+        ("improvement", ClaimVerdict.HOLDS),
         ("patched-size", ClaimVerdict.OTHER_NUMBER),
         ("patched-aligned", ClaimVerdict.HOLDS),
         ("all-truesizes", ClaimVerdict.OTHER_NUMBER),
         ("after-all-fragments", ClaimVerdict.CONTRADICTED),
-        ("verified", ClaimVerdict.HOLDS),
+        ("verified", ClaimVerdict.NOT_TESTABLE),
         ("shared-count", ClaimVerdict.HOLDS),
+        ("pointer-essential", ClaimVerdict.CONTRADICTED),
+        ("three-ways", ClaimVerdict.HOLDS),
+        ("still-a-win", ClaimVerdict.HOLDS),
+        ("more-than-one-line", ClaimVerdict.HOLDS),
+        ("page-refs", ClaimVerdict.ARITHMETIC),
+        ("special-case-pays", ClaimVerdict.ARITHMETIC),
         ("last-segment", ClaimVerdict.HOLDS),
-        ("reused-field", ClaimVerdict.CONTRADICTED),
+        ("reused-field", ClaimVerdict.NOT_TESTABLE),
+        ("moved-to-sk-buff", ClaimVerdict.HOLDS),
+        ("clone", ClaimVerdict.HOLDS),
+        ("bypass", ClaimVerdict.HOLDS),
+        ("frag-list", ClaimVerdict.HOLDS),
+        ("receive-rule", ClaimVerdict.HOLDS),
+        ("head-charge", ClaimVerdict.HOLDS),
         ("more-guests", ClaimVerdict.NOT_TESTABLE),
     ],
 )
@@ -62,6 +74,9 @@ def moved(monkeypatch):
         ("base-bandwidth", 1033, "base-bandwidth", ClaimVerdict.CONTRADICTED),
         ("patched-volume", 44.6, "patched-bandwidth", ClaimVerdict.CONTRADICTED),
         ("improvement", 23.5, "improvement", ClaimVerdict.HOLDS),
+        ("improvement", 24.1, "improvement", ClaimVerdict.HOLDS),
+        ("improvement", 24.2, "improvement", ClaimVerdict.OTHER_NUMBER),
+        ("improvement", 22.9, "improvement", ClaimVerdict.OTHER_NUMBER),
         ("improvement", 26, "improvement", ClaimVerdict.CONTRADICTED),
         ("base-size", 336, "base-size", ClaimVerdict.CONTRADICTED),
         ("patched-size", 336, "patched-size", ClaimVerdict.HOLDS),
@@ -81,6 +96,8 @@ def test_another_figure_moves_the_verdict(moved, id, value, claim, expected):
     [
         (Variant.SHARED_COUNT, Traits(), "shared-count"),
         (Variant.ORPHAN, Traits(), "orphan-safe"),
+        (Variant.PAGE_REFS, Traits(copies=True), "page-refs"),
+        (Variant.SHARED_COUNT, Traits(counts=True, sk_buff_bytes=8), "three-ways"),
         (Variant.LAST_SEGMENT, Traits(counts=True, flagged=True), "last-segment"),
         (Variant.HEAD_ONLY, Traits(copies=True), "corruption"),
         (Variant.SHARED_COUNT, Traits(counts=True, sk_buff_bytes=8), "special-case-pays"),
@@ -91,3 +108,20 @@ def test_another_way_moves_the_verdict(monkeypatch, variant, traits, claim):
     checks.steps_to_break.cache_clear()
     assert verdict(claim) == ClaimVerdict.CONTRADICTED
     checks.steps_to_break.cache_clear()
+
+
+@pytest.mark.parametrize("traits", [Traits(parent=True, counts=True), Traits(copies=True)])
+def test_a_merged_design_with_the_parent_or_a_copy_would_bear_the_pointer_out(monkeypatch, traits):
+    monkeypatch.setitem(TRAITS, Variant.SHARED_COUNT, traits)
+    checks.steps_to_break.cache_clear()
+    assert verdict("pointer-essential") == ClaimVerdict.HOLDS
+    checks.steps_to_break.cache_clear()
+
+
+def test_what_nobody_said_is_not_in_the_ledger():
+    ours = {claim.id for claim in NOT_CLAIMED}
+    assert ours == {
+        *("moved-to-sk-buff", "clone", "bypass"),
+        *("frag-list", "receive-rule", "head-charge"),
+    }
+    assert not ours & {claim.id for claim in CLAIMS}
