@@ -1,5 +1,7 @@
 """What claims show as evidence, and what the findings say: each figure from where it comes."""
 
+from pathlib import Path
+
 import pytest
 
 from lorelab.experiments import experiment
@@ -11,6 +13,8 @@ from lorelab.gso.thread import checks
 from lorelab.gso.thread.claims import CLAIMS, NOT_CLAIMED
 from lorelab.gso.thread.figures import figure
 from lorelab.gso.thread.findings import FINDINGS
+
+ROOT = Path(__file__).parents[3]
 
 
 def evidence(id):
@@ -129,5 +133,13 @@ def test_findings_give_the_recorded_figures():
 def test_findings_of_the_model():
     assert said("lost-copied-flag").startswith("2 of 6 interleavings")
     assert "with the patch 0 (" in said("lost-copied-flag")
-    assert said("one-word-for-many").startswith("of 8 sends, every second copied (4), 4 are told")
+    assert "with a lent one first, 0 of 4 copies are told of" in said("one-word-for-many")
+    assert "with a copied one first, 8 are told of where 4 were copied" in said("one-word-for-many")
+    assert said("unread-macvtap").startswith("not measured")
     assert said("size-in-the-review").startswith("0x150 bytes with 8 of them in holes, and")
+
+
+def test_what_is_sent_has_its_patch_and_no_other_patch_is_here():
+    named = {one.fix.split(":")[0] for one in FINDINGS if "/upstream/" in one.fix}
+    here = {str(path.relative_to(ROOT)) for path in (ROOT / "lib/kernel/gso/upstream").iterdir()}
+    assert named == here
