@@ -89,9 +89,10 @@ def weigh_regression_gone() -> Weighed:
     fewer = all(new[n] / new["swapped"] <= old[n] / old["swapped"] for n in names)
     good = fewer and min(printed.values()) > 0
     return Weighed(
-        ClaimVerdict.HOLDS if good else ClaimVerdict.CONTRADICTED,
-        "A whole 64 KiB swap-out has at most the events of 4K in every counter; "
-        f"four tables print {min(printed.values())} to {max(printed.values())} %.",
+        ClaimVerdict.ARITHMETIC if good else ClaimVerdict.CONTRADICTED,
+        f"Four tables print {min(printed.values())} to {max(printed.values())} % over 4K on the "
+        "baseline. Their times need the machine; a whole 64 KiB swap-out has at most the events "
+        "of 4K in every counter.",
         printed | gains | {"fewer events": fewer},
     )
 
@@ -385,10 +386,16 @@ def weigh_barry_last() -> Weighed:
     model = tested(Variant.V6_12, "", large_swapin=False, batched_zap=False)
     whole, split = printed
     found = model.index[(model["swpout"] == whole) & (model["swpout_fallback"] == split)]
+    reached = ", ".join(map(str, found))
+    evidence = {"iterations": reached, "iteration 100": pairs(model.tail(1))}
+    if not reached:
+        why = "No iteration of the model has these numbers."
+        return Weighed(ClaimVerdict.CONTRADICTED, why, evidence)
     return Weighed(
-        ClaimVerdict.HOLDS if len(found) else ClaimVerdict.CONTRADICTED,
-        "The run reaches it, but goes on falling: it is not where it settles.",
-        {"iterations": ", ".join(map(str, found)), "iteration 100": pairs(model.tail(1))},
+        ClaimVerdict.NOT_TESTABLE,
+        f"The number of that iteration is not known here, and any of {len(model)} may have the "
+        f"pair by chance. The model has it in iteration {reached}.",
+        evidence,
     )
 
 

@@ -70,7 +70,7 @@ CLAIMS = [
         "regression-gone",
         "With the series the 64K regression goes away.",
         "line 80",
-        f"{COUNTS}; the later tables",
+        f"the later tables; {COUNTS}",
         weigh_regression_gone,
     ),
     _claim(
@@ -243,7 +243,7 @@ CLAIMS = [
     ),
     _claim(
         "barry-last",
-        "The run without options goes down to 23/205.",
+        "The last iteration shown of the run without options has 23/205.",
         "rows barry-none-last-*",
         "the tool's loop on the model, 100 iterations",
         weigh_barry_last,
