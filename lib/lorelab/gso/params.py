@@ -83,10 +83,16 @@ TRAITS = {
 VariantParam = by_label(Variant)
 
 
+UDP_MAX_SEGMENTS = 128
+"""include/linux/udp.h of 6.12.117 and 7.3.4."""
+
+
 def _segmented(length: int, segment: int) -> None:
     """Raise ValueError for a send that UDP_SEGMENT does not take."""
-    if (segments := -(-length // segment)) > 64:
-        raise ValueError(f"length={length}: {segments} segments; UDP_SEGMENT takes up to 64")
+    if (segments := -(-length // segment)) > UDP_MAX_SEGMENTS:
+        raise ValueError(
+            f"length={length}: {segments} segments; UDP_SEGMENT takes up to {UDP_MAX_SEGMENTS}"
+        )
 
 
 class Layout(Params):

@@ -112,6 +112,84 @@ def test_the_model_counts_what_an_oracle_counts(given_):
     assert {name: counted[name] for name in PROBED} == played(params)
 
 
+FIXED = {
+    # A design that copies first copies nothing of a packet that is not cut; its receiver does.
+    "copy first, one segment, received": {"variant": "orphan", "received": True, "length": 1400},
+    "count, one segment, received": {"received": True, "length": 1400},
+    "one segment, tap": {"variant": "orphan", "tap": True, "length": 1400},
+    "smallest": {"length": 64, "segment": 64},
+    "as many segments as UDP_SEGMENT takes": {"length": 128 * 64, "segment": 64},
+    "largest": {"length": 65_000, "segment": 1472},
+    "a tail of one word": {"length": 1408, "segment": 1400, "tap": True},
+    "several losses": {"held": True, "loss": 30.0, "reorder": 20.0, "variant": "last-segment"},
+    "all lost": {"held": True, "loss": 100.0, "tap": True},
+}
+"""What a drawn case meets by chance only."""
+
+
+@pytest.mark.parametrize("case", FIXED)
+def test_the_model_counts_what_an_oracle_counts_at_the_ends(case):
+    params = parse(Traffic, {"sends": 7, **FIXED[case]})
+    counted = traffic.count(params)
+    assert {name: counted[name] for name in PROBED} == played(params)
+
+
+@pytest.mark.parametrize(("segments", "taken"), [(127, True), (128, True), (129, False)])
+def test_udp_segment_takes_128(segments, taken):
+    given_ = {"length": 64 * segments, "segment": 64}
+    if taken:
+        assert traffic.count(parse(Traffic, given_))["holds"] == 40 * segments
+        return
+    with pytest.raises(BadInput, match="takes up to 128"):
+        parse(Traffic, given_)
+
+
+BOUNDS = {"variant": "head-only", "held": True, "loss": 5.0, "reorder": 10.0}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        ("least", {"passed"}),
+        ("below", {"failed"}),
+        ("above", {"passed", "undecided"}),
+        ("most", {"passed", "undecided"}),
+        ("beyond", {"failed"}),
+    ],
+)
+def test_agreement_at_its_bounds(wrong, expected):
+    asked = experiment("gso/traffic")
+    params = parse(Traffic, BOUNDS)
+    record = asked.recorded(params)
+    said = traffic.count(params)
+    least, most = said["wrong"], said["sent"]
+    value = {
+        **{"least": least, "below": least - 1, "above": least + 1},
+        **{"most": most, "beyond": most + 1},
+    }[wrong]
+    counters = record.counters.copy()
+    counters.loc[counters["counter"] == "wrong", "value"] = value
+    found = asked.agree(params, record._replace(counters=counters))
+    assert found.verdict in expected
+    [row] = found.table.loc[found.table["counter"] == "wrong", "agrees"]
+    assert bool(row) == (found.verdict != "failed")
+
+
+@pytest.mark.parametrize(("within", "expected"), [(0, "passed"), (-1e-9, "undecided")])
+def test_a_deviation_of_just_so_much_is_decided(monkeypatch, within, expected):
+    from lorelab.gso.agree import traffic as agreement
+
+    asked = experiment("gso/traffic")
+    params = parse(Traffic, BOUNDS)
+    record = asked.recorded(params)
+    said = traffic.count(params)
+    monkeypatch.setattr(agreement, "WITHIN", said["sent"] / said["wrong"] - 1 + within)
+    counters = record.counters.copy()
+    counters.loc[counters["counter"] == "wrong", "value"] = said["wrong"] + 1
+    found = agreement.agree(params, record._replace(counters=counters))
+    assert found.verdict == expected
+
+
 def test_every_recorded_run_equals_the_model():
     for name, least in (("gso/traffic", 30), ("gso/vhost", 5)):
         table = views.recorded(name)
@@ -129,7 +207,7 @@ def test_a_changed_model_is_seen(monkeypatch):
 @pytest.mark.parametrize(
     ("given_", "said"),
     [
-        ({"length": 65_000, "segment": 64}, "segments; UDP_SEGMENT takes up to 64"),
+        ({"length": 65_000, "segment": 64}, "segments; UDP_SEGMENT takes up to 128"),
         ({"reorder": 5}, "takes held=true"),
         ({"received": True, "variant": "parent"}, "hangs on when"),
         ({"variant": "nothing"}, "takes one of head-only"),

@@ -6,7 +6,7 @@ import pytest
 
 from lorelab.experiments import experiment
 from lorelab.gso.experiments import lifetimes, traffic, views
-from lorelab.gso.params import Lifetimes, Traffic, Variant
+from lorelab.gso.params import TRAITS, Lifetimes, Traffic, Variant
 from lorelab.lab import records
 from lorelab.params import label, words
 
@@ -166,7 +166,9 @@ def test_what_a_send_costs():
     for variant in Variant:
         counted = traffic.count(Traffic(variant=variant, length=56_000, segment=1400, sends=5))
         row = table.loc[label(variant)]
-        assert row.to_dict() == {name: value / 5 for name, value in counted.items()}
+        by_send = 56_000 if TRAITS[variant].at_send else 0
+        expected = {name: value / 5 for name, value in counted.items()}
+        assert row.to_dict() == expected | {"copied_bytes": expected["copied_bytes"] + by_send}
 
 
 def test_costs_by_hand():
@@ -177,6 +179,9 @@ def test_costs_by_hand():
     """
     table = traffic.costs(length=56_000, segment=1400)
     counted, orphan, none = (table.loc[v] for v in ("shared-count", "orphan", "no-zerocopy"))
+    # In skb_copy_ubufs() or in send(): the bytes are the same.
+    assert orphan["copied_bytes"] == none["copied_bytes"] == 56_000
+    assert counted["copied_bytes"] == 0
     # The packet's sk_buff and head, its notification, and both again of each segment.
     assert counted["allocations"] == 2 + 1 + 2 * 40
     assert orphan["allocations"] == none["allocations"] == 2 + 1 + 2 * 40 + 14

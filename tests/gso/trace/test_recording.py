@@ -1,5 +1,7 @@
 """Recordings of zero-copy packets: what they say, and what is no such recording."""
 
+import subprocess
+
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -136,6 +138,10 @@ CUT = "\u0440\u0430\u0431\u043e\u0447\u0438\u0439\u0439".encode()[:15]
 FORMS = {
     "record-tgid": TEXT.replace("-123     [000]", "-123     (    120) [000]").encode(),
     "no tgid": TEXT.replace("-123     [000]", "-123     (-------) [000]").encode(),
+    "latency-format": TEXT.replace("[000] b.s2. 12.345678: ", "   0b.s2. 1234us+: ").encode(),
+    "latency-format, no mark": TEXT.replace("[000] b.s2. 12.345678: ", "  0b.s2.  7us : ").encode(),
+    "a clock that counts": TEXT.replace("12.345678: ", "     4711: ").encode(),
+    "both": TEXT.replace("[000] b.s2. 12.345678: ", "   0b.s2. 4711: ").encode(),
     "blank lines at the end": TEXT.encode() + b"\n \n",
     "carriage returns": TEXT.replace("\n", "\r\n").encode(),
     "a byte order mark": b"\xef\xbb\xbf" + TEXT.encode(),
@@ -168,6 +174,34 @@ def test_what_is_no_recording_says_so_in_one_line(file, text, said):
     with pytest.raises(BadInput, match=said) as complaint:
         recording.read(file(text))
     assert "\n" not in str(complaint.value)
+
+
+@pytest.mark.parametrize("release", ["6.0.19-amd64", "5.15.0", "4.19.1"])
+def test_a_kernel_with_other_offsets_is_refused(file, release):
+    with pytest.raises(BadInput, match=f"recorded on {release}.*takes 6.1 or later"):
+        recording.read(file(TEXT.replace("6.12.117", release)))
+
+
+@pytest.mark.parametrize("release", ["6.1.0-50-amd64", "6.10.1", "7.3.4+deb13-amd64"])
+def test_a_later_kernel_is_read(file, release):
+    assert recording.read(file(TEXT.replace("6.12.117", release))).events
+
+
+@pytest.mark.parametrize(
+    ("release", "taken"),
+    [("6.0.19", False), ("6.0", False), ("6.0-rc1", False), ("5.15.1", False), ("6.1.0", True)],
+)
+def test_the_script_refuses_a_kernel_with_other_offsets(tmp_path, release, taken):
+    uname = tmp_path / "uname"
+    uname.write_text(f"#!/bin/sh\necho {release}\n")
+    uname.chmod(0o755)
+    # The script's own check, cut off before it writes to the tracing folder.
+    text = recording.SCRIPT.read_text().replace("cd /sys/kernel/tracing || exit 1", "")
+    script = text[: text.index("refs=")]
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    done = subprocess.run(["sh", "-c", script], env=env, capture_output=True, text=True)
+    assert (done.returncode == 0) == taken
+    assert ("takes 6.1 or later" in done.stderr) == (not taken)
 
 
 def test_no_file(tmp_path):

@@ -95,10 +95,13 @@ def costs(variants: list[Variant] | None = None, **given: object) -> pd.DataFram
     Returns
     -------
     DataFrame
-        Index `variant`; each counter over the sends.
+        Index `variant`; each counter over the sends. `copied_bytes` has what send() copies, too:
+        the counter of `count` is that of skb_copy_ubufs() alone.
     """
     rows = {}
     for variant in variants or list(Variant):
         params = Traffic(variant=variant, **given)
         rows[label(variant)] = {n: v / params.sends for n, v in count(params).items()}
+        if TRAITS[variant].at_send or not params.zerocopy:
+            rows[label(variant)]["copied_bytes"] += params.length
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("variant")

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Records what becomes of zero-copy packets, on any kernel since 6.0 that has kprobes, as root:
+# Records what becomes of zero-copy packets, on any kernel since 6.1 that has kprobes, as root:
 #
 #	sh record.sh SECONDS > FILE; lorelab gso FILE
 #
 # Without BTF of function arguments (before 6.6) the bytes of a copy are not recorded.
 cd /sys/kernel/tracing || exit 1
 seconds=${1:-10}
+release=$(uname -r)
+case $release in
+[0-5].* | 6.0 | 6.0.* | 6.0-*)
+	echo "record.sh: struct ubuf_info of $release has other offsets; takes 6.1 or later" >&2
+	exit 1
+	;;
+esac
 refs='packet=$arg2:x64 sent=$arg3:u8 left=+8($arg2):u32'
 say() { echo "$1" >>kprobe_events; }
 
-echo "# $(uname -r), skb_copy_ubufs, of $seconds s"
+echo "# $release, skb_copy_ubufs, of $seconds s"
 {
 	say 'p:gso/copied skb_copy_ubufs bytes=skb->data_len:u32' ||
 		say 'p:gso/copied skb_copy_ubufs' || exit 1

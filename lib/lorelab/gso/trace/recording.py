@@ -16,15 +16,20 @@ from lorelab import user_text
 from lorelab.errors import BadInput
 
 SCRIPT = Path(__file__).with_name("record.sh")
-THREAD = r"^ *\S.*-\d+ +(?:\([ \d-]+\) +)?\[\d+\] "
-"""With the column of the option record-tgid, or without."""
+THREAD = r"^ *\S.*-\d+ +(?:(?:\([ \d-]+\) +)?\[\d+\]|\d+[\w.#]{4,}) "
+"""With the column of the option record-tgid, or without; or as the option latency-format has it."""
+TIME = r"\d+(?:\.\d{6}|us[ !+#*@$]?)?: "
+"""Of a clock in seconds, of one that counts, or of latency-format with its mark of a delay."""
 EVENT = re.compile(
-    THREAD + r".*?\d+\.\d{6}: (?P<what>copied|done|vhost): "
+    THREAD + ".*?" + TIME + r"(?P<what>copied|done|vhost): "
     r"\([\w.]+\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?(?: \[\w+\])?\)(?P<fields>(?: \w+=\w+)*)$"
 )
 OURS = re.compile(r": (?:copied|done|vhost): ")
 STACK = re.compile(THREAD + r".*: <stack trace>$")
 FRAME = re.compile(r"^ => (?P<function>[\w.]+)")
+RELEASE = re.compile(r"^# (?P<release>(?P<major>\d+)\.(?P<minor>\d+)\S*), ")
+SINCE = (6, 1)
+"""Before it struct ubuf_info had other offsets (e7d2b510165f, "net: shrink struct ubuf_info")."""
 LOST = re.compile(r"^CPU:\d+ \[LOST (?:(?P<events>\d+) )?EVENTS\]")
 FIELDS = {
     "copied": ("bytes",),
@@ -69,6 +74,7 @@ def read(file: Path) -> Recording:
         raise BadInput(f"{file} is no recording of zero-copy packets; {HOW}")
     if lines[-1] != "# end":
         raise BadInput(f"{file} was cut off: its last line is not `# end`; record it again")
+    _check_release(lines[0], file)
     events: list[Event] = []
     lost = 0
     below = False
@@ -85,6 +91,16 @@ def read(file: Path) -> Recording:
         elif more := LOST.match(line):
             lost += int(more["events"] or 1)
     return Recording([_callers(event) for event in events], watched, lost)
+
+
+def _check_release(line: str, file: Path) -> None:
+    """Refuse a recording of a kernel whose offsets are not those that record.sh reads at."""
+    of = RELEASE.match(line)
+    if of and (int(of["major"]), int(of["minor"])) < SINCE:
+        raise BadInput(
+            f"{file} was recorded on {of['release']}, whose struct ubuf_info has other offsets; "
+            "takes 6.1 or later"
+        )
 
 
 def _fields(matched: re.Match[str], file: Path, number: int) -> dict[str, int]:
