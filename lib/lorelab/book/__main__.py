@@ -6,11 +6,12 @@ from pathlib import Path
 import click
 
 from lorelab.book import build as builder
-from lorelab.book import ledger, pdf
+from lorelab.book import compared, ledger, pdf
 from lorelab.book import prose as prose_
 from lorelab.book import talk as talk_
 from lorelab.cli import main
 from lorelab.errors import RunFailed
+from lorelab.experiments import DESIGNS
 
 DAY = 24 * 60 * 60
 """Seconds."""
@@ -75,11 +76,17 @@ def talk(decks: tuple[str, ...]) -> None:
     "pages", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 def prose(pages: tuple[Path, ...]) -> None:
-    """Fail for each number in prose that nothing on its page backs."""
+    """Fail for each number in prose that nothing on its page backs, and for a bare comparison."""
     found = [str(number) for page in pages for number in prose_.loose(page)]
-    print("\n".join(found))
+    pages = tuple(page for page in pages if compared.covered(page))
+    bare = [str(one) for page in pages for one in compared.bare(page)]
+    designs = sorted({page.parent.name for page in pages} & set(DESIGNS))
+    bare += [str(one) for design in designs for one in compared.bare_library(design)]
+    print("\n".join(found + bare))
     if found:
         raise RunFailed(f"{len(found)} numbers in prose have nothing on their page to back them")
+    if bare:
+        raise RunFailed(f"{len(bare)} comparisons name no assert of their page")
 
 
 if __name__ == "__main__":

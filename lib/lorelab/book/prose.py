@@ -39,6 +39,8 @@ NOT_PROSE = re.compile(
     re.DOTALL,
 )
 MARK = re.compile(r"<!-- (?:row: (\S+)|([\d., ]+) from: .+?) -->", re.DOTALL)
+ASSERT = re.compile(r"\s*<!-- assert: (.+?) -->", re.DOTALL)
+"""Of `lorelab.book.compared`; it has no numbers to vouch for."""
 MARKS = re.compile(rf"(?:\s*{MARK.pattern})+", re.DOTALL)
 SOURCES = r"lore\.kernel\.org|git\.kernel\.org|elixir\.bootlin\.com|mail\.spinics\.net"
 LINK = re.compile(rf"\]\(https?://(?:{SOURCES})/")
@@ -68,7 +70,7 @@ def loose(page: Path) -> Iterator[Loose]:
     backed = _numbers("\n".join(_computed(cell) for cell in cells if cell["cell_type"] == "code"))
     for cell in cells:
         if cell["cell_type"] == "markdown":
-            for paragraph in "".join(cell["source"]).split("\n\n"):
+            for paragraph in ASSERT.sub("", "".join(cell["source"])).split("\n\n"):
                 yield from _paragraph(page, paragraph, backed)
 
 

@@ -36,7 +36,7 @@ def tlb(stale: pd.DataFrame) -> alt.LayerChart:
         drawn,
         title=charts.title(
             "How often DAMON sees a set that is always accessed",
-            "Within the TLB's reach a sample sees it only after a context switch.",
+            "Hits of 20 samples, by how often the CPU switches contexts.",
         ),
     )
 
@@ -67,7 +67,7 @@ def ages(exact: pd.DataFrame, seen: pd.DataFrame) -> alt.Chart:
         .properties(
             title=charts.title(
                 "Age against rate",
-                "Only regions that are hardly ever, or nearly always, accessed grow old.",
+                "Mean age of a region by the share of samples that hit it.",
             )
         )
     )
@@ -100,7 +100,7 @@ def searches(found: pd.DataFrame) -> alt.Chart:
         .properties(
             title=charts.title(
                 "Wait against size",
-                "A third piece finds small ranges; a process's own hot pages hide them again.",
+                "Windows at the median, by pieces of a cut and what else is hot.",
             )
         )
     )
@@ -135,7 +135,7 @@ def periods(fast: pd.DataFrame) -> alt.LayerChart:
         curves,
         title=charts.title(
             "Count against period",
-            "The band has eight of ten windows: at the window's own 100 ms it spans nearly all.",
+            "The band has eight of ten windows, the line is their median.",
         ),
     )
 

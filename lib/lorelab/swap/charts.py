@@ -215,7 +215,7 @@ def invalidations(table: pd.DataFrame, order: int = 4) -> alt.Chart:
         .properties(
             title=title(
                 "Where 64 KiB of swap-out spends its invalidations",
-                "Splitting first invalidates every entry twice; up to 6.7 it also waits each time.",
+                "Entries per 64 KiB, by what they are invalidated for.",
             )
         )
     )
@@ -284,7 +284,7 @@ def scan_length(table: pd.DataFrame, order: int | None = None) -> alt.Chart:
     ).properties(
         title=title(
             f"What it takes to find room for {what}",
-            "Flat: the cost does not depend on the device. Rising: the search is linear.",
+            "Bytes of swap_map per allocation, in the mean; both axes are logarithmic.",
         )
     )
 
@@ -317,8 +317,7 @@ def capacity(table: pd.DataFrame, columns: int = 3) -> alt.Chart:
         .properties(
             title=title(
                 "Free slots that a 4 KiB page cannot have",
-                "Without stealing, what the clusters of other orders hold back grows with CPUs "
-                "and orders. With it, nothing is lost.",
+                "Left on the device when order 0 first fails, by mix of orders.",
             )
         )
     )
