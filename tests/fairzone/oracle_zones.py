@@ -132,7 +132,7 @@ class Zones:
         v, count = self.v, self.count
         if v in (V.OFF, V.NODE_LRU):
             return self.plain(cpu, True, writes)
-        if v >= V.JUNE_18 and not self.several:
+        if v in (V.JUNE_18, V.JUNE_25) and not self.several:
             return self.plain(cpu, True, writes)
         count["passes"] += 1
         skipped = []

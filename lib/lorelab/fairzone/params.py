@@ -109,14 +109,7 @@ class Traits(NamedTuple):
     does also where pages that it had evicted too early came back (6.12)."""
 
 
-_MERGED = Traits(
-    Fair.FIRST_PASS,
-    Reset.SKIPPED,
-    Depleted.FLAG,
-    breaks=True,
-    only_several=True,
-    rescans_anyway=False,
-)
+_MERGED = Traits(Fair.FIRST_PASS, Reset.SKIPPED, Depleted.FLAG, breaks=True, rescans_anyway=False)
 
 TRAITS = {
     Variant.OFF: Traits(Fair.NO),
