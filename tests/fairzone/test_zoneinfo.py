@@ -84,6 +84,7 @@ ZONES = [
     (0, "DMA32", 120_000, 90_000, 700, 900, 1100, (0, 0, 300, 300)),
     (0, "Normal", 76_800, 20_000, 500, 600, 700, (0, 0, 0, 0)),
 ]
+ZONES_READ = [zoneinfo.Zone(*zone) for zone in ZONES]
 INDENTED = "".join(f"    {line}\n" for line in OK.splitlines())
 
 
@@ -122,6 +123,47 @@ def test_each_node_has_a_block(tmp_path):
     assert zoneinfo.read(file) == ZONES
     table = report.nodes([found[-1:] for found in nodes])
     assert list(zip(table["node"], table["size"], strict=True)) == [(1, 100.0), (0, 100.0)]
+
+
+def _empty(name):
+    rows = "\n".join(f"        {field} 0" for field in ("min", "low", "high", "managed"))
+    return f"Node 0, zone   {name}\n  pages free 0\n{rows}\n"
+
+
+def test_what_is_left_out_is_named(tmp_path, monkeypatch):
+    file = tmp_path / "zoneinfo"
+    other = OK[OK.index("Node 0, zone   Normal") :].replace("Node 0", "Node 1")
+    file.write_text(OK + _empty("Movable") + _empty("Exotic") + other)
+    dump = zoneinfo.dump(file)
+    assert dump.empty == [(0, "Movable"), (0, "Exotic")]
+    assert dump.node_lru is None
+    monkeypatch.setattr(report, "MOST_FRAMES", 100_000)
+    assert report.notes(dump, 500, 64) == [
+        "shares are the model's, on a disk of 500 MB/s and with pages of 64 KiB",
+        report.OWN[None],
+        "left out, for they have no managed pages: node 0 Movable, node 0 Exotic",
+        "node 0 has no shares: 100000 pages are simulated",
+        "each node by itself: what spills from one to another is not modelled",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "since"), [("  per-node stats\n", True), ("    nr_alloc_batch 5\n", False)]
+)
+def test_the_file_tells_whether_its_kernel_has_one_lru_a_node(line, since, tmp_path):
+    file = tmp_path / "zoneinfo"
+    file.write_text(OK.replace("  pages free     90000\n", line + "  pages free     90000\n"))
+    dump = zoneinfo.dump(file)
+    assert (dump.node_lru, dump.empty) == (since, [])
+    assert report.OWN[since] in report.notes(dump)
+
+
+def test_the_disk_and_the_page_are_the_readers(monkeypatch):
+    naps = []
+    monkeypatch.setattr(report, "_shares", lambda found, variant, nap: naps.append(nap) or 0)
+    for disk, page in ((132, 4), (0, 4), (3500, 64)):
+        report.summary(ZONES_READ, disk, page)
+    assert sorted(set(naps)) == [0, 3223, 5341]
 
 
 def test_marks_may_be_above_what_a_zone_has(tmp_path):

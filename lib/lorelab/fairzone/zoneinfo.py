@@ -6,8 +6,9 @@
                 managed  ...
                 protection: (0, 0, 3912, 3912)
 
-`protection` is the zone's lowmem_reserve by class. Zones without managed pages are left out. A copy
-may be indented, or quoted as mail is; a zone that can't be read is refused, never left out.
+`protection` is the zone's lowmem_reserve by class. Zones without managed pages are left out, and
+named in `Dump.empty`. A copy may be indented, or quoted as mail is; a zone that can't be read is
+refused, never left out.
 """
 
 import re
@@ -51,6 +52,16 @@ class Zone(NamedTuple):
     protection: tuple[int, ...]
 
 
+class Dump(NamedTuple):
+    """What a file has, and which kernel wrote it."""
+
+    nodes: list[list[Zone]]
+    empty: list[tuple[int, str]]
+    """Node and name of each zone without managed pages."""
+    node_lru: bool | None
+    """True: 4.8 or later, by its stats per node; False: before, by its batches; None: unknown."""
+
+
 def read(path: Path) -> list[Zone]:
     """Zones of the first node with pages in two zones or more, else of the first, lowest first.
 
@@ -73,8 +84,21 @@ def read_nodes(path: Path) -> list[list[Zone]]:
     BadInput
         The file can't be read, is no zoneinfo, or is cut.
     """
+    return dump(path).nodes
+
+
+def dump(path: Path) -> Dump:
+    """All that the file has.
+
+    Raises
+    ------
+    BadInput
+        The file can't be read, is no zoneinfo, or is cut.
+    """
     nodes: dict[int, list[Zone]] = {}
-    for zone in parse(user_text.read(path, TAKES, LARGEST), str(path)):
+    text = user_text.read(path, TAKES, LARGEST)
+    found, empty = _parse(text, str(path))
+    for zone in found:
         nodes.setdefault(zone.node, []).append(zone)
     for number, found in nodes.items():
         names = [zone.name for zone in found]
@@ -84,11 +108,16 @@ def read_nodes(path: Path) -> list[list[Zone]]:
             raise BadInput(
                 f"{path}: node {number} has zones and protections that no kernel has together"
             )
-    return list(nodes.values())
+    since = True if "per-node stats" in text else False if "nr_alloc_batch" in text else None
+    return Dump(list(nodes.values()), empty, since)
 
 
 def parse(text: str, name: str) -> list[Zone]:
     """All zones with managed pages, in the order of the file."""
+    return _parse(text, name)[0]
+
+
+def _parse(text: str, name: str) -> tuple[list[Zone], list[tuple[int, str]]]:
     blocks: list[list[str]] = [[]]
     for number, quoted in enumerate(text.replace("\u00a0", " ").split("\n"), 1):
         line = QUOTED.sub("", quoted)
@@ -99,15 +128,16 @@ def parse(text: str, name: str) -> list[Zone]:
         blocks[-1].append(line)
     if len(blocks) > 1 and any(FIELD.fullmatch(line) for line in blocks[0]):
         raise BadInput(f"{name}: begins in the middle of a zone; copy the whole file")
-    found = [zone for block in blocks[1:] if (zone := _zone(block, name))]
+    every = [_zone(block, name) for block in blocks[1:]]
+    found = [zone for zone in every if zone.managed]
     if not found:
         raise BadInput(f"{name}: no zone with managed pages; {TAKES}")
-    return found
+    return found, [(zone.node, zone.name) for zone in every if not zone.managed]
 
 
-def _zone(lines: list[str], name: str) -> Zone | None:
+def _zone(lines: list[str], name: str) -> Zone:
     head = HEAD.match(lines[0])
-    if head is None or head[2] not in KNOWN:
+    if head is None:
         raise BadInput(f"{name}: {lines[0][:60]!r} names no zone that Linux has")
     where = f"{name}: node {head[1]}, zone {head[2]}"
     values: dict[str, int] = {}
@@ -117,7 +147,9 @@ def _zone(lines: list[str], name: str) -> Zone | None:
         if plain := FIELD.fullmatch(line):
             values.setdefault(plain[1], int(plain[2]))
     if values.get("managed") == 0:
-        return None
+        return Zone(int(head[1]), head[2], 0, 0, 0, 0, 0, ())
+    if head[2] not in KNOWN:
+        raise BadInput(f"{name}: {lines[0][:60]!r} names no zone that Linux has")
     if lacking := [field for field in ("pages free", *WANTED) if field not in values]:
         raise BadInput(
             f"{where}: no line for {', '.join(lacking)}; the file is cut, or from a "
