@@ -59,6 +59,29 @@ def drift(cpus: int = 64) -> pd.DataFrame:
     return pd.DataFrame(columns).loc[[*causes, "DMA32's share, %"]].T
 
 
+def drift_walks(cpus: int = 64) -> pd.DataFrame:
+    """2: what drift costs each variant, with counters a CPU and with exact ones.
+
+    `counted` says what: resets, second walks of the zonelist, or failures by the watermark alone.
+    """
+    counted = {
+        "baseline": (Variant.BASELINE, "resets"),
+        "v1-reachable": (Variant.V1_REACHABLE, "rescans"),
+        "v3.13": (Variant.V3_13, "resets"),
+        "merged": (Variant.MERGED, "failed_by_watermark"),
+    }
+    simulate = experiment("fairzone/batches").simulate
+    rows = {}
+    for name, (variant, counter) in counted.items():
+        row = {"counted": counter}
+        for exact in (False, True):
+            params = Batches(variant=variant, cpus=cpus, threads=cpus, turn=1, exact=exact)
+            found = simulate(params).set_index("counter")["value"]
+            row["exact" if exact else "per CPU"] = int(found[counter])
+        rows[name] = row
+    return pd.DataFrame(rows).T
+
+
 def read_back(params: Tiobench) -> pd.DataFrame:
     """3: hits of the reads in per cent: as posted, caches dropped, and data that fits."""
     cases = {
@@ -120,12 +143,42 @@ def both_low(params: Tiobench) -> tuple[int, int]:
 
 
 def two_files(params: Tiobench) -> pd.DataFrame:
-    """7: hits of each read of two files in per cent, a column a variant."""
+    """7: hits of each read of two files in per cent, a column a kernel; `v4r8` is the reviewer's.
+
+    The last series of June 2014 had the policy of `merged`, and a kswapd that kept no reserve.
+    """
+    cases = {
+        "off": {"variant": Variant.OFF},
+        "v4r8": {"variant": Variant.MERGED, "balance_reserves": False},
+        "baseline": {"variant": Variant.BASELINE},
+    }
     found = {
-        label(v): 100 * phases(params, variant=v, workload="two-files", data_percent=110)["hits"]
-        for v in (Variant.OFF, Variant.BASELINE)
+        name: 100 * phases(params, workload="two-files", data_percent=110, **case)["hits"]
+        for name, case in cases.items()
     }
     return pd.DataFrame(found)
+
+
+def second_file(params: Tiobench) -> pd.DataFrame:
+    """7: hits of the last reading of each file in per cent, at each speed that a thread prints.
+
+    Returns
+    -------
+    DataFrame
+        A row a disk, indexed by `MB/s`: `whose`, and a column a kernel and a file.
+    """
+    speeds = [(figures.figure(f"seqread-{n}-baseline"), f"29 May, {n}") for n in figures.THREADS]
+    speeds += [(figures.figure(f"v4r8-seqread-{n}-rc1"), f"1 July, {n}") for n in figures.THREADS]
+    speeds.append((figures.figure("cold-read"), "2 July, cold"))
+    rows = {}
+    for speed, whose in sorted(speeds):
+        found = two_files(params.model_copy(update={"disk_mb_s": speed}))
+        rows[speed] = {"whose": whose} | {
+            f"{kernel}, file {file}": found.loc[f"file {file}, read 5", kernel]
+            for kernel in ("off", "v4r8")
+            for file in (1, 2)
+        }
+    return pd.DataFrame(rows).T.rename_axis("MB/s")
 
 
 def distances(params: Tiobench) -> pd.DataFrame:
