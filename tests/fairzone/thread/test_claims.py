@@ -16,9 +16,10 @@ EXPECTED = {
     "reset-to-zero": ClaimVerdict.CONTRADICTED,
     "imbalance": ClaimVerdict.CONTRADICTED,
     "remote-blocks": ClaimVerdict.HOLDS,
-    "drift": ClaimVerdict.CONTRADICTED,
+    "drift": ClaimVerdict.HOLDS,
     "boundary": ClaimVerdict.HOLDS,
-    "local-repair": ClaimVerdict.CONTRADICTED,
+    "local-repair": ClaimVerdict.HOLDS,
+    "second-file": ClaimVerdict.HOLDS,
     "diffstat": ClaimVerdict.ARITHMETIC,
     "trapped": ClaimVerdict.HOLDS,
     "cold": ClaimVerdict.HOLDS,
@@ -33,8 +34,9 @@ def weighed():
 def test_verdicts(weighed):
     assert weighed["verdict"][list(EXPECTED)].to_dict() == EXPECTED
     cells = {f"{operation}-{n}" for operation in figures.OPERATIONS for n in figures.THREADS}
-    sequential = weighed[weighed.index.str.startswith("seqread")]
-    assert set(sequential["verdict"]) == {ClaimVerdict.OTHER_NUMBER}
+    other, off = [ClaimVerdict.OTHER_NUMBER], [ClaimVerdict.NOT_TESTABLE]
+    sequential = weighed.loc[[f"seqread-{n}" for n in figures.THREADS], "verdict"]
+    assert sequential.tolist() == 3 * other + 2 * off
     assert set(weighed.index) == {*cells, *EXPECTED, *test_follow_ups.EXPECTED}
 
 
@@ -47,8 +49,38 @@ def test_another_mean_moves_a_verdict(monkeypatch):
 def test_a_v1_that_resets_moves_verdicts(monkeypatch):
     fair = checks.ran(Variant.V1_REACHABLE)
     monkeypatch.setattr(checks, "ran", lambda variant, **given: fair)
-    assert checks.weigh_local_repair().verdict == ClaimVerdict.HOLDS
+    assert checks.weigh_local_repair().verdict == ClaimVerdict.CONTRADICTED
     assert checks.weigh_trapped().verdict == ClaimVerdict.CONTRADICTED
     cell = checks.weigh_cell("seqread", 1)()
     assert cell.verdict == ClaimVerdict.NOT_TESTABLE
     assert cell.evidence["hits in the model"] < checks.NO_HITS < cell.evidence["hits it needs"]
+
+
+def test_a_number_beyond_a_factor_of_two_is_the_models_fault():
+    assert checks.near(2, 1) and checks.near(1, 2) and checks.near(0, 0)
+    assert not checks.near(2.01, 1) and not checks.near(1, 2.01)
+    assert not checks.near(1, 0) and not checks.near(0, 1)
+    both = checks.weighed_gains({1: (20.0, 10.0), 8: (14.0, 10.0)}, {"given": 3})
+    assert both.verdict == ClaimVerdict.OTHER_NUMBER and "1.4 to 2.0 times" in both.why
+    assert both.evidence == {"given": 3, "model to print, 1": 2.0, "model to print, 8": 1.4}
+    one = checks.weighed_gains({1: (20.0, 10.0), 8: (21.0, 10.0)}, {})
+    assert one.verdict == ClaimVerdict.NOT_TESTABLE and "is 2.1 with 8 (threads)" in one.why
+    none = checks.weighed_gains({1: (0.1, 10.0)}, {})
+    assert none.why == "The model finds nothing cached."
+
+
+def test_a_second_file_that_hits_moves_the_verdict(monkeypatch):
+    found = checks.ran(Variant.OFF, workload="two-files", data_percent=110, disk_mb_s=132)
+    assert found.loc["file 2, read 5", "hits"] > checks.NO_HITS
+    monkeypatch.setattr(checks, "ran", lambda variant, **given: found)
+    weighed = checks.weigh_second_file()
+    assert weighed.verdict == ClaimVerdict.CONTRADICTED
+    assert weighed.evidence["file 1, fifth reading, least"] == found.loc["file 1, read 5", "hits"]
+
+
+def test_drift_that_costs_no_walk_moves_the_verdict(monkeypatch):
+    real = checks._counted
+    monkeypatch.setattr(
+        checks, "_counted", lambda params: real(params.model_copy(update={"exact": True}))
+    )
+    assert checks.weigh_drift().verdict == ClaimVerdict.CONTRADICTED

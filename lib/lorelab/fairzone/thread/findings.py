@@ -57,12 +57,13 @@ def what_fits() -> str:
 
 
 def drift() -> str:
-    """Share and resets with counters that drift and with exact ones."""
-    found = answers.drift()
-    share = found["DMA32's share, %"]
+    """Second walks and share with counters that drift and with exact ones."""
+    walks, found = answers.drift_walks(), answers.drift()
+    share, ours = found["DMA32's share, %"], walks.loc["v1-reachable"]
     return (
-        f"with 64 CPUs DMA32's share is {share['per CPU']:.2f} %, and {share['exact']:.2f} % with "
-        "exact counters (model)"
+        f"with 64 CPUs v1-reachable walks a second time {ours['per CPU']:.0f} times, and "
+        f"{ours['exact']:.0f} with exact counters; DMA32's share is {share['per CPU']:.2f} % and "
+        f"{share['exact']:.2f} % (model)"
     )
 
 
@@ -115,8 +116,9 @@ FINDINGS = [
         hurts="kernels before 4.8 whose fair policy is off or does not work",
         effect=nap,
         fix="e6cbd7f2efb4 (4.8): one LRU a node, so it no longer matters which zone is refilled",
-        mainline="mended: pgdat_balanced() of 7.3.4 is content with one zone above high, by its "
-        "source (mm/vmscan.c)",
+        mainline="within a node no longer: its zones share one LRU. The nap is still in "
+        "kswapd_try_to_sleep() of 7.3.4 (mm/vmscan.c, read, not run), and between two nodes an "
+        "unpatched 6.12.117 has the inversion (fairzone/nodes)",
         worth_sending=False,
         command="model fairzone/tiobench -p variant=off",
     ),
@@ -133,27 +135,30 @@ FINDINGS = [
     ),
     Finding(
         design="fairzone",
-        name="drift-is-not-the-cause",
-        defect="The thread names the drift of per-CPU counters as the reason why batches part; "
-        "folding loses nothing, and shares are the same with exact counters.",
-        hurts="nobody: the explanation is wrong, not the code",
+        name="drift-costs-walks",
+        defect="Per-CPU counters drift, so batches do not run out together, as the thread says: "
+        "that costs walks of the zonelist and does not move the zones' shares.",
+        hurts="machines of many CPUs before 4.8, by walks",
         effect=drift,
-        fix="none needed",
+        fix="4ffeaf3560a5 (3.17) walks again only if a zone was skipped for its batch",
         mainline=GONE,
         worth_sending=False,
-        command="model fairzone/batches -p cpus=64 -p threads=64 -p turn=1",
+        command="model fairzone/batches -p variant=v1-reachable -p cpus=64 -p threads=64 -p turn=1",
     ),
     Finding(
         design="fairzone",
         name="stale-list-lengths",
         defect="With memory cgroups inactive_is_low() reads lengths of the lists that may be 4 s "
         "old (mem_cgroup_flush_stats_ratelimited()), so reclaim goes on demoting active pages even "
-        "when the inactive list is long enough.",
-        hurts="whoever reads new data beside a cache in use, on a kernel with memory cgroups",
+        "when the inactive list is long enough. It is deliberate: Shakeel Butt, 2024 "
+        "(20240813215358.2259750-1-shakeel.butt@linux.dev), and a comment at the call.",
+        hurts="nobody that was measured: the file that loses its pages was not read again, the "
+        "new one is cached sooner, and one reading is shorter than a flush period. With MGLRU "
+        "prepare_scan_control() returns before it",
         effect=stale_lengths,
-        fix="lengths that are counted at each change, as lruvec_lru_size() has them; not tried",
+        fix="none needed",
         mainline="7.3.4 has it still, by its source (mm/vmscan.c, mm/memcontrol.c)",
-        worth_sending=True,
+        worth_sending=False,
         command="kernel fairzone/reread -p mode=off -p workload=two-files -p data_percent=90 "
         "-p repeats=8 -p memory_cgroups=true",
     ),
