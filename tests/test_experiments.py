@@ -103,13 +103,13 @@ def test_a_run_measured_anew_is_held_against_the_model_or_as_the_experiment_says
     asked = []
     rooms("agree", agree=lambda *of: asked.append(of) or held)
     assert ASKED.agree_with_record("params", "recorded", "measured") is held
-    rooms("agree", again=lambda *of: asked.append(of) or held)
+    rooms("agree", agree_with_record=lambda *of: asked.append(of) or held)
     assert ASKED.agree_with_record("params", "recorded", "measured") is held
     assert asked == [("params", "measured"), ("params", "recorded", "measured")]
 
 
 def test_what_is_only_measured_anew_agrees_with_no_model(rooms):
-    rooms("agree", again=lambda *of: None)
+    rooms("agree", agree_with_record=lambda *of: None)
     with pytest.raises(BadInput, match="no model half to agree with"):
         ASKED.agree(Params(), None)
 

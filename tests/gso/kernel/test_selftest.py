@@ -2,6 +2,7 @@
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +10,7 @@ from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
 from lorelab.gso.kernel import selftest
 from lorelab.gso.params import Selftest
-from lorelab.lab import records
+from lorelab.lab import records, run
 
 
 def test_the_kernel_s_own_tests_passed():
@@ -23,10 +24,8 @@ def test_the_kernel_s_own_tests_passed():
 
 
 def test_one_that_failed_is_no_record_and_says_why(monkeypatch):
-    class Measured:
-        rows = [{"passed": 0, "checks": 0, "failed": ["./udpgso.sh: exit status 1: no lo"]}]  # noqa: RUF012
-
-    monkeypatch.setattr(selftest, "boot", lambda *_, **__: Measured)
+    failed = {"passed": 0, "checks": 0, "failed": ["./udpgso.sh: exit status 1: no lo"]}
+    monkeypatch.setattr(run, "measure", lambda *_: SimpleNamespace(rows=[failed]))
     with pytest.raises(RunFailed, match="exit status 1: no lo"):
         selftest.measure([Selftest(test="udpgso")])
 
