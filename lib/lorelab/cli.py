@@ -219,16 +219,17 @@ def findings(title: str | None) -> None:
         print(f"{one.title}: {one.defect}", file=sys.stderr)
         cli.main(shlex.split(one.command), standalone_mode=False)
         print(one.effect(), file=sys.stderr)
+        print(one.prior_art.text, file=sys.stderr)
         return
     rows = found_.table(found_.findings())
     if not console.is_terminal:
         rows.to_csv(sys.stdout, index=False)
         return
     table = Table(show_lines=True)
-    for column in ("finding", "defect", "effect", "mainline"):
+    for column in ("finding", "defect", "effect", "known", "mainline"):
         table.add_column(column)
     for row in rows.itertuples():
-        table.add_row(row.finding, row.defect, row.effect, row.mainline)
+        table.add_row(row.finding, row.defect, row.effect, row.known, row.mainline)
     console.print(table)
 
 

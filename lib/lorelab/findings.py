@@ -4,8 +4,10 @@ A design's findings stand in its `thread/findings.py`, as `FINDINGS`. What a def
 computed from claims, models and recorded runs when it is asked for, and never typed.
 """
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -15,7 +17,50 @@ from lorelab.errors import BadInput
 from lorelab.experiments import designs
 from lorelab.progress import track
 
-COLUMNS = ["finding", "defect", "hurts", "effect", "fix", "mainline", "worth_sending", "command"]
+COLUMNS = [
+    *("finding", "defect", "hurts", "effect", "known", "fix", "mainline", "worth_sending"),
+    "command",
+]
+ARCHIVES = "stored list archives and kernel trees (a public search index, not lore itself)"
+LOOKED = date(2026, 11, 28)
+"""The last search for what is not known."""
+MESSAGE, COMMIT, PAGE = r"[^\s<>@/]+@[^\s<>@]+", r"[0-9a-f]{12,40}", r"https://\S+"
+
+
+@dataclass(frozen=True)
+class PriorArt:
+    """What lists and history say of a defect already, or where that was looked for in vain.
+
+    Attributes
+    ----------
+    reports : dict of str to str
+        What each says, by its message id, commit or address.
+    where, how : str
+        Archives that were searched, and by which words.
+    when : datetime.date or None
+        The day of the search.
+    """
+
+    reports: dict[str, str] = field(default_factory=dict)
+    where: str = ""
+    how: str = ""
+    when: date | None = None
+
+    def __post_init__(self) -> None:
+        for report in self.reports:
+            if not re.fullmatch(f"{MESSAGE}|{COMMIT}|{PAGE}", report):
+                raise ValueError(f"{report!r}: not a message id, a commit or an address")
+        if not self.reports and not (self.where and self.how and self.when):
+            raise ValueError("prior art: name a report, or where, how and when none was found")
+
+    @property
+    def text(self) -> str:
+        """One sentence or two."""
+        known = "; ".join(f"{what} ({report})" for report, what in self.reports.items())
+        if not self.when:
+            return known
+        looked = f"looked for in {self.where} on {self.when}, by {self.how}"
+        return f"{known}; further {looked}" if known else f"no earlier report found: {looked}"
 
 
 @dataclass(frozen=True)
@@ -32,6 +77,8 @@ class Finding:
         Who notices.
     effect : callable
         Computes what it costs: one sentence with the measured figures and how sure they are.
+    prior_art : PriorArt
+        What is known of it already.
     fix : str
         What mends it: a patch of ours by its path in the repository, or the commit that did.
     mainline : str
@@ -47,6 +94,7 @@ class Finding:
     defect: str
     hurts: str
     effect: Callable[[], str]
+    prior_art: PriorArt
     fix: str
     mainline: str
     worth_sending: bool
@@ -84,6 +132,7 @@ def table(chosen: list[Finding]) -> pd.DataFrame:
             "defect": one.defect,
             "hurts": one.hurts,
             "effect": one.effect(),
+            "known": one.prior_art.text,
             "fix": one.fix,
             "mainline": one.mainline,
             "worth_sending": one.worth_sending,

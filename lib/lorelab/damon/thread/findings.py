@@ -8,7 +8,7 @@ from lorelab import equivalence
 from lorelab.damon.experiments import mainline
 from lorelab.damon.params import Hotspot, Masim
 from lorelab.experiments import experiment
-from lorelab.findings import Finding
+from lorelab.findings import ARCHIVES, LOOKED, Finding, PriorArt
 from lorelab.numerics import PAGE
 
 NEVER = 151
@@ -95,6 +95,15 @@ FINDINGS = [
         "anyone who runs two kdamonds: nr_kdamonds of sysfs above 1, samples/damon/mtier.c "
         "(not DAMON_STAT, which is exclusive)",
         last_count,
+        PriorArt(
+            {
+                "https://lkml.iu.edu/hypermail/linux/kernel/2606.3/04546.html": "Jiayuan Chen, "
+                "June 2026, adds rotation, and nobody speaks of two kdamonds in the mails found",
+            },
+            where=ARCHIVES,
+            how="kdamond_split_regions, last_nr_regions, static, race",
+            when=LOOKED,
+        ),
         "a clean-up of 7.3.4: fields of struct damon_ctx in place of both static variables, with "
         "a kunit test; Fixes: b9a6ac4e4ede",
         "7.3.4 has both (mm/damon/core.c). rotation came with Jiayuan Chen's series of 2026, "
@@ -113,6 +122,15 @@ FINDINGS = [
         "users of mappings that are on no list for good (by reading: fsdax, device-dax, AF_PACKET "
         "and io_uring rings), and small programs whose pages wait in a CPU's batch",
         fresh_pages,
+        PriorArt(
+            {
+                "20251112154114.66053-5-sj@kernel.org": "SeongJae Park, November 2025, the change "
+                "that this is a regression of; it speaks of a clean-up"
+            },
+            where=ARCHIVES,
+            how="damon_ptep_mkold, damon_young_pmd_entry, vm_normal_folio, AF_PACKET, DAX",
+            when=LOOKED,
+        ),
         "let damon_ptep_mkold() clear the bit without damon_get_folio(), or vaddr.c refuse the "
         "folio that ops-common.c refuses; not tried",
         "a regression of 7.3.4 by 'mm/damon/vaddr: use vm_normal_folio{,_pmd}() instead of "
@@ -128,6 +146,11 @@ FINDINGS = [
         "sampled, and a region is never cut there.",
         "anyone who monitors regions above 4 GiB on 6.12 and its stable series",
         offset,
+        PriorArt(
+            where=ARCHIVES,
+            how="damon_rand, 4 GiB, get_random_u32_below; fixed by 7.2 all the same, by its source",
+            when=LOOKED,
+        ),
         "lib/kernel/damon/patches: the switch damon/rand64; in mainline a generator per context",
         "fixed by 7.2 (include/linux/damon.h, damon_rand() takes the context)",
         False,

@@ -3,7 +3,7 @@
 from lorelab.fairzone.experiments import answers
 from lorelab.fairzone.kernel import views
 from lorelab.fairzone.params import Tiobench, Variant
-from lorelab.findings import Finding
+from lorelab.findings import ARCHIVES, LOOKED, Finding, PriorArt
 
 GONE = (
     "the policy is gone since 4.8 (e6cbd7f2efb4); 7.3.4 has neither batches nor an LRU a zone, by "
@@ -91,6 +91,11 @@ FINDINGS = [
         "ZONE_DMA always has where its lowmem reserve keeps all user pages out.",
         hurts="whoever would have run the patch of 29 May 2014 on x86-64 with 4 GiB or more",
         effect=never_resets,
+        prior_art=PriorArt(
+            where=ARCHIVES,
+            how="NR_ALLOC_BATCH, ZONE_DMA, lowmem reserve, reset of the batches",
+            when=LOOKED,
+        ),
         fix="ask only zones with more managed pages than mark and reserve (mode v1-reachable)",
         mainline=f"v1 was not merged; {GONE}",
         worth_sending=False,
@@ -103,6 +108,11 @@ FINDINGS = [
         "pages in one zone serves reads from memory although the data is twice as large.",
         hurts="whoever compares reclaim by a benchmark that reads its own writes",
         effect=read_back,
+        prior_art=PriorArt(
+            where=ARCHIVES,
+            how="tiobench, sequential reads, page cache, files just written",
+            when=LOOKED,
+        ),
         fix="echo 1 > /proc/sys/vm/drop_caches between the phases; with fio, invalidate=1",
         mainline="a benchmark's error, not a kernel's",
         worth_sending=False,
@@ -115,6 +125,13 @@ FINDINGS = [
         "watermark, and so refills Normal before the allocator has turned to DMA32.",
         hurts="kernels before 4.8 whose fair policy is off or does not work",
         effect=nap,
+        prior_art=PriorArt(
+            {
+                "https://lkml.iu.edu/hypermail/linux/kernel/1307.2/04202.html": "Johannes Weiner, "
+                "July 2013: kswapd and a stream of allocations keep the preferred zone between its "
+                "watermarks, and the lower zones unused",
+            }
+        ),
         fix="e6cbd7f2efb4 (4.8): one LRU a node, so it no longer matters which zone is refilled",
         mainline="within a node no longer: its zones share one LRU. The nap is still in "
         "kswapd_try_to_sleep() of 7.3.4 (mm/vmscan.c, read, not run), and between two nodes an "
@@ -128,6 +145,11 @@ FINDINGS = [
         defect="With v1 kswapd evicts pages from Normal while DMA32 still has room.",
         hurts="readers whose data would have fitted into memory",
         effect=what_fits,
+        prior_art=PriorArt(
+            where=ARCHIVES,
+            how="kswapd, Normal, DMA32, fair allocation, aging of small zones",
+            when=LOOKED,
+        ),
         fix="none needed",
         mainline=f"v1 was not merged; {GONE}",
         worth_sending=False,
@@ -140,6 +162,12 @@ FINDINGS = [
         "that costs walks of the zonelist and does not move the zones' shares.",
         hurts="machines of many CPUs before 4.8, by walks",
         effect=drift,
+        prior_art=PriorArt(
+            {
+                "4ffeaf3560a5": "Mel Gorman, 2014, walks again only if a zone was "
+                "skipped for its batch"
+            }
+        ),
         fix="4ffeaf3560a5 (3.17) walks again only if a zone was skipped for its batch",
         mainline=GONE,
         worth_sending=False,
@@ -156,6 +184,12 @@ FINDINGS = [
         "new one is cached sooner, and one reading is shorter than a flush period. With MGLRU "
         "prepare_scan_control() returns before it",
         effect=stale_lengths,
+        prior_art=PriorArt(
+            {
+                "20240813215358.2259750-1-shakeel.butt@linux.dev": "Shakeel Butt, 2024, made it so "
+                "on purpose"
+            }
+        ),
         fix="none needed",
         mainline="7.3.4 has it still, by its source (mm/vmscan.c, mm/memcontrol.c)",
         worth_sending=False,

@@ -1,7 +1,7 @@
 """What maintainers of the network would want to know."""
 
 from lorelab.experiments import experiment
-from lorelab.findings import Finding
+from lorelab.findings import ARCHIVES, LOOKED, Finding, PriorArt
 from lorelab.gso.experiments import layout, lifetimes, views
 from lorelab.gso.model.flag import interleavings
 from lorelab.gso.model.layout import place
@@ -86,6 +86,13 @@ FINDINGS = [
         hurts="Few: zero copy of vhost_net is off by default since 098eadce3c62 (Jason Wang, June "
         "2019), because one slow receiver holds up the whole ring.",
         effect=_vhost,
+        prior_art=PriorArt(
+            {
+                "20250404145241.1125078-1-jon@nutanix.com": "Jon Kohler, 2025, names the missing "
+                "flag",
+                "098eadce3c62": "Jason Wang, 2019, turned zero copy off by default",
+            }
+        ),
         fix='none here. The cause is known: Jon Kohler\'s "vhost/net: remove zerocopy support" '
         "(20250404145241.1125078-1-jon@nutanix.com) names the missing flag. He answered there "
         "that he had tried it and was not faster; Jason Wang called safety the main issue. With "
@@ -105,8 +112,13 @@ FINDINGS = [
         "local sockets, packet sockets and tun.",
         hurts="Senders whose neighbour on the same lower device is a guest that does not read.",
         effect=_unread,
+        prior_art=PriorArt(
+            where=ARCHIVES,
+            how="tap_handle_frame, skb_orphan_frags_rx, macvtap, MSG_ZEROCOPY",
+            when=LOOKED,
+        ),
         fix="none here: skb_orphan_frags_rx() in tap_handle_frame(), as tun_net_xmit() has it; to "
-        "be measured first. No earlier report was found by the functions' names.",
+        "be measured first",
         mainline="7.3.4 has it, by its source (drivers/net/tap.c, include/linux/netdevice.h)",
         worth_sending=True,
         command="model gso/lifetimes -p rx_orphan=false",
@@ -118,11 +130,15 @@ FINDINGS = [
         "operation, and two CPUs that complete segments of one packet can lose its 0.",
         hurts="Senders that stop zero copy when they are told of copies.",
         effect=_flag,
+        prior_art=PriorArt(
+            where=ARCHIVES,
+            how="msg_zerocopy_complete, __msg_zerocopy_callback, zerocopy, KCSAN, data-race",
+            when=LOOKED,
+        ),
         fix="lib/kernel/gso/upstream/"
         "0001-net-do-not-lose-that-a-MSG_ZEROCOPY-packet-was-copie.patch: what "
         "io_tx_ubuf_complete() does for io_uring; compiled, not run",
-        mainline="7.3.4 has it, by its source (net/core/skbuff.c); not seen on a running kernel, "
-        "and no earlier report found",
+        mainline="7.3.4 has it, by its source (net/core/skbuff.c); not seen on a running kernel",
         worth_sending=True,
         command="model gso/flag",
     ),
@@ -133,6 +149,11 @@ FINDINGS = [
         "without a look at ee_code, so that nobody is told of a copy behind a lent send.",
         hurts="Senders that read their error queue late and stop zero copy when told of copies.",
         effect=_told,
+        prior_art=PriorArt(
+            where=ARCHIVES,
+            how="skb_zerocopy_notify_extend, ee_code, SO_EE_CODE_ZEROCOPY_COPIED, coalesced",
+            when=LOOKED,
+        ),
         fix="lib/kernel/gso/upstream/"
         "0002-net-tell-of-a-copy-in-a-MSG_ZEROCOPY-notification-th.patch: ee_code |= code, which "
         "adds no notification; compiled, not run",
@@ -148,6 +169,11 @@ FINDINGS = [
         hurts="Containers that send over veth with its segmentation turned off, as it is here; by "
         "default veth passes such a packet on whole.",
         effect=_late,
+        prior_art=PriorArt(
+            where=ARCHIVES,
+            how="skb_orphan_frags_rx, skb_segment, skb_copy_ubufs, veth, MSG_ZEROCOPY",
+            when=LOOKED,
+        ),
         fix="none here: where a packet will go is not known when it is segmented",
         mainline="6.12.117, measured. 7.3.4 copies at local delivery (ip_local_deliver_finish(), "
         "ip6_input_finish()), so that it copies no forwarded packet, by its source",
@@ -161,6 +187,7 @@ FINDINGS = [
         "the patch puts it there are two holes.",
         hurts="Nobody: in whole cache lines both are 0x180.",
         effect=_size,
+        prior_art=PriorArt(where="the thread itself", how="0x148, skb_shared_info", when=LOOKED),
         fix="none needed",
         mainline="the patch was not merged",
         worth_sending=False,

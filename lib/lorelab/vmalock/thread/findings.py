@@ -2,7 +2,7 @@
 
 from lorelab.checker import path
 from lorelab.experiments import experiment
-from lorelab.findings import Finding
+from lorelab.findings import ARCHIVES, LOOKED, Finding, PriorArt
 from lorelab.vmalock.experiments import litmus, wrap
 from lorelab.vmalock.model.protocol.configurations import MODEL
 from lorelab.vmalock.model.protocol.rules import Rule
@@ -47,6 +47,9 @@ FINDINGS = [
         hurts="Nobody by chance. A process counts its own mm up, and can do so on purpose: brk(0) "
         "takes mmap_lock for writing and does nothing else; 2^31 of them are a wrap.",
         effect=_taken,
+        prior_art=PriorArt(
+            {"7135a05838e8": "Lorenzo Stoakes, October 2026, says what it breaks and mends it"}
+        ),
         fix='7135a05838e8, "mm/vma: avoid spurious write locks when mm->mm_lock_seq overflows", '
         "Lorenzo Stoakes, October 2026: it resets every VMA's number at a wrap",
         mainline="fixed after 7.3; 6.12.117 and 7.3.4 have it, by their source "
@@ -62,6 +65,11 @@ FINDINGS = [
         "an increment. The comment of vma_start_read() still pairs its acquire with a RELEASE.",
         hurts="Nobody known: of the ten functions that were read for it none depends on it.",
         effect=_release,
+        prior_art=PriorArt(
+            where=ARCHIVES,
+            how="vma_end_write_all, mm_lock_seq, seqcount, smp_wmb, vma_start_read, release",
+            when=LOOKED,
+        ),
         fix="none here; a question to the authors of eb449bd96954: a release again, or a comment "
         "that promises less",
         mainline="7.3.4 has it, by its source (mm/mmap_lock.c, include/linux/seqlock.h)",
