@@ -48,6 +48,12 @@ def test_fallback_is_a_share_of_folios():
     assert drawn(charts.fallback(both)) and drawn(charts.fallback(both, facet="options"))
 
 
+def test_releases_have_a_line_each():
+    both = [allocator_test("kernel").assign(variant=name) for name in ("6.12.117", "7.3.4")]
+    shown = charts.releases(pd.concat(both))
+    assert drawn(shown) and {row["variant"] for row in rows_of(shown)} == {"6.12.117", "7.3.4"}
+
+
 def test_invalidations_are_shared_out_by_purpose():
     """A 64 KiB folio split up to 6.7: 16 entries and 16 waits to split it, as many to write it."""
     totals = {

@@ -166,6 +166,23 @@ def kernels(table: pd.DataFrame) -> alt.Chart:
     )
 
 
+def releases(table: pd.DataFrame) -> alt.Chart:
+    """Draw the fallback of each iteration, a line a release (`recorded.releases`)."""
+    rates = fallback_rate(table)
+    names = _order(rates, "variant")
+    see = "64 KiB folios of thp_swap_allocator_test, no option. 6.10 is modelled, others recorded."
+    return (
+        alt.Chart(rates)
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X("step:Q", title="iteration"),
+            y=alt.Y("value:Q", title="fallback [%]", scale=alt.Scale(domain=[0, 100])),
+            color=alt.Color("variant:N", sort=names, title="release"),
+        )
+        .properties(title=title("Folios that were split", see))
+    )
+
+
 def invalidations(table: pd.DataFrame, order: int = 4) -> alt.Chart:
     """Draw where the swap-out of a folio spends its invalidations, and its waits for them.
 

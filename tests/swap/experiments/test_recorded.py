@@ -118,3 +118,15 @@ def test_sums_are_of_either_kernel():
     table = recorded.in_sum(pd.DataFrame(rows, columns=columns))
     assert table.loc["unmodified"].to_list() == [2, 6, 2, 3, 2]
     assert table.loc["patched"].to_list() == [1, 7, 0, 3, 2]
+
+
+def test_releases_are_shown_as_their_devices_give_folios_back():
+    shown = recorded.releases()
+    sources = shown.groupby("variant", sort=False)["source"].unique().map(list).to_dict()
+    assert sources == {
+        "6.10 (model)": ["model"],
+        "6.12.117, page by page": ["kernel"],
+        "6.12.117, whole folios": ["kernel"],
+        "7.3.4, page by page": ["kernel"],
+    }
+    assert recorded.split_by_release(shown).round(1).tolist() == [100, 92, 0, 92.9]

@@ -221,3 +221,28 @@ def totals(**changes: Any) -> pd.Series:
 def per_folio(**changes: Any) -> pd.Series:
     """`totals` for each folio."""
     return totals(**changes) / Swapout(**changes).folios
+
+
+def releases() -> pd.DataFrame:
+    """Counters of `swap/allocator-test` without options, as each release gives folios back.
+
+    6.10 is modelled, for its pages come back one by one on any disk; the others are recorded. The
+    column `variant` has the release, and how folios come back.
+    """
+    page_wise = AllocatorTest(variant=Variant.V6_10, large_swapin=False)
+    tables = {"6.10 (model)": allocator_test.simulate(page_wise)}
+    for name, whole in {"page by page": False, "whole folios": True}.items():
+        params = AllocatorTest(large_swapin=whole)
+        tables[f"6.12.117, {name}"] = ALLOCATOR_TEST.recorded(params).counters
+    for release, params, counted in later_kernels():
+        if release.startswith("7.3.") and not params.options:
+            tables[f"{release.split('+')[0]}, page by page"] = counted
+    return pd.concat(table.assign(variant=name) for name, table in tables.items())
+
+
+def split_by_release(counters: pd.DataFrame) -> pd.Series:
+    """Share of the folios of `releases` that were split [%]."""
+    total = counters.pivot_table(
+        index="variant", columns="counter", values="value", aggfunc="sum", sort=False
+    )
+    return 100 * total["swpout_fallback"] / (total["swpout"] + total["swpout_fallback"])
