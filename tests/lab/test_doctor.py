@@ -4,12 +4,19 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from lorelab.lab import needs
+from lorelab.lab import build, needs, obstacles
 
 SECONDS = 300
+
+
+class Named(NamedTuple):
+    """A row of /etc/group."""
+
+    gr_name: str
 
 
 def doctor(path, home, user=None, columns=200):
@@ -67,7 +74,8 @@ def test_with_nothing_on_the_path(tmp_path):
 def test_no_name_is_cut_on_a_terminal_of_80_columns(tmp_path):
     said = doctor(tmp_path, tmp_path, columns=80).stdout
     assert "…" not in said
-    rows = [line.split("│")[1:-1] for line in said.splitlines() if line.startswith("│")]
+    needed = said.partition("why can't I")[0].splitlines()
+    rows = [line.split("│")[1:-1] for line in needed if line.startswith("│")]
     named, _, packages, _ = (
         "".join(cell.strip() for cell in cells) for cells in zip(*rows, strict=True)
     )
@@ -107,3 +115,61 @@ def test_systems_without_debians_packages_are_told_how_to_get_the_source(system,
 @pytest.mark.parametrize("system", ["", "ID=debian\n"])
 def test_debian_needs_no_more_words(system):
     assert needs.elsewhere(system) == ""
+
+
+def test_why_cant_i_is_answered_with_a_reason_and_a_command(tmp_path):
+    said = doctor(tmp_path, tmp_path, columns=400).stdout.partition("why can't I ...")[2]
+    rows = [[c.strip() for c in line.split("│")[1:4]] for line in said.splitlines() if "│" in line]
+    told = {to: (because, command) for to, because, command in rows}
+    for to in ("build kernels and guest", "run an experiment on a kernel"):
+        because, command = told[to]
+        assert "not found" in because
+        assert command.startswith("as root: apt-get install --no-install-recommends ")
+    assert all(because and command for because, command in told.values())
+
+
+def test_the_source_of_a_system_without_dpkg_has_no_package(monkeypatch, tmp_path):
+    """On Fedora dpkg-query is not there; on Ubuntu it is, and knows no such package."""
+    assert build._version("no-such-package-of-lorelab") == build.UNPACKAGED
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert build._version("linux-source-6.12") == build.UNPACKAGED
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "command"),
+    [
+        ("flags\t\t: fpu vmx sse\n", "as root: modprobe kvm_intel"),
+        ("flags\t\t: fpu svm sse\n", "as root: modprobe kvm_amd"),
+        ("flags\t\t: fpu sse\n", "nested"),
+    ],
+)
+def test_a_kvm_that_is_not_there(cpuinfo, command):
+    assert command in obstacles.no_kvm(cpuinfo)[1]
+
+
+@pytest.mark.parametrize(
+    ("mode", "command"),
+    [(0o660, "usermod --append --groups"), (0o600, "chmod a+rw")],
+)
+def test_a_kvm_that_is_closed_is_opened_by_its_group(tmp_path, monkeypatch, mode, command):
+    device = tmp_path / "kvm"
+    device.touch()
+    device.chmod(mode)
+    monkeypatch.setattr(obstacles.grp, "getgrgid", lambda gid: Named("kvm"))
+    because, told = obstacles.closed(device)
+    assert str(device) in because and command in told
+
+
+@pytest.mark.parametrize(
+    ("table", "has"),
+    [
+        ("", False),
+        ("ann:100000:65536\n", True),
+        ("1000:100000:65536\n", True),
+        ("ann:100000:1000\n", False),
+        ("anna:100000:65536\n", False),
+        ("ann\n::\n", False),
+    ],
+)
+def test_ids_of_a_user_who_builds_the_guest(table, has):
+    assert obstacles.has_ids(table, "ann", 1000) == has

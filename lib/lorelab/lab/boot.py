@@ -170,8 +170,7 @@ def fastest(image: Path, root: Path, modules: Path | None = None) -> str:
     """
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
-    host = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    known = cache.root() / "accelerator" / cache.digest(host, qemu_version())[:16]
+    known = remembered()
     if known.exists() and (found := known.read_text()) in ("kvm", "tcg"):
         return found
     try:
@@ -190,6 +189,12 @@ def fastest(image: Path, root: Path, modules: Path | None = None) -> str:
     known.parent.mkdir(parents=True, exist_ok=True)
     whole.write(known, found)
     return found
+
+
+def remembered() -> Path:
+    """Where `fastest` keeps what it found with this host's boot and QEMU."""
+    host = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return cache.root() / "accelerator" / cache.digest(host, qemu_version())[:16]
 
 
 def qemu_version() -> str:

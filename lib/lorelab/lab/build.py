@@ -9,6 +9,7 @@ import functools
 import os
 import re
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache, needs
 from lorelab.lab.commands import follow, say
 
+UNPACKAGED = "put there by hand"
+"""Version of a kernel source that no package manager knows."""
 ROOM_MIB = 6000
 """Unpacked source, objects with debug information and a pristine copy of the source."""
 
@@ -189,9 +192,17 @@ def recipes(designs: list[str]) -> list[Recipe]:
 def _machine(source: Path) -> tuple[str, str, str, str]:
     """Package, version and digest of the source, and the compiler."""
     package = source.name.removesuffix(".tar.xz")
-    version = say("dpkg-query", "--show", "--showformat=${Version}", package)
+    version = _version(package)
     compiler = say("gcc", "--version").splitlines()[0]
     return package, version, cache.file_digest(source), compiler
+
+
+def _version(package: str) -> str:
+    """Version of a package, or that there is none: on other systems the source is put by hand."""
+    if shutil.which("dpkg-query"):
+        with suppress(RunFailed):  # Ubuntu has dpkg and not the package
+            return say("dpkg-query", "--show", "--showformat=${Version}", package)
+    return UNPACKAGED
 
 
 def fragments(design: str | None, config: str | None) -> list[Path]:

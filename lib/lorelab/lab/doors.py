@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import boot, build, cache, guest, needs, tree
+from lorelab.lab import boot, build, cache, guest, needs, obstacles, tree
 
 
 @click.group()
@@ -81,7 +81,10 @@ def clean() -> None:
 @click.command()
 @click.option("--packages", is_flag=True, help="Only the Debian packages the laboratory needs.")
 def doctor(packages: bool) -> None:
-    """What this machine has for the laboratory, what it lacks, and the command that gets it."""
+    """What this machine has for the laboratory, what it lacks, and the command that gets it.
+
+    Then, of all that lorelab offers and this machine can't do, why, and the command for it.
+    """
     if packages:
         print("\n".join(sorted({need.package for need in needs.ALL})))
         return
@@ -94,11 +97,16 @@ def doctor(packages: bool) -> None:
     release = Path("/etc/os-release")
     if lacking and (otherwise := needs.elsewhere(release.read_text() if release.exists() else "")):
         print(otherwise, file=sys.stderr)
+    if not lacking:
+        root = guest.find()
+        kernel = build.find(build.recipe())
+        if root is not None and kernel is not None:
+            print(f"accelerator: {boot.fastest(kernel.image, root.root)}", file=sys.stderr)
+    if cant := obstacles.obstacles():
+        heads = ("why can't I ...", "because", "the command")
+        table = Table(*(Column(name, overflow="fold") for name in heads))
+        for one in cant:
+            table.add_row(*one)
+        Console().print(table)
     if lacking:
         raise RunFailed(f"as root: {needs.command(lacking)}")
-    root = guest.find()
-    kernel = build.find(build.recipe())
-    if root is None or kernel is None:
-        print("kernel or guest not built yet: lorelab lab build", file=sys.stderr)
-    else:
-        print(f"accelerator: {boot.fastest(kernel.image, root.root)}", file=sys.stderr)

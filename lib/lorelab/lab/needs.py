@@ -59,11 +59,9 @@ OWN = [
     Need("depmod", "kmod", "--kernel with modules"),
     Need("mke2fs", "e2fsprogs", "--kernel with modules"),
 ]
-HELPFUL = [
-    Need("ccache", "ccache", "faster rebuilds; not required"),
-    Need("chromium", "chromium", "the browser tests; not required"),
-]
-ALL = BUILD + GUEST + BOOT + OWN + HELPFUL
+PRINT = [Need("chromium", "chromium", "PDFs and the browser tests; not required")]
+HELPFUL = [Need("ccache", "ccache", "faster rebuilds; not required")]
+ALL = BUILD + GUEST + BOOT + OWN + HELPFUL + PRINT
 
 
 def missing(needs: list[Need]) -> list[Need]:
