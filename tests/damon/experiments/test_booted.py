@@ -172,3 +172,10 @@ def test_what_is_recorded_is_counted():
     row = booted.statistical().loc["damon/overhead"]
     assert row["settings"] == len({file.name.split("--")[0] for file in files})
     assert row["values"] == sum(len(pd.read_csv(file)) for file in files)
+
+
+def test_runs_that_keep_many_regions_are_counted_by_record():
+    found = booted.crowded()
+    assert found.loc["boots of 6 runs"].tolist() == [6, 3]
+    assert found.loc["boots of 24 runs", "runs"] == 144
+    assert booted.crowded(0)["crowded"].eq(found["runs"]).all()

@@ -140,6 +140,25 @@ def distances(
     return pd.DataFrame(rows).T
 
 
+def crowded(more_than: float = 16.5) -> pd.DataFrame:
+    """Recorded runs of zigzag, flushed, in which a page of the process' own stands out long.
+
+    Returns
+    -------
+    DataFrame
+        A row for the six runs that fail and one for those that pass; `runs`, and how many of them
+        keep `more_than` so many regions in the mean.
+    """
+    rows = {}
+    for params in records.recorded(ACCURACY.name, Accuracy):
+        if params.workload == "zigzag-30secs" and not params.tlb:
+            said = ACCURACY.recorded(params).counters.query("counter == 'regions_mean'")["value"]
+            row = rows.setdefault(f"boots of {params.runs} runs", {"runs": 0, "crowded": 0})
+            row["runs"] += len(said)
+            row["crowded"] += int((said > more_than).sum())
+    return pd.DataFrame(rows).T
+
+
 def behind_tlb(workload: str, tlb: int, holds: list[int]) -> dict[tuple[str, str], pd.Series]:
     """Means of the kernel's runs, and of six of the model whose TLB holds so many pages."""
     params = Accuracy(workload=workload, runs=6, tlb=tlb)
