@@ -140,6 +140,10 @@ def test_other_text_is_no_number(text):
         ("2 m 3.5 s", 1, 123_500_000_000),
         ("22 h 1 m 17.315 s", 1, 79_277_315_000_000),
         ("-5 ms", 1, -5_000_000),
+        ("200 d 3 h 1 m 1 s 1 ms 1 us 1 ns", 1, 17_290_861_001_001_001),
+        ("9,007,199,254,740,993 ns", 1000, 9_007_199_254_740_993),
+        ("-1 s 5 ms", 1, -1_005_000_000),
+        ("-0.0", 1000, 0),
         (1.5, 1000, 1500),
     ],
 )
@@ -147,7 +151,12 @@ def test_times_as_damo_writes_them(text, unit, value):
     assert recording.nanoseconds(text, unit) == value
 
 
-@pytest.mark.parametrize("text", ["", "soon", "5 parsecs", "1.2.3 s"])
+@pytest.mark.parametrize("times", [(b"9120.500100123", 9120_500100123), (b"12.5", 12_500000000)])
+def test_times_of_a_trace_are_whole_nanoseconds(times):
+    assert recording._stamp(times[0]) == times[1]
+
+
+@pytest.mark.parametrize("text", ["", "soon", "5 parsecs", "1.2.3 s", ". s", "1 234", "5 ms -3 us"])
 def test_other_text_is_no_time(text):
     with pytest.raises(ValueError, match="is no time"):
         recording.nanoseconds(text)

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import zlib
+from decimal import Decimal
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -312,16 +313,16 @@ def nanoseconds(value: object, unit: int = 1) -> int:
         return int(text) * unit
     except ValueError:
         pass
-    sign = -1 if text[:1] == "-" else 1
+    sign, text = (-1, text[1:]) if text[:1] == "-" else (1, text)
     parts = re.findall(r"([\d.]+) ?([a-z]*)", text)
-    if not parts or re.sub(r"([\d.]+) ?([a-z]*)|[ -]", "", text):
+    if not parts or re.sub(r"([\d.]+) ?([a-z]*)| ", "", text):
         raise ValueError(f"{value[:40]!r} is no time")
-    total = 0.0
+    total = Decimal(0)  # a float has no room for the nanoseconds of 105 days
     for part, name in parts:
-        scale = NANOSECONDS.get(name, unit if not name else None)
-        if scale is None or part.count(".") > 1:
+        scale = NANOSECONDS.get(name, unit if not name and len(parts) == 1 else None)
+        if scale is None or part.count(".") > 1 or part == ".":
             raise ValueError(f"{value[:40]!r} is no time")
-        total += float(part) * scale
+        total += Decimal(part) * scale
     return sign * round(total)
 
 
@@ -334,7 +335,7 @@ def _read_trace(data: bytes, event: bytes) -> list[Recording]:
     seconds, ids, nr, low, high, accesses, age = zip(*rows, strict=True)
     if len({text == b"" for text in age}) > 1:
         raise BadInput("mixes lines with and without an age; give each kernel its own file")
-    time = (np.fromiter(map(float, seconds), np.float64) * 1e9).astype(np.int64)
+    time = np.fromiter(map(_stamp, seconds), np.int64)
     columns = [nr, low, high, accesses]
     try:
         nr, low, high, accesses = (
@@ -351,6 +352,12 @@ def _read_trace(data: bytes, event: bytes) -> list[Recording]:
         )
         for target in dict.fromkeys(ids)
     ]
+
+
+def _stamp(seconds: bytes) -> int:
+    """Nanoseconds of a trace's time, which has up to nine digits after the point."""
+    whole, _, part = seconds.partition(b".")
+    return int(whole) * 10**9 + int(part.ljust(9, b"0"))
 
 
 def _first_bad_line(data: bytes, event: bytes) -> str:
