@@ -1,0 +1,194 @@
+"""The model beside every number of the threads that it has one for, with the factor between them.
+
+Gains of reads are compared as gains, in per cent, and shares as shares. The model's gain is that
+of its hits, if hits cost nothing. Its machine is the one of June 2014; the reviewer's is unknown.
+"""
+
+import altair as alt
+import pandas as pd
+
+from lorelab.charts import title
+from lorelab.fairzone.charts import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
+from lorelab.fairzone.params import Variant
+from lorelab.fairzone.thread import figures
+from lorelab.fairzone.thread.checks import FACTOR, factor, near, ran
+from lorelab.fairzone.thread.figures import THREADS, figure
+from lorelab.fairzone.thread.follow_ups import big_batches, hits_by_threads, posted, whole
+
+NONE_BELOW = 1.0
+"""Gains below this many per cent count as none: the same, if both are."""
+DAYS = ("29 May", "18 June", "19 June", "27 June", "1 July")
+READS = (
+    ("3.0", "18 June", "june18-seqread", "vanilla", "3.0", Variant.OFF, {}),
+    ("18 June", "18 June", "june18-seqread", "vanilla", "fairzone", Variant.JUNE_18, {}),
+    ("3.0", "19 June", "big-seqread", "rc1", "3.0", Variant.OFF, {}),
+    (
+        "v4r8",
+        "1 July",
+        "v4r8-seqread",
+        "rc1",
+        "series",
+        Variant.MERGED,
+        {"balance_reserves": False},
+    ),
+    ("v4r8, class zone kept", "1 July", "v4r8-seqread", "rc1", "classzone", Variant.MERGED, {}),
+)
+"""Printed kernel, day, series, its two kernels, and the model's variant and parameters."""
+COLOURS = {
+    "baseline": BLUE,
+    "v1": VERMILLION,
+    "3.0": BLACK,
+    "18 June": PURPLE,
+    "managed/4": ORANGE,
+    "v4r8": GREEN,
+    "v4r8, class zone kept": SKY,
+    "25 June": "#8a6d3b",
+}
+
+
+def against() -> pd.DataFrame:
+    """The model beside the threads, a row a printed number.
+
+    Returns
+    -------
+    DataFrame
+        `kernel`, as printed; `day` of the message in 2014; `of`, what is compared; `threads`, 0
+        where the number is not of a number of threads; `printed` and `model`, in per cent;
+        `factor`, model over print; `within`, whether that is at most `FACTOR`, or both gains are
+        none.
+    """
+    rows = [*_v1(), *_managed_4(), *_shares()]
+    for kernel, day, series, old, new, variant, given in READS:
+        table = figures.gains(series, old, new)
+        hits = hits_by_threads(table, variant, **given)
+        rows += _gains(kernel, day, table, hits)
+    table = pd.DataFrame(rows, columns=["kernel", "day", "of", "threads", "printed", "model"])
+    none = (table["of"] == "gain") & (table[["printed", "model"]].abs().max(axis=1) < NONE_BELOW)
+    pairs = table[["model", "printed"]].mask(none, 1.0)
+    table["factor"] = pairs.apply(lambda pair: factor(*pair), axis=1)
+    table["within"] = pairs.apply(lambda pair: near(*pair), axis=1)
+    place = table["day"].map(DAYS.index)
+    order = table.assign(place=place).sort_values(["place", "of", "kernel", "threads"]).index
+    return table.loc[order].reset_index(drop=True)
+
+
+def off(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of `against()` that are more than `FACTOR` apart."""
+    return table[~table["within"]].drop(columns="within").reset_index(drop=True)
+
+
+def _gains(kernel: str, day: str, table: pd.DataFrame, hits: dict[int, float]) -> list[tuple]:
+    printed = table["percent"].fillna(100 * (table["new"] / table["old"] - 1))
+    return [(kernel, day, "gain", n, printed[n], figures.speedup(hits[n])) for n in table.index]
+
+
+def _v1() -> list[tuple]:
+    reads, writes = (figures.gains(name, "baseline", "v1") for name in ("seqread", "seqwrite"))
+    data = round(100 * figure("data-size"))
+    hits = {
+        n: ran(
+            Variant.V1,
+            threads=n,
+            data_percent=data,
+            disk_mb_s=reads.loc[n, "old"],
+            write_mb_s=writes.loc[n, "old"],
+        ).loc["read", "hits"]
+        for n in THREADS
+    }
+    return _gains("v1", "29 May", reads, hits)
+
+
+def _managed_4() -> list[tuple]:
+    table = figures.gains("big-seqread", "rc1", "bigbatches")
+    data = round(100 * figure("data-size"))
+    found = {n: big_batches(speed, data) for n, speed in table["old"].items()}
+    hits = {n: phases.loc["read", "hits"] for n, phases in found.items()}
+    return _gains("managed/4", "19 June", table, hits)
+
+
+def _shares() -> list[tuple]:
+    """DMA32's part of allocations and of what is scanned; a velocity's beside that of the reads."""
+    unreserved = {"balance_reserves": False}
+    in_core = "share, data of 80 %"
+    found = [
+        ("baseline", "18 June", in_core, "june18-{}-allocs-vanilla", Variant.BASELINE, {}),
+        ("18 June", "18 June", in_core, "june18-{}-allocs-fairzone", Variant.JUNE_18, {}),
+        ("3.0", "18 June", in_core, "june18-{}-allocs-3.0", Variant.OFF, {}),
+        ("25 June", "27 June", "share", "june27-{}-allocs-fairzone", Variant.JUNE_25, unreserved),
+        ("3.0", "19 June", "velocity", "big-velocity-{}-3.0", Variant.OFF, {}),
+        ("baseline", "19 June", "velocity", "big-velocity-{}-rc1", Variant.BASELINE, {}),
+        ("baseline", "1 July", "velocity", "v4r8-velocity-{}-rc1", Variant.BASELINE, {}),
+        ("v4r8", "1 July", "velocity", "v4r8-velocity-{}-series", Variant.MERGED, unreserved),
+        (
+            "v4r8, class zone kept",
+            "1 July",
+            "velocity",
+            "v4r8-velocity-{}-classzone",
+            Variant.MERGED,
+            {},
+        ),
+    ]
+    rows = []
+    for kernel, day, of, row, variant, given in found:
+        pattern, name = row.rsplit("-", 1)
+        data = 80 if of == in_core else 200
+        run = ran(variant, data_percent=data, **given)
+        model = whole(run) if of == in_core else run.loc["read", "share"]
+        rows.append((kernel, day, of, 0, 100 * posted(pattern, name), 100 * model))
+    slow = big_batches(figure("cold-read"), 200).loc["read", "share"]
+    large = posted("big-velocity-{}", "bigbatches")
+    rows.append(("managed/4", "19 June", "velocity", 0, 100 * large, 100 * slow))
+    split = whole(ran(Variant.MERGED, **unreserved))
+    printed = figure("v4r8-split-series")
+    rows.append(("v4r8", "1 July", "share", 0, printed, 100 * split))
+    base = whole(ran(Variant.BASELINE))
+    rows.append(("baseline", "1 July", "share", 0, figure("v4r8-split-rc1"), 100 * base))
+    return rows
+
+
+def drawn(table: pd.DataFrame, see: str) -> alt.LayerChart:
+    """Draw each number: printed to the right, model upwards; the band is a factor of two.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `against()`.
+    see : str
+        Caption.
+    """
+    end = 46
+    band = pd.DataFrame({"printed": [0, end / FACTOR, end]})
+    band = band.assign(
+        low=band["printed"] / FACTOR, high=(band["printed"] * FACTOR).clip(upper=end)
+    )
+    x = alt.X("printed:Q", title="printed in the thread, %", scale=alt.Scale(domain=[0, end]))
+    y = alt.Y("model:Q", title="model, %", scale=alt.Scale(domain=[0, end]))
+    area = (
+        alt.Chart(band)
+        .mark_area(opacity=0.15, color="#808080", aria=False)
+        .encode(x=x, y=alt.Y("low:Q", title="model, %"), y2="high:Q")
+    )
+    used = [name for name in COLOURS if name in set(table["kernel"])]
+    points = (
+        alt.Chart(
+            table.assign(
+                kind=table["of"].map(lambda of: of if of == "gain" else "share"),
+                printed=table["printed"].round(2),
+                model=table["model"].round(2),
+            )
+        )
+        .mark_point(filled=True, size=70, aria=False, clip=True)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color(
+                "kernel:N",
+                title="kernel",
+                scale=alt.Scale(domain=used, range=[COLOURS[name] for name in used]),
+            ),
+            shape=alt.Shape("kind:N", title="number"),
+        )
+    )
+    return (area + points).properties(
+        width=480, height=330, title=title("The model beside every number of the threads", see)
+    )
