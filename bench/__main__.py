@@ -20,8 +20,8 @@ from bench.gso import tables as gso
 from bench.swap import tables as swap
 from bench.vmalock import events as vmalock_events
 from bench.vmalock import tables as vmalock
-from lorelab import benches
 from lorelab.errors import RunFailed
+from lorelab.showing import benches
 
 DESIGNS = {
     "swap": (swap.speed, swap.size),

@@ -13,8 +13,8 @@ from rich.table import Table
 
 from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
-from lorelab.sweep import page, plan, points, run
-from lorelab.sweep.journal import Journal, Point
+from lorelab.running.sweep import page, plan, points, run
+from lorelab.running.sweep.journal import Journal, Point
 
 LIGHT = "swap/allocator-test"
 REPEATS = 3

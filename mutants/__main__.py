@@ -47,9 +47,9 @@ from mutants.sample import PACKAGE, ROOT, Drawn, design_of, found, listed, runs,
 
 ROOMS = (
     *("model", "workload", "experiments", "agree", "thread"),
-    *("damo", "trace", "perf", "zoneinfo.py", "report.py"),
+    *("recording", "pages"),
 )
-"""Of each design: models, workloads, and what reads and reports."""
+"""Of each design: models, workloads, and what reads and reports; but no charts."""
 MANY, BESIDES = 4, 5
 """A test may take that many times what it took, and that many seconds besides."""
 TO_COMPILE = 20
@@ -195,6 +195,7 @@ def modules(names: list[str]) -> list[Path]:
         file
         for file in files
         if file.suffix == ".py" and file.name != "__init__.py" and homes & set(file.parents)
+        if "import altair" not in file.read_text()
     )
 
 

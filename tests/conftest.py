@@ -10,9 +10,9 @@ from typing import NamedTuple
 import pytest
 from hypothesis import HealthCheck, settings
 
-from lorelab import own_kernel
 from lorelab.lab import build, guest, needs
 from lorelab.lab.cache import designs as known
+from lorelab.running import own_kernel
 from tests import MAY_SKIP
 from tests.order import (  # noqa: F401  # pytest's hooks
     pytest_addoption,

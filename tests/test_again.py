@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from lorelab import cli
-from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import Experiment, experiment, experiments
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 from lorelab.lab.run import DEFAULTS
 

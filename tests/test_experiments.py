@@ -7,10 +7,10 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from lorelab import experiments as registry
-from lorelab.agreement import Agreement, AgreementVerdict
 from lorelab.counters import table
 from lorelab.errors import BadInput, NoModel
 from lorelab.experiments import Experiment, experiments
+from lorelab.judging.agreement import Agreement, AgreementVerdict
 from lorelab.params import Params, param
 
 ASKED = Experiment("swap/no-such", "Is it there?", Params)

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from lorelab.findings import Finding, PriorArt, findings, table
+from lorelab.judging.findings import Finding, PriorArt, findings, table
 
 FOUND = {one.title: one for one in findings()}
 SEARCH = {"where": "an archive", "how": "its words", "when": date(2026, 11, 28)}

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from lorelab.experiments import DESIGNS
+from lorelab.experiments import DESIGNS, experiments
 from lorelab.lab import cache
 
 PACKAGE = Path(__file__).parents[1] / "lib" / "lorelab"
-SHARED = {path.stem for path in PACKAGE.glob("*.py")} | {"lab", "book"}
+SHARED = {path.stem for path in PACKAGE.glob("*.py")} | {
+    *("lab", "book", "judging", "showing", "running"),
+}
 ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/params.py"))
 """Designs, also those that are not in `DESIGNS` yet."""
 
@@ -47,17 +49,24 @@ def test_what_all_share_knows_no_design():
 
 
 @pytest.mark.parametrize("design", ROOMS)
-def test_a_design_imports_no_other(design):
+def test_a_design_imports_no_other_and_no_book(design):
     for module, file in imported(PACKAGE / design):
-        assert named(module) not in set(ROOMS) - {design}, f"{file}: {module}"
+        assert named(module) not in {*ROOMS, "book"} - {design}, f"{file}: {module}"
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_questions_are_all_that_is_in_experiments(design):
+    names = {name.partition("/")[2].replace("-", "_") for name in experiments(design)}
+    files = {file.stem for file in (PACKAGE / design / "experiments").glob("*.py")}
+    assert files - {"__init__"} <= names
 
 
 @pytest.mark.parametrize("design", ROOMS)
 def test_a_model_is_compiled_code_alone(design):
     for module, file in imported(PACKAGE / design / "model"):
         assert module.split(".")[0] not in {"pandas", "altair"}, f"{file}: {module}"
-        assert named(module) not in {"lab", "charts", "book"}, f"{file}: {module}"
-        assert module != f"lorelab.{design}.charts", file
+        assert named(module) not in {"lab", "showing", "book"}, f"{file}: {module}"
+        assert not module.startswith(f"lorelab.{design}.pages"), file
 
 
 def test_every_room_of_a_kernel_is_a_designs():

@@ -46,7 +46,7 @@ def simulate(params):
 """,
     "lib/lorelab/empty/thread/__init__.py": "",
     "lib/lorelab/empty/thread/claims.py": """\
-from lorelab.claims import Claim, ClaimVerdict, Weighed
+from lorelab.judging.claims import Claim, ClaimVerdict, Weighed
 
 CLAIMS = [
     Claim(
@@ -55,7 +55,8 @@ CLAIMS = [
     )
 ]
 """,
-    "lib/lorelab/empty/door.py": """\
+    "lib/lorelab/empty/recording/__init__.py": "",
+    "lib/lorelab/empty/recording/door.py": """\
 import click
 
 

@@ -51,7 +51,7 @@ def test_a_change_in_the_callee_or_in_its_constants_reaches_the_caller(tmp_path)
 
 def test_the_digest_follows_kernels_and_not_the_rooms_without_any(tmp_path):
     rooms = ("swap/kernel/swapout.py", "swap/agree/swapout.py", "swap/thread/checks.py")
-    without = ("lab/boot.py", "book/build.py", "swap/charts.py", "cli.py", *rooms)
+    without = ("lab/boot.py", "book/build.py", "swap/pages/charts.py", "cli.py", *rooms)
     for name in ("swap/model/core.py", "params.py", *without):
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_text("")

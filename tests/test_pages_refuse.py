@@ -12,8 +12,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from lorelab import rerun
 from lorelab.errors import BadInput
+from lorelab.running import rerun
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from time import process_time
 
-from lorelab.damon.damo.recording import read
+from lorelab.damon.recording.recording import read
 from tests.damon import recordings
 
 MB = 100

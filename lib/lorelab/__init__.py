@@ -4,7 +4,7 @@ from lorelab import numba_cache
 
 numba_cache.keep_apart()
 
-from lorelab.notebook import (  # noqa: E402  (may define kernels)
+from lorelab.showing.notebook import (  # noqa: E402  (may define kernels)
     against_model,
     check,
     measured,

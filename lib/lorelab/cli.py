@@ -14,18 +14,18 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from lorelab import claims as ledger
-from lorelab import findings as found_
 from lorelab import params, whole
-from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import DESIGNS, Experiment, experiment, experiments
+from lorelab.judging import claims as ledger
+from lorelab.judging import findings as found_
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import build, pool, probes, records
 from lorelab.lab.boot import GuestFailed
 from lorelab.lab.doors import doctor, lab
 from lorelab.lab.own import TAKES
 from lorelab.lab.run import RunOptions
-from lorelab.sweep.door import sweep
+from lorelab.running.sweep.door import sweep
 
 console = Console()
 parameters = click.option(
@@ -182,7 +182,9 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
 @click.option("--help-parameters", "describe", is_flag=True, help="Only print what it takes.")
 def run(notebook: Path, pairs: tuple[str, ...], file: Path | None, describe: bool) -> None:
     """Rerun a notebook with other parameters; prints where notebook and HTML are."""
-    from lorelab import rerun  # papermill and nbconvert: a second that the other doors don't need
+    from lorelab.running import (
+        rerun,  # papermill and nbconvert: a second that the other doors don't need
+    )
 
     if describe:
         _print(rerun.described(notebook))
@@ -240,7 +242,7 @@ def findings(title: str | None) -> None:
 )
 def figure_(name: str | None, file: Path | None) -> None:
     """Draw a chart of a page for slides of your own; without NAME, list all."""
-    from lorelab import figure  # vl-convert: half a second that the other doors don't need
+    from lorelab.showing import figure  # vl-convert: half a second that the other doors don't need
 
     if name is None and file:
         raise BadInput(f"-o {file}: of which figure? `lorelab figure` alone lists all")
@@ -305,10 +307,11 @@ def verify(design: str | None, seed: int) -> None:
 cli.add_command(lab)
 cli.add_command(doctor)
 cli.add_command(sweep)
-# What one design alone has: door.py with `command`, and `lab_command` where it needs a kernel.
+# What one design alone has: recording/door.py with `command`, and `lab_command` where it needs
+# a kernel.
 for name in DESIGNS:
-    if find_spec(f"lorelab.{name}.door"):
-        door = import_module(f"lorelab.{name}.door")
+    if find_spec(f"lorelab.{name}.recording"):
+        door = import_module(f"lorelab.{name}.recording.door")
         cli.add_command(door.command)
         if hasattr(door, "lab_command"):
             lab.add_command(door.lab_command)

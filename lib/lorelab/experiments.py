@@ -21,7 +21,7 @@ from lorelab.params import Params, without_effect
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from lorelab.agreement import Agreement
+    from lorelab.judging.agreement import Agreement
     from lorelab.lab.records import Record
     from lorelab.lab.run import RunOptions
 
@@ -101,7 +101,7 @@ class Experiment:
 
         Where the model has no answer (`NoModel`), neither has this: the verdict is `no model`.
         """
-        agreement = import_module("lorelab.agreement")
+        agreement = import_module("lorelab.judging.agreement")
         try:
             if judge := self._judge("agree"):
                 return judge(params, record)
@@ -130,7 +130,9 @@ class Experiment:
             return judge(params, recorded, measured)
         if self._judge("agree"):
             return self.agree(params, measured)
-        return import_module("lorelab.agreement").equal(recorded.counters, measured.counters)
+        return import_module("lorelab.judging.agreement").equal(
+            recorded.counters, measured.counters
+        )
 
     def recorded(self, params: Params, before: "datetime | None" = None) -> "Record | None":
         """The newest recorded kernel run of exactly these parameters, if there is one.

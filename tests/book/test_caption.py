@@ -7,8 +7,8 @@ import nbformat
 import pandas as pd
 import pytest
 
-from lorelab import charts, figure
 from lorelab.book.caption import caption, parted
+from lorelab.showing import charts, figure
 
 ROWS = pd.DataFrame({"step": [1, 1, 2, 2], "a": [1, 2, 1, 2], "b": [3, 4, 5, 6]})
 

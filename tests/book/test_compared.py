@@ -110,7 +110,7 @@ def library(tmp_path, **modules: str) -> list[str]:
 
 
 def test_a_caption_of_the_library_does_not_compare(tmp_path):
-    found = library(tmp_path, charts='title("All of it", "Rising: the search is linear.")')
+    found = library(tmp_path, pages__charts='title("All of it", "Rising: the search is linear.")')
     assert found == ["a caption compares, 'Rising'"]
     assert library(tmp_path, charts='title("All of it", "A point a run.")') == []
 

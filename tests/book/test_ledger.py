@@ -8,9 +8,9 @@ import pytest
 
 from lorelab.book import build, ledger
 from lorelab.book.verdicts import COLOURS, MIME, Claims, strip
-from lorelab.claims import COLUMNS
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import DESIGNS
+from lorelab.judging.claims import COLUMNS
 
 ROWS = pd.DataFrame(
     [
@@ -81,7 +81,7 @@ def test_a_strip_has_a_piece_for_each_claim():
 
 
 def test_the_pages_of_the_book_show_all_claims():
-    from lorelab.claims import claims
+    from lorelab.judging.claims import claims
 
     for design in DESIGNS:
         assert list(ledger.weighed(design)["id"]) == [claim.id for claim in claims(design)]

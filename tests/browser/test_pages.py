@@ -24,7 +24,7 @@ SAMPLE = [
     (
         "code",
         "import altair as alt, pandas as pd\n"
-        "from lorelab import charts\n"
+        "from lorelab.showing import charts\n"
         "alt.Chart(pd.DataFrame({'x': [1, 2], 'y': [3, 4]})).mark_line().encode(x='x', y='y')",
     ),
     (

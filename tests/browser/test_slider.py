@@ -21,7 +21,7 @@ from tests.browser.test_pages import built
 CELLS = [
     """import altair as alt
 import pandas as pd
-from lorelab import charts""",
+from lorelab.showing import charts""",
     """rows = [{"step": s, "place": p, "used": s > p} for s in (0, 5, 10) for p in range(10)]
 squares = alt.Chart(pd.DataFrame(rows), title="Squares").mark_rect().encode(
     x="place:O", color=alt.Color("used", scale=alt.Scale(domain=[False, True]))

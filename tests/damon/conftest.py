@@ -4,9 +4,10 @@ import pandas as pd
 import pytest
 
 from lorelab.damon.agree.runs import ON_ONE_CPU
-from lorelab.damon.experiments import accuracy, truth
+from lorelab.damon.experiments import accuracy
 from lorelab.damon.params import Accuracy
 from lorelab.damon.params import runs as each_run
+from lorelab.damon.workload import truth
 from lorelab.lab.records import Record
 
 SHORT = "a, 4000000\nb, 4000000\n\none\n400\na, 0, 4096, 1\n\ntwo\n400\nb, 0, 4096, 1\n"

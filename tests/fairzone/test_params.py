@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from lorelab.errors import BadInput, NoModel, RunFailed
 from lorelab.experiments import experiment
-from lorelab.fairzone.experiments import machine
 from lorelab.fairzone.model import filemap, zones
 from lorelab.fairzone.model.vmscan import HOPELESS
 from lorelab.fairzone.params import (
@@ -20,6 +19,7 @@ from lorelab.fairzone.params import (
     Tiobench,
     Variant,
 )
+from lorelab.fairzone.workload import machine
 from lorelab.fairzone.workload.files import sequential
 from lorelab.numerics import U
 from lorelab.params import label, parse

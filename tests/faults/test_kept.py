@@ -11,15 +11,14 @@ import pytest
 from pypdf import PdfWriter
 
 from lorelab.book import pdf
-from lorelab.damon.damo import make, write
 from lorelab.damon.params import Masim
+from lorelab.damon.recording import make, write
 from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
 from lorelab.lab import boot, records
-from lorelab.vmalock import door
-from lorelab.vmalock.perf import recording
+from lorelab.vmalock.recording import door, recording
 from tests.faults.disks import fill, mount, one_line, there
-from tests.vmalock.perf.test_perf import TEXT
+from tests.vmalock.recording.test_perf import TEXT
 
 ALLOCATOR = "swap/allocator-test"
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.disks import PAGE, mount
 from tests.faults.trials import HERE
-from tests.vmalock.perf.test_perf import TEXT
+from tests.vmalock.recording.test_perf import TEXT
 
 RECORDINGS = HERE / "data/recordings"
 PLACES = {

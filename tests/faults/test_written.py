@@ -19,8 +19,8 @@ from lorelab.book import cache, chromium, ledger, talk
 from lorelab.book.execute import Run
 from lorelab.lab import build, guest, own
 from lorelab.lab import cache as built
-from lorelab.sweep import page, plan
-from lorelab.sweep.journal import Journal, Point
+from lorelab.running.sweep import page, plan
+from lorelab.running.sweep.journal import Journal, Point
 from tests.faults.disks import PAGE, fill, mount, one_line, there
 
 LONG = "x" * 3 * PAGE

@@ -392,9 +392,9 @@ def main() -> None:
 
 def warm() -> None:
     """Load what the doors load, so that a child has it."""
-    from lorelab import rerun  # noqa: F401
-    from lorelab.damon import charts  # noqa: F401
-    from lorelab.damon.damo import report  # noqa: F401
+    from lorelab.damon.pages import charts  # noqa: F401
+    from lorelab.damon.recording import report  # noqa: F401
+    from lorelab.running import rerun  # noqa: F401
 
     found_ = experiment(ALLOCATOR)
     found_.simulate(found_.Params(iterations=1))

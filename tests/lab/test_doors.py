@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from lorelab import cli
-from lorelab.agreement import AgreementVerdict, equal
 from lorelab.counters import table
 from lorelab.errors import BadInput, RunFailed
+from lorelab.judging.agreement import AgreementVerdict, equal
 from lorelab.lab import build, needs, pool, records
 from lorelab.lab.boot import GuestFailed
 from lorelab.lab.run import DEFAULTS, RunOptions

@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[3]
 LIBRARY = Path(__file__).parents[1]
 DRAWS = [
     *(LIBRARY / "book").glob("*.py"),
-    *(LIBRARY / name for name in ("charts.py", "figure.py", "fonts.conf")),
+    *(LIBRARY / name for name in ("showing/charts.py", "showing/figure.py", "showing/fonts.conf")),
 ]
 """The code that makes pages of notebooks, and the fonts that it draws with."""
 PARTS = 5

@@ -10,7 +10,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from lorelab import charts, figure
+from lorelab.showing import charts, figure
 
 PAGE = """\
 <figure class="lorelab-figure" id="figure-{number}">
@@ -51,7 +51,7 @@ def parted(spec: dict[str, Any]) -> tuple[str, list[str], dict[str, Any] | None]
     said = spec.get("title", "")
     below = said.get("subtitle", []) if isinstance(said, dict) else []
     if isinstance(below, dict):
-        # As `lorelab.charts.slider` writes it: [line, ..., "step: " + at].
+        # As `lorelab.showing.charts.slider` writes it: [line, ..., "step: " + at].
         lines, _, moved = below["expr"].strip("[]").rpartition(" + ")
         *lines, last = json.loads(f"[{lines}]")
         text = {"expr": f"{json.dumps(last)} + {moved}"}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lorelab import whole
 from lorelab.errors import RunFailed
-from lorelab.progress import track
+from lorelab.running.progress import track
 
 FLAGS = ("--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND")
 PATIENCE = 120_000

@@ -93,7 +93,7 @@ def bare(page: Path, pages: Path = PAGES) -> Iterator[Bare]:
 
 def bare_library(design: str, library: Path = LIBRARY) -> Iterator[Bare]:
     """Comparisons in captions and findings of a design's modules, see the top of this file."""
-    for file in sorted((library / design).glob("*.py")):
+    for file in sorted((library / design / "pages").glob("*.py")):
         for call in _calls(file.read_text(), ("title", "_title")):
             for text in _strings(ast.Module(call.args[1:], [])):
                 if found := _compares(text, FIRST):

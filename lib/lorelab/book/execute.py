@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from lorelab.errors import RunFailed
-from lorelab.own_kernel import OwnKernel
+from lorelab.running.own_kernel import OwnKernel
 
 SECONDS_A_CELL = 900
 """No cell takes this long; one that does hangs."""

@@ -10,12 +10,12 @@ from pathlib import Path
 import pandas as pd
 
 from lorelab import whole
-from lorelab.agreement import AgreementVerdict
 from lorelab.book.verdicts import COLOURS, MIME, Claims
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import DESIGNS, experiment, experiments
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
-from lorelab.notebook import against_model
+from lorelab.showing.notebook import against_model
 
 ROOT = Path(__file__).parents[3]
 PAGES = ROOT / "notebooks"

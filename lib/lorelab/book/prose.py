@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from lorelab.threads import figures
+from lorelab.judging.threads import figures
 
 UNITS = (
     "%|per cent|[KMGT]i?B|kB|bytes?|B|bits?|[mun]s|µs|s|min|seconds?|minutes?|hours?|days?|MB/s|"

@@ -24,8 +24,8 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from nbformat import NotebookNode
 
-from lorelab import figure
 from lorelab.book import bigchart
+from lorelab.showing import figure
 
 LETTERS = 520
 """Of a text on a slide, beyond which its sentences are left to the speaker."""

@@ -17,8 +17,8 @@ from lorelab import whole
 from lorelab.book import build
 from lorelab.book.chromium import print_
 from lorelab.book.slides import Slide, markdown, slides
-from lorelab.cards import CARDS
 from lorelab.errors import BadInput, RunFailed
+from lorelab.showing.cards import CARDS
 
 OVERVIEW = "overview"
 """The deck across all chapters."""

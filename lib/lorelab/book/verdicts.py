@@ -5,8 +5,8 @@ from html import escape
 import altair as alt
 import pandas as pd
 
-from lorelab import charts
-from lorelab.claims import ClaimVerdict
+from lorelab.judging.claims import ClaimVerdict
+from lorelab.showing import charts
 
 MIME = "application/vnd.lorelab.claims+json"
 """Claims as data, beside the table that is shown; `lorelab.book.ledger` collects them."""
@@ -25,7 +25,7 @@ class Claims:
     Parameters
     ----------
     table : DataFrame
-        As `lorelab.claims.ledger` returns it, of one design.
+        As `lorelab.judging.claims.ledger` returns it, of one design.
     columns : tuple of str
         What is shown of it, beside the claim's name.
     at : str
@@ -67,7 +67,7 @@ def strip(every: pd.DataFrame, see: str = "") -> alt.LayerChart:
     Parameters
     ----------
     every : DataFrame
-        As `lorelab.claims.ledger` returns it, of one design or more.
+        As `lorelab.judging.claims.ledger` returns it, of one design or more.
     see : str
         What to see, below the title.
     """

@@ -8,8 +8,8 @@ from lorelab.counters import table
 from lorelab.damon.agree import masim as agree_masim
 from lorelab.damon.agree.runs import RUNS
 from lorelab.damon.experiments import masim as observed
-from lorelab.damon.experiments import truth
 from lorelab.damon.params import Masim, Speeds
+from lorelab.damon.workload import truth
 from lorelab.lab import records
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lorelab.damon.experiments import truth
 from lorelab.damon.params import Masim
+from lorelab.damon.workload import truth
 from tests.damon.running import SPEEDS
 
 SHORT = (

@@ -4,7 +4,8 @@ from collections import Counter
 
 import pandas as pd
 
-from lorelab.damon.experiments import accuracy, truth
+from lorelab.damon.experiments import accuracy
+from lorelab.damon.workload import truth
 from tests.damon.running import SPEEDS
 
 

@@ -2,11 +2,10 @@
 
 import pytest
 
-from lorelab.damon.experiments import truth
 from lorelab.damon.kernel import boot
 from lorelab.damon.kernel import masim as kernel_masim
 from lorelab.damon.params import Accuracy, FollowedSchemes, Masim, Schemes, Speeds, Variant
-from lorelab.damon.workload import masim
+from lorelab.damon.workload import masim, truth
 from lorelab.damon.workload.setup import configuration
 from lorelab.errors import BadInput
 from tests.damon.logged import LOG_STARTS, MAX_REGIONS, Logged, played

@@ -5,7 +5,7 @@ import pytest
 from lorelab.damon.agree import follow
 from lorelab.damon.kernel import boot
 from lorelab.damon.kernel import follow as log
-from lorelab.damon.kernel import views as record_views
+from lorelab.damon.pages import kernel_views as record_views
 from lorelab.damon.params import Masim
 from tests.damon.logged import MAX_REGIONS, Logged
 

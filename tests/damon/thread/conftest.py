@@ -2,8 +2,8 @@
 
 import pytest
 
-from lorelab import threads
 from lorelab.damon.thread import figures
+from lorelab.judging import threads
 
 REAL = threads.figures("damon")
 

@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from lorelab import threads
-from lorelab.claims import ClaimVerdict
 from lorelab.damon.thread import checks, observed
 from lorelab.damon.thread.claims import CLAIMS
+from lorelab.judging import threads
+from lorelab.judging.claims import ClaimVerdict
 
 VERDICTS = {
     "cells": "holds with another number",

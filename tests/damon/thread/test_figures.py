@@ -6,8 +6,8 @@ from fractions import Fraction
 import pandas as pd
 import pytest
 
-from lorelab import threads
 from lorelab.damon.thread import figures
+from lorelab.judging import threads
 
 ROWS = threads.figures("damon")
 

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from lorelab.claims import ClaimVerdict
 from lorelab.damon.thread import checks, figures, observed
 from lorelab.damon.thread.claims import CLAIMS
+from lorelab.judging.claims import ClaimVerdict
 from tests.damon.thread.conftest import REAL
 
 BY_ID = {claim.id: claim for claim in CLAIMS}

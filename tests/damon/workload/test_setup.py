@@ -2,11 +2,11 @@
 
 import pytest
 
-from lorelab.damon.experiments import studies, views
 from lorelab.damon.kernel import boot
 from lorelab.damon.model.program import play
 from lorelab.damon.model.state import U
 from lorelab.damon.model.young import damon_va_young, pages_prepare
+from lorelab.damon.pages import studies, views
 from lorelab.damon.params import Masim
 from lorelab.damon.workload.masim import OWN
 from lorelab.damon.workload.setup import configuration, memory

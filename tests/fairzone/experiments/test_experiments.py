@@ -5,7 +5,8 @@ import pytest
 
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from lorelab.fairzone.experiments import boundary, inversion, tiobench, views
+from lorelab.fairzone.experiments import boundary, inversion, tiobench
+from lorelab.fairzone.pages import views
 from lorelab.fairzone.params import Boundary, Inversion, Tiobench, Variant
 from lorelab.params import label, parse
 

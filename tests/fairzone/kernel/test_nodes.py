@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lorelab.fairzone.kernel import views
+from lorelab.fairzone.pages import kernel_views as views
 
 
 def test_what_a_row_says():

@@ -3,7 +3,7 @@
 import pytest
 
 from lorelab.fairzone.agree.probed import agree
-from lorelab.fairzone.kernel import views
+from lorelab.fairzone.pages import kernel_views as views
 
 RUNS = views.recorded("fairzone/probed")
 

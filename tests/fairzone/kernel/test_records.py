@@ -3,7 +3,7 @@
 import pytest
 
 from lorelab.fairzone.agree.followed import agree
-from lorelab.fairzone.kernel import views
+from lorelab.fairzone.pages import kernel_views as views
 from lorelab.lab.records import Record
 
 RUNS = views.recorded("fairzone/followed")

@@ -3,7 +3,7 @@
 import pytest
 
 from lorelab.fairzone.experiments.reread import PARTS, pages_of, plan
-from lorelab.fairzone.kernel import views
+from lorelab.fairzone.pages import kernel_views as views
 
 RECORDED = views.recorded("fairzone/reread")
 RUNS = [run for run in RECORDED if run[0].workload != "two-files"]

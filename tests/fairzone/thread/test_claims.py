@@ -2,10 +2,10 @@
 
 import pytest
 
-from lorelab.claims import ClaimVerdict, ledger
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.thread import checks, figures
 from lorelab.fairzone.thread.claims import CLAIMS
+from lorelab.judging.claims import ClaimVerdict, ledger
 from tests.fairzone.thread import test_follow_ups
 
 EXPECTED = {

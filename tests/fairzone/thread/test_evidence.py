@@ -5,8 +5,8 @@ from functools import cache
 import pytest
 
 from lorelab.experiments import experiment
-from lorelab.fairzone.experiments import answers
 from lorelab.fairzone.model import zones
+from lorelab.fairzone.pages import answers
 from lorelab.fairzone.params import Batches, Tiobench, Variant
 from lorelab.fairzone.thread import checks, figures, findings
 from lorelab.fairzone.thread.claims import CLAIMS

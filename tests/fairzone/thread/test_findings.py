@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from lorelab.experiments import experiment
-from lorelab.fairzone.experiments import answers
 from lorelab.fairzone.model.zones import COUNTS
+from lorelab.fairzone.pages import answers
 from lorelab.fairzone.params import Tiobench, Variant
 from lorelab.fairzone.thread import findings
 from lorelab.fairzone.thread.findings import FINDINGS

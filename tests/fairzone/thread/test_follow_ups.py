@@ -3,12 +3,12 @@
 import pandas as pd
 import pytest
 
-from lorelab import threads
-from lorelab.claims import ClaimVerdict
 from lorelab.experiments import experiment
 from lorelab.fairzone.params import Tiobench, Variant
 from lorelab.fairzone.thread import checks, figures, follow_ups
 from lorelab.fairzone.thread.claims import CLAIMS
+from lorelab.judging import threads
+from lorelab.judging.claims import ClaimVerdict
 from tests.fairzone.thread.test_evidence import PHASES, evidence, of, share
 
 HOLDS, OTHER, AGAINST = ClaimVerdict.HOLDS, ClaimVerdict.OTHER_NUMBER, ClaimVerdict.CONTRADICTED

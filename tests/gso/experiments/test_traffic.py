@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from lorelab.gso.experiments import flag, lastsegment, traffic, views
+from lorelab.gso.experiments import flag, lastsegment, traffic
 from lorelab.gso.kernel.traffic import MODES, check
 from lorelab.gso.model import netem
 from lorelab.gso.model.traffic import PROBED
+from lorelab.gso.pages import views
 from lorelab.gso.params import TRAITS, Flag, LastSegment, Traffic, Variant
 from lorelab.params import parse
 from tests.gso.model.test_netem import tausworthe

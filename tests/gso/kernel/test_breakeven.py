@@ -2,13 +2,13 @@
 
 import pytest
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.gso.agree.breakeven import agree_with_record
-from lorelab.gso.experiments import views
 from lorelab.gso.kernel import breakeven
+from lorelab.gso.pages import views
 from lorelab.gso.params import Breakeven
+from lorelab.judging.agreement import AgreementVerdict
 
 
 def test_a_variant_that_no_kernel_has():

@@ -2,7 +2,6 @@
 
 import pytest
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.counters import table
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
@@ -10,6 +9,7 @@ from lorelab.gso.agree.broken import agree
 from lorelab.gso.kernel import broken
 from lorelab.gso.kernel.traffic import MODES
 from lorelab.gso.params import Broken, Variant
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import build, records
 from lorelab.lab.run import RunOptions
 

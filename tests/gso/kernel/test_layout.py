@@ -4,12 +4,12 @@ from typing import get_args
 
 import pytest
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from lorelab.gso.experiments import views
 from lorelab.gso.kernel import breakeven, layout
+from lorelab.gso.pages import views
 from lorelab.gso.params import Breakeven, Layout
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import build, cache, records
 from lorelab.lab.run import RunOptions
 

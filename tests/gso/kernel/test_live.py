@@ -6,10 +6,10 @@ seconds of its own clock without any, some hundred times what one takes under em
 
 import pytest
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
 from lorelab.gso.model.traffic import PROBED
 from lorelab.gso.params import Told, Traffic
+from lorelab.judging.agreement import AgreementVerdict
 
 FEW = {"sends": 2, "length": 4200}
 """Three segments each."""

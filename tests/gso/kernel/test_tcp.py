@@ -2,12 +2,12 @@
 
 import pytest
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from lorelab.gso.experiments import views
 from lorelab.gso.kernel import tcp
+from lorelab.gso.pages import views
 from lorelab.gso.params import Tcp, Variant
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 
 

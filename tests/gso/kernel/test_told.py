@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.gso.kernel import told
 from lorelab.gso.model.told import notifications
 from lorelab.gso.params import Told
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 
 KINDS = st.lists(st.booleans(), min_size=1, max_size=30)

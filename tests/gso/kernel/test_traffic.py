@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from lorelab import counters
-from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
 from lorelab.gso.agree import tcp as agree_tcp
 from lorelab.gso.agree import traffic as agree_traffic
@@ -16,6 +15,7 @@ from lorelab.gso.experiments import vhost as guest
 from lorelab.gso.kernel import tcp
 from lorelab.gso.model.traffic import PROBED
 from lorelab.gso.params import Tcp, Traffic, Vhost
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import run
 
 ASKED = experiment("gso/traffic")

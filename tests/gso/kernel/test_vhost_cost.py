@@ -1,10 +1,10 @@
 """What a guest's packets cost: a record against itself, and what lending has to save."""
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
 from lorelab.gso.agree.vhost_cost import agree_with_record
-from lorelab.gso.experiments import views
+from lorelab.gso.pages import views
 from lorelab.gso.params import VhostCost
+from lorelab.judging.agreement import AgreementVerdict
 
 
 def test_a_record_agrees_with_itself_and_not_with_a_tenth_more():

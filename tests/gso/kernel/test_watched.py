@@ -2,7 +2,6 @@
 
 import pytest
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiment
 from lorelab.gso.experiments import probed, traced
@@ -10,6 +9,7 @@ from lorelab.gso.experiments.traffic import count
 from lorelab.gso.kernel import probed as by_probe
 from lorelab.gso.kernel import traced as by_trace
 from lorelab.gso.params import Traffic
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 
 NAMES = ["gso/probed", "gso/traced"]

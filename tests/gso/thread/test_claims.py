@@ -2,11 +2,11 @@
 
 import pytest
 
-from lorelab import threads
-from lorelab.claims import ClaimVerdict
 from lorelab.gso.params import TRAITS, Traits, Variant
 from lorelab.gso.thread import checks, figures
 from lorelab.gso.thread.claims import CLAIMS, NOT_CLAIMED
+from lorelab.judging import threads
+from lorelab.judging.claims import ClaimVerdict
 
 
 def verdict(id):

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from lorelab.experiments import experiment
-from lorelab.gso.experiments import views
 from lorelab.gso.model.layout import place
 from lorelab.gso.model.structs import SHARED_INFO_2014
+from lorelab.gso.pages import views
 from lorelab.gso.params import Traffic, Variant, Vhost
 from lorelab.gso.thread import checks
 from lorelab.gso.thread.claims import CLAIMS, NOT_CLAIMED

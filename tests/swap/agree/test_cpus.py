@@ -2,8 +2,8 @@
 
 import pytest
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 from lorelab.swap.experiments.cpus import REPEATS
 from lorelab.swap.params import Cpus

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.swap.agree import instructions
 from lorelab.swap.params import Instructions
 

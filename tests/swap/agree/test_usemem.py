@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from lorelab import agreement, rows
-from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
+from lorelab.judging import agreement, rows
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 from lorelab.params import parse
 from lorelab.swap.agree import usemem

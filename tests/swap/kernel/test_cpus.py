@@ -2,9 +2,9 @@
 
 import pytest
 
-from lorelab import agreement
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
+from lorelab.judging import agreement
 from lorelab.lab import records
 from lorelab.swap.params import AllocatorTest, Cpus
 

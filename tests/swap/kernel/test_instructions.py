@@ -2,10 +2,10 @@
 
 import pytest
 
-from lorelab import equivalence
 from lorelab.counters import table
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
+from lorelab.judging import equivalence
 from lorelab.lab import records
 from lorelab.swap.kernel import instructions
 from lorelab.swap.params import Instructions

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lorelab import agreement
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
+from lorelab.judging import agreement
 from lorelab.lab import records
 from lorelab.params import label, parse
 from lorelab.swap.kernel.allocator_test import SWITCHES, switches

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lorelab import agreement
 from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
+from lorelab.judging import agreement
 from lorelab.lab import records, run
 from lorelab.swap.kernel import paths, probed
 from lorelab.swap.params import AllocatorTest

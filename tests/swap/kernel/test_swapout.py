@@ -2,8 +2,8 @@
 
 import pytest
 
-from lorelab import agreement
 from lorelab.experiments import experiment
+from lorelab.judging import agreement
 from lorelab.lab import probes, records
 from lorelab.lab.run import RunOptions
 from lorelab.params import parse

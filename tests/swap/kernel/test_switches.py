@@ -2,8 +2,8 @@
 
 import pytest
 
-from lorelab import agreement
 from lorelab.experiments import experiment
+from lorelab.judging import agreement
 from lorelab.lab import records, run
 from lorelab.lab.records import Record
 from lorelab.lab.run import Measured

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab import threads
+from lorelab.judging import threads
 from lorelab.swap.thread import cost
 
 

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from lorelab import threads
-from lorelab.claims import ClaimVerdict, claims
+from lorelab.judging import threads
+from lorelab.judging.claims import ClaimVerdict, claims
 from lorelab.swap.experiments import allocator_test
 from lorelab.swap.params import AllocatorTest, Variant
 from lorelab.swap.thread import checks, cost, remarks

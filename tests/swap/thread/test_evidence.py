@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from lorelab import counters
-from lorelab.claims import ClaimVerdict
+from lorelab.judging.claims import ClaimVerdict
 from lorelab.swap.params import AllocatorTest, Variant
 from lorelab.swap.thread import checks, remarks
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab.claims import ClaimVerdict, claims
+from lorelab.judging.claims import ClaimVerdict, claims
 from lorelab.swap.params import Variant
 from lorelab.swap.thread import checks, cost, remarks
 

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.counters import table
 from lorelab.experiments import experiment
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 from lorelab.lab.records import Record
 from lorelab.vmalock.agree.follows import SUMS

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 from lorelab.lab import run as lab_run
 from lorelab.params import label

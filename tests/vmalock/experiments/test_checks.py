@@ -6,11 +6,11 @@ import pytest
 
 from lorelab.errors import BadInput
 from lorelab.params import parse
-from lorelab.vmalock import sequence_chart
 from lorelab.vmalock.experiments import omissions, protocol, wrap
 from lorelab.vmalock.model.protocol import configurations
 from lorelab.vmalock.model.protocol.configurations import MODEL, Configuration
 from lorelab.vmalock.model.protocol.rules import Rule
+from lorelab.vmalock.pages import sequence_chart
 from lorelab.vmalock.params import Omissions, Protocol, Variant, Wrap
 
 VERSIONS = (Variant.V2, Variant.V6_12, Variant.V7_3)

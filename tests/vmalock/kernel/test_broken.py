@@ -5,8 +5,8 @@ import pytest
 from lorelab.errors import BadInput
 from lorelab.lab import build
 from lorelab.lab.run import RunOptions
-from lorelab.vmalock.experiments import views
 from lorelab.vmalock.kernel import broken
+from lorelab.vmalock.pages import views
 from lorelab.vmalock.params import Broken
 
 

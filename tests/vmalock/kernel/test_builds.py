@@ -6,9 +6,9 @@ import pytest
 
 from lorelab.errors import BadInput
 from lorelab.lab import build, run
-from lorelab.vmalock.experiments import views
 from lorelab.vmalock.kernel import instructions
 from lorelab.vmalock.kernel.boot import BUILDS, config
+from lorelab.vmalock.pages import views
 from lorelab.vmalock.params import Instructions
 
 POINTER = 8

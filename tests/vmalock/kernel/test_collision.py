@@ -1,6 +1,6 @@
 """The recorded run whose sequence was moved: what is wrong is wrong at one writer, and no other."""
 
-from lorelab.vmalock.experiments import views
+from lorelab.vmalock.pages import views
 from lorelab.vmalock.params import Collision
 
 N = Collision().n

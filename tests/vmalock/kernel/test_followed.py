@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lorelab.agreement import AgreementVerdict
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 from lorelab.vmalock.agree.followed import agree, followed
 from lorelab.vmalock.kernel.followed import COLUMNS, ENTRY, laid_out

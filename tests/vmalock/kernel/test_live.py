@@ -7,8 +7,8 @@ many steps have two right answers is left open; a log with many is undecided, wh
 
 import pytest
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.vmalock.params import Followed, Probed, Threads, Workloads
 
 LOGGED = [

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.experiments import experiment
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 from lorelab.lab.records import Record
 from lorelab.vmalock.agree.probed import PAIRS, agree

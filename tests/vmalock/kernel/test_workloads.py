@@ -2,9 +2,9 @@
 
 import pytest
 
-from lorelab.agreement import AgreementVerdict
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 from lorelab.lab.run import RunOptions
 from lorelab.vmalock.agree import workloads, workloads_followed

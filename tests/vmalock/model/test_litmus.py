@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorelab.errors import BadInput
-from lorelab.vmalock import herd
 from lorelab.vmalock.experiments import litmus as experiment
 from lorelab.vmalock.model import litmus
 from lorelab.vmalock.model.litmus import TESTS, WMB, Kind, Machine, Test, allowed, load, store
+from lorelab.vmalock.pages import herd
 from lorelab.vmalock.params import Litmus
 
 

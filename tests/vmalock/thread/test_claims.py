@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from lorelab import threads
-from lorelab.claims import ClaimVerdict
+from lorelab.judging import threads
+from lorelab.judging.claims import ClaimVerdict
 from lorelab.vmalock.thread import checks, figures
 from lorelab.vmalock.thread.claims import CLAIMS
 

@@ -4,12 +4,12 @@ import pytest
 
 from lorelab.experiments import experiment
 from lorelab.vmalock.experiments import contention, wrap
-from lorelab.vmalock.experiments.outcome import done, totals
 from lorelab.vmalock.params import Collision, Fork, Launch, Merge, Variant, Zerocopy
 from lorelab.vmalock.thread import checks, figures
 from lorelab.vmalock.thread.claims import CLAIMS
 from lorelab.vmalock.thread.findings import FINDINGS
 from lorelab.vmalock.workload import programs
+from lorelab.vmalock.workload.outcome import done, totals
 
 
 def evidence(id):

@@ -5,8 +5,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lorelab import equivalence
-from lorelab.agreement import Agreement
 from lorelab.damon.agree.runs import (
     RUNS,
     WITHIN,
@@ -17,8 +15,11 @@ from lorelab.damon.agree.runs import (
     recorded,
     seeded,
 )
-from lorelab.damon.experiments import accuracy, truth
+from lorelab.damon.experiments import accuracy
 from lorelab.damon.params import Accuracy
+from lorelab.damon.workload import truth
+from lorelab.judging import equivalence
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 
 DRAWS = 500
@@ -94,9 +95,10 @@ def compared(params: Accuracy, measured: Record) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Figures as `lorelab.rows.intervals()`, with the `ratio` of the means, and `least` and
-        `most`, between which it is with 95 % confidence (`equivalence.ratio_interval`; none with
-        fewer than 12 runs, of which the bootstrap would promise too much, or where a mean is 0).
+        Figures as `lorelab.judging.rows.intervals()`, with the `ratio` of the means, and `least`
+        and `most`, between which it is with 95 % confidence (`equivalence.ratio_interval`; none
+        with fewer than 12 runs, of which the bootstrap would promise too much, or where a mean is
+        0).
         They agree where that function says so, and nothing shows them more than 5 % apart;
         `within` says where it is shown that they are not.
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lorelab.agreement import Agreement
 from lorelab.damon.agree.runs import judged
 from lorelab.damon.kernel import boot, follow
 from lorelab.damon.kernel.follow import NAME, Given
@@ -18,6 +17,7 @@ from lorelab.damon.model import kdamond, state
 from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
 from lorelab.damon.params import Masim
 from lorelab.errors import NoModel
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record, load
 from lorelab.params import label
 

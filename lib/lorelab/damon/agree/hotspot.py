@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from lorelab import agreement, equivalence
-from lorelab.agreement import Agreement
 from lorelab.damon.agree.runs import TICK_US, alike, compare_runs, judged
 from lorelab.damon.experiments import hotspot
 from lorelab.damon.params import Hotspot, Speeds
+from lorelab.judging import agreement, equivalence
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 
 DRAWN = {"wait": "windows", "nr_regions": "regions"}

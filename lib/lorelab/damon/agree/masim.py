@@ -3,7 +3,6 @@
 import pandas as pd
 
 from lorelab import counters
-from lorelab.agreement import Agreement
 from lorelab.damon.agree.runs import (
     NOT_COMPARED,
     RUNS,
@@ -14,8 +13,10 @@ from lorelab.damon.agree.runs import (
     recorded,
     seeded,
 )
-from lorelab.damon.experiments import masim, truth
+from lorelab.damon.experiments import masim
 from lorelab.damon.params import Masim
+from lorelab.damon.workload import truth
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 
 

@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from lorelab import equivalence
-from lorelab.agreement import Agreement
 from lorelab.damon.agree.runs import ON_ONE_CPU, RUNS, WITHIN, judged, seeded
 from lorelab.damon.experiments import overhead
 from lorelab.damon.params import Overhead
 from lorelab.errors import BadInput
+from lorelab.judging import equivalence
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 
 

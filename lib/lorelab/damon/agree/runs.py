@@ -2,16 +2,16 @@
 
 The kernel says how long an access of the program, and a check and a sleep of kdamond took on its
 machine, which has one CPU. The model runs with those, several times, and the means of its runs and
-the kernel's are compared (`lorelab.rows.intervals`). Both are held against what the program
-says (`lorelab.damon.experiments.truth`).
+the kernel's are compared (`lorelab.judging.rows.intervals`). Both are held against what the program
+says (`lorelab.damon.workload.truth`).
 """
 
 import numpy as np
 import pandas as pd
 
-from lorelab import agreement, rows
-from lorelab.agreement import Agreement, AgreementVerdict
 from lorelab.damon.params import TOOK, Masim, Monitoring, Speeds
+from lorelab.judging import agreement, rows
+from lorelab.judging.agreement import Agreement, AgreementVerdict
 from lorelab.lab import records
 from lorelab.lab.records import Record
 from lorelab.params import seeded
@@ -71,25 +71,25 @@ def _checks_a_sample(params: Monitoring, took: pd.Series) -> float:
 
 
 def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFrame:
-    """As `lorelab.rows.intervals()`, of what the model was not told, with the `ratio`."""
+    """As `lorelab.judging.rows.intervals()`, of what the model was not told, with the `ratio`."""
     sides = (side[~side["counter"].isin(NOT_COMPARED)] for side in (model, kernel))
     table = rows.intervals(*sides, per)
     return table.assign(ratio=table["model"] / table["mean"].replace(0, np.nan))
 
 
 def compare_runs(before: pd.DataFrame, after: pd.DataFrame, per: str | None = None) -> Agreement:
-    """As `lorelab.agreement.compare_runs()`, of what the model is not told."""
+    """As `lorelab.judging.agreement.compare_runs()`, of what the model is not told."""
     sides = (side[~side["counter"].isin(NOT_COMPARED)] for side in (before, after))
     return agreement.compare_runs(*sides, per)
 
 
 def judged(table: pd.DataFrame, how: str, inputs: tuple[str, ...] = ()) -> Agreement:
-    """Judge rows (`lorelab.agreement.verdicts`), and say how many came to what.
+    """Judge rows (`lorelab.judging.agreement.verdicts`), and say how many came to what.
 
     Parameters
     ----------
     table : DataFrame
-        A row a counter, as `lorelab.agreement.verdicts()` takes them.
+        A row a counter, as `lorelab.judging.agreement.verdicts()` takes them.
     how : str
         When counters agree.
     inputs : tuple of str

@@ -2,13 +2,13 @@
 
 import pandas as pd
 
-from lorelab.agreement import Agreement
 from lorelab.damon.agree.runs import RUNS, WITHIN, compare_runs, intervals, judged
 from lorelab.damon.experiments import schemes
 from lorelab.damon.params import TOOK, Schemes, Speeds
 from lorelab.errors import BadInput
+from lorelab.judging.agreement import Agreement
+from lorelab.judging.rows import without
 from lorelab.lab.records import Record
-from lorelab.rows import without
 
 ONE_SIDED = ("own", "splits", "bloat")
 """Pages of the process' own and splits of its huge ones; the model counts what collapses filled."""

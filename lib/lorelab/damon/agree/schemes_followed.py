@@ -12,7 +12,6 @@ from itertools import repeat
 import numpy as np
 import pandas as pd
 
-from lorelab.agreement import Agreement
 from lorelab.damon.agree import follow
 from lorelab.damon.agree.runs import judged
 from lorelab.damon.experiments.schemes import BUILTIN, STATISTICS, parse
@@ -21,6 +20,7 @@ from lorelab.damon.model import core
 from lorelab.damon.model.damos import FREE_MEM_RATE, HZ, INITIAL_JIFFIES, PAGEOUT
 from lorelab.damon.model.state import GOAL
 from lorelab.damon.params import FollowedSchemes as Schemes
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 from lorelab.numerics import PAGE
 

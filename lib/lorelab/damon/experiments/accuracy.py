@@ -7,10 +7,10 @@ import pandas as pd
 
 from lorelab import counters
 from lorelab.damon.experiments.masim import observe
-from lorelab.damon.experiments.truth import Told, changes, check_took, observed, whole
 from lorelab.damon.model.memory import PAGE_SIZE
 from lorelab.damon.params import ALONE, Accuracy, Masim, Speeds, runs, took
 from lorelab.damon.workload.setup import configuration
+from lorelab.damon.workload.truth import Told, changes, check_took, observed, whole
 from lorelab.params import label
 
 BUCKETS = np.unique(2 ** (np.arange(160) / 4) // 1).astype(np.int64)

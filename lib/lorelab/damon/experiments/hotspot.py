@@ -39,7 +39,7 @@ from lorelab.damon.workload.setup import context, memory
 from lorelab.errors import BadInput
 from lorelab.numerics import PAGE
 from lorelab.params import label, seeded
-from lorelab.progress import track
+from lorelab.running.progress import track
 
 NAME = "damon/hotspot"
 HUGE = 2 << 20

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 import pandas as pd
 
 from lorelab import counters
-from lorelab.damon.experiments.truth import Observed, outside, weigh
 from lorelab.damon.model.alternatives import WINDOWS, Watched
 from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.model.memory import Pages
 from lorelab.damon.params import ALONE, Masim, Speeds, took
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import configuration, context, memory
+from lorelab.damon.workload.truth import Observed, outside, weigh
 from lorelab.numerics import U
 from lorelab.params import label
-from lorelab.progress import track
+from lorelab.running.progress import track
 
 
 def simulate(params: Masim, speeds: Speeds = ALONE) -> pd.DataFrame:

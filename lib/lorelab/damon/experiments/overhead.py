@@ -18,7 +18,7 @@ from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import context, memory
 from lorelab.numerics import PAGE
 from lorelab.params import label
-from lorelab.progress import track
+from lorelab.running.progress import track
 
 
 def program(params: Overhead) -> masim.Config:

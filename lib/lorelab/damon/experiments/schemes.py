@@ -26,7 +26,7 @@ from lorelab.damon.workload.setup import configuration, context, memory
 from lorelab.errors import BadInput
 from lorelab.numerics import PAGE
 from lorelab.params import label
-from lorelab.progress import track
+from lorelab.running.progress import track
 
 BUILTIN = {
     "ethp": "2M null    5 null    null null    hugepage\n"

@@ -8,9 +8,9 @@ from lorelab.damon.experiments.accuracy import (
     distributions,
     figures,
 )
-from lorelab.damon.experiments.truth import changes, observed
 from lorelab.damon.kernel.boot import Run, check_program, logged, speeds, told, watched
 from lorelab.damon.params import Accuracy, runs
+from lorelab.damon.workload.truth import changes, observed
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions, one_boot
 
 

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lorelab.damon.experiments.truth import Told, Window, spans
 from lorelab.damon.model.memory import BATCH
 from lorelab.damon.model.state import SNAPSHOT
 from lorelab.damon.params import Masim, Monitoring, Speeds, Variant, WithSchemes
 from lorelab.damon.workload import masim, setup
+from lorelab.damon.workload.truth import Told, Window, spans
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Request

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from lorelab import threads
-from lorelab.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.damon.params import Overhead
 from lorelab.damon.thread import figures
 from lorelab.damon.thread.figures import figure
 from lorelab.experiments import experiment
+from lorelab.judging import threads
+from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
 
 WRAPPED = [
     "parsec3/streamcluster",

@@ -1,7 +1,7 @@
 """What the evaluation of 9 March 2020 claims, each claim with how it is weighed."""
 
-from lorelab.claims import Claim, Weigh
 from lorelab.damon.thread import checks, observed
+from lorelab.judging.claims import Claim, Weigh
 
 
 def _claim(id: str, statement: str, place: str, weigh: Weigh, check: str = "") -> Claim:

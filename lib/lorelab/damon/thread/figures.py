@@ -5,7 +5,7 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 
-from lorelab import threads
+from lorelab.judging import threads
 
 METRICS = {"runtime": "s", "memused.avg": "KiB", "rss.avg": "KiB"}
 """Names of the tables as printed, and the unit of their cells."""

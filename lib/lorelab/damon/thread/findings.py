@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import fisher_exact
 
-from lorelab import equivalence
-from lorelab.damon.experiments import mainline
+from lorelab.damon.pages import mainline
 from lorelab.damon.params import Hotspot, Masim
 from lorelab.experiments import experiment
-from lorelab.findings import ARCHIVES, LOOKED, Finding, PriorArt
+from lorelab.judging import equivalence
+from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
 from lorelab.numerics import PAGE
 
 NEVER = 151

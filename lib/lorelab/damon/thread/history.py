@@ -1,6 +1,6 @@
 """DAMON's way: the evaluation, and the kernels that brought what it asked for."""
 
-from lorelab.book.timeline import Event
+from lorelab.showing.timeline import Event
 
 EVENTS = [
     Event("2020-02-24", "v6 of the series, which nobody answers", "mails"),

@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from lorelab import threads
-from lorelab.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.damon.experiments.schemes import parse
 from lorelab.damon.model.damos import damos_matches
 from lorelab.damon.model.memory import PAGE_SIZE
@@ -14,6 +12,8 @@ from lorelab.damon.thread import figures
 from lorelab.damon.thread.checks import WRAPPED
 from lorelab.damon.thread.figures import figure
 from lorelab.experiments import experiment
+from lorelab.judging import threads
+from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
 
 DEFAULTS = Schemes()
 SECOND = 1_000_000 // DEFAULTS.aggr_us

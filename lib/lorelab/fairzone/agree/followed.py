@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lorelab.agreement import Agreement
 from lorelab.fairzone.model import zones
-from lorelab.fairzone.model.follow import COMPARED, NO_ZONE, Walks, follow
+from lorelab.fairzone.model.replay import COMPARED, NO_ZONE, Walks, follow
 from lorelab.fairzone.model.zones import Node
 from lorelab.fairzone.params import MODES, Followed, Variant
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 
 FREE = ("free_dma", "free_dma32", "free_normal", "free_movable")

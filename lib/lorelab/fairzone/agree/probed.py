@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from lorelab.agreement import Agreement
 from lorelab.fairzone.model.zones import calculate_normal_threshold
 from lorelab.fairzone.params import Probed
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 
 PAIRS = {

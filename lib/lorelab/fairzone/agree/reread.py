@@ -11,12 +11,12 @@ beyond what the model does without them. Which zones they come from follows in t
 import numpy as np
 import pandas as pd
 
-from lorelab.agreement import Agreement, by_means, compare_runs
 from lorelab.counters import table
 from lorelab.errors import NoModel
 from lorelab.fairzone.experiments import reread
 from lorelab.fairzone.model.zones import Node
 from lorelab.fairzone.params import Reread
+from lorelab.judging.agreement import Agreement, by_means, compare_runs
 from lorelab.lab.records import Record
 
 WITHIN = 0.05

@@ -3,11 +3,11 @@
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.fairzone.experiments.machine import names, node_of
-from lorelab.fairzone.experiments.stream import run
 from lorelab.fairzone.experiments.tiobench import UNITS
 from lorelab.fairzone.model.zones import COUNTS
 from lorelab.fairzone.params import Batches
+from lorelab.fairzone.workload.machine import names, node_of
+from lorelab.fairzone.workload.stream import run
 from lorelab.params import label
 
 

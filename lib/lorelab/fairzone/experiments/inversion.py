@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.fairzone.experiments.machine import names
-from lorelab.fairzone.experiments.stream import run
 from lorelab.fairzone.params import Inversion
+from lorelab.fairzone.workload.machine import names
+from lorelab.fairzone.workload.stream import run
 from lorelab.params import label
 
 

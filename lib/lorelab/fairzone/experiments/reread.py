@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.fairzone.experiments.machine import nap_pages
 from lorelab.fairzone.experiments.tiobench import TWO_FILES_READS
 from lorelab.fairzone.model import filemap, pcp, zones
 from lorelab.fairzone.model.zones import COUNTS, Node
 from lorelab.fairzone.params import MODES, Reread, Variant
 from lorelab.fairzone.workload.files import sequential, where_cached
+from lorelab.fairzone.workload.machine import nap_pages
 from lorelab.numerics import U
 
 NAME = "fairzone/reread"

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.fairzone.experiments.machine import names, nap_pages, node_of
 from lorelab.fairzone.model import filemap
 from lorelab.fairzone.model.filemap import Memory
 from lorelab.fairzone.model.zones import COUNTS, Node
 from lorelab.fairzone.params import Tiobench
 from lorelab.fairzone.workload.files import FIXED_POINT, scattered, sequential, where_cached
+from lorelab.fairzone.workload.machine import names, nap_pages, node_of
 from lorelab.numerics import U
 from lorelab.params import label
 

@@ -7,13 +7,13 @@ of its hits, if hits cost nothing. Its machine is the one of June 2014; the revi
 import altair as alt
 import pandas as pd
 
-from lorelab.charts import title
-from lorelab.fairzone.charts import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
+from lorelab.fairzone.pages.charts import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.thread import figures
 from lorelab.fairzone.thread.checks import FACTOR, factor, near, ran
 from lorelab.fairzone.thread.figures import THREADS, figure
 from lorelab.fairzone.thread.follow_ups import big_batches, hits_by_threads, posted, whole
+from lorelab.showing.charts import title
 
 NONE_BELOW = 1.0
 """Gains below this many per cent count as none: the same, if both are."""

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from lorelab import threads
+from lorelab.judging import threads
 
 OPERATIONS = {
     "seqread": "sequential read",

@@ -1,9 +1,9 @@
 """What maintainers of memory management would want to know, or have mended since."""
 
-from lorelab.fairzone.experiments import answers
-from lorelab.fairzone.kernel import views
+from lorelab.fairzone.pages import answers
+from lorelab.fairzone.pages import kernel_views as views
 from lorelab.fairzone.params import Tiobench, Variant
-from lorelab.findings import ARCHIVES, LOOKED, Finding, PriorArt
+from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
 
 GONE = (
     "the policy is gone since 4.8 (e6cbd7f2efb4); 7.3.4 has neither batches nor an LRU a zone, by "

@@ -8,13 +8,13 @@ from functools import cache
 
 import pandas as pd
 
-from lorelab.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.fairzone.experiments import boundary, tiobench
-from lorelab.fairzone.experiments.machine import node_of
 from lorelab.fairzone.params import Boundary, Tiobench, Variant
 from lorelab.fairzone.thread import figures
 from lorelab.fairzone.thread.checks import NO_HITS, near, ran, weighed_gains
 from lorelab.fairzone.thread.figures import figure
+from lorelab.fairzone.workload.machine import node_of
+from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
 
 WITHIN = 0.05
 """Deviation up to which two shares are the same, as between model and kernel."""

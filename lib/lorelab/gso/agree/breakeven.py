@@ -3,8 +3,8 @@
 There is no model of it.
 """
 
-from lorelab.agreement import Agreement, compare_runs
 from lorelab.gso.params import Breakeven
+from lorelab.judging.agreement import Agreement, compare_runs
 from lorelab.lab.records import Record
 
 

@@ -1,8 +1,8 @@
 """`gso/broken`: whether model and kernel complain of the same designs."""
 
-from lorelab.agreement import Agreement, equal
 from lorelab.gso.experiments.broken import simulate
 from lorelab.gso.params import Broken
+from lorelab.judging.agreement import Agreement, equal
 from lorelab.lab.records import Record
 
 

@@ -6,8 +6,8 @@ that a probe could count.
 
 import pandas as pd
 
-from lorelab.agreement import Agreement
-from lorelab.agreement import equal as every_counter
+from lorelab.judging.agreement import Agreement
+from lorelab.judging.agreement import equal as every_counter
 
 
 def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
@@ -21,7 +21,7 @@ def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
     Returns
     -------
     Agreement
-        As `lorelab.agreement.equal`, of the counters that the kernel has.
+        As `lorelab.judging.agreement.equal`, of the counters that the kernel has.
     """
     measured = set(kernel["counter"])
     found = every_counter(model[model["counter"].isin(measured)], kernel)

@@ -1,9 +1,9 @@
 """`gso/probed`: equal in every counter that the run measured."""
 
-from lorelab.agreement import Agreement
 from lorelab.gso.agree.measured import equal
 from lorelab.gso.experiments.probed import simulate
 from lorelab.gso.params import Traffic
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 
 

@@ -1,9 +1,9 @@
 """`gso/tcp`: equal in every counter that the run measured."""
 
-from lorelab.agreement import Agreement
 from lorelab.gso.agree.measured import equal
 from lorelab.gso.experiments.tcp import simulate
 from lorelab.gso.params import Tcp
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 
 

@@ -1,9 +1,9 @@
 """`gso/traced`: equal in every counter that the recording has."""
 
-from lorelab.agreement import Agreement
 from lorelab.gso.agree.measured import equal
 from lorelab.gso.experiments.traced import simulate
 from lorelab.gso.params import Traffic
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 
 

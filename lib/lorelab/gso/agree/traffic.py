@@ -8,12 +8,12 @@ the least there can be, and what left the card is the most.
 
 import pandas as pd
 
-from lorelab.agreement import Agreement
 from lorelab.gso.agree.measured import equal
 from lorelab.gso.experiments.traffic import simulate
 from lorelab.gso.params import Traffic
+from lorelab.judging.agreement import Agreement
+from lorelab.judging.rows import EQUIVALENCE_MARGIN
 from lorelab.lab.records import Record
-from lorelab.rows import EQUIVALENCE_MARGIN
 
 WITHIN = EQUIVALENCE_MARGIN
 """Of `wrong`: how far apart its bounds may be, or nothing is decided."""

@@ -1,9 +1,9 @@
 """`gso/vhost`: equal in every counter that the run measured."""
 
-from lorelab.agreement import Agreement
 from lorelab.gso.agree.measured import equal
 from lorelab.gso.experiments.vhost import simulate
 from lorelab.gso.params import Vhost
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 
 

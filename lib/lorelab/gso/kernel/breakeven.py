@@ -10,7 +10,7 @@ from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.params import label
 
 SENDS, REPEATS = 20, 6
-"""Six, so that their range has the median with 97 % confidence (`lorelab.rows.intervals`)."""
+"""Six, so that their range has the median with 97 % (`lorelab.judging.rows.intervals`)."""
 
 
 def _request(batch: list[Breakeven]) -> Request:

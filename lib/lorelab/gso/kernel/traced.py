@@ -10,7 +10,7 @@ from lorelab.gso.experiments.probed import check
 from lorelab.gso.experiments.traced import table
 from lorelab.gso.kernel import traffic
 from lorelab.gso.params import Traffic, Variant
-from lorelab.gso.trace import recording, report
+from lorelab.gso.recording import recording, report
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 

@@ -9,7 +9,7 @@ from lorelab.lab.boot import Job
 from lorelab.lab.run import Measured, Measurement, Request, one_boot
 
 SENDS, REPEATS = BUFFERS, 6
-"""Six, so that their range has the median with 97 % confidence (`lorelab.rows.intervals`)."""
+"""Six, so that their range has the median with 97 % (`lorelab.judging.rows.intervals`)."""
 SEGMENT = 1400
 
 

@@ -1,6 +1,5 @@
 """Every figure of the zero-copy GSO thread, and what its authors and reviewers say in words."""
 
-from lorelab.claims import Claim, Weigh
 from lorelab.gso.model.structs import AS_POSTED
 from lorelab.gso.params import Variant
 from lorelab.gso.thread.checks import (
@@ -28,6 +27,7 @@ from lorelab.gso.thread.checks import (
     weigh_verified,
     weigh_windows,
 )
+from lorelab.judging.claims import Claim, Weigh
 
 
 def _claim(id: str, statement: str, place: str, check: str, weigh: Weigh) -> Claim:

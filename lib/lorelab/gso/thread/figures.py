@@ -7,7 +7,7 @@ A printed figure stands for every number that rounds to it. Two of them that des
 from functools import partial
 from typing import NamedTuple
 
-from lorelab import threads
+from lorelab.judging import threads
 
 GIB = 1 << 30
 

@@ -1,12 +1,13 @@
 """What maintainers of the network would want to know."""
 
 from lorelab.experiments import experiment
-from lorelab.findings import ARCHIVES, LOOKED, Finding, PriorArt
-from lorelab.gso.experiments import layout, lifetimes, views
+from lorelab.gso.experiments import layout, lifetimes
 from lorelab.gso.model.flag import interleavings
 from lorelab.gso.model.layout import place
 from lorelab.gso.model.structs import AS_POSTED
+from lorelab.gso.pages import views
 from lorelab.gso.params import Layout, Lifetimes, Told, Traffic, Variant, Vhost
+from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
 from lorelab.numerics import PAGE
 
 

@@ -1,8 +1,8 @@
 """`swap/cpus`: the repeats of a kernel against as many of the model's."""
 
-from lorelab.agreement import Agreement, by_interval, compare_runs
+from lorelab.judging.agreement import Agreement, by_interval, compare_runs
+from lorelab.judging.rows import intervals
 from lorelab.lab.records import Record
-from lorelab.rows import intervals
 from lorelab.swap.experiments.cpus import simulate
 from lorelab.swap.params import Cpus
 

@@ -5,8 +5,8 @@ There is no model of it.
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, compare_runs
-from lorelab.equivalence import hodges_lehmann_ratio
+from lorelab.judging.agreement import Agreement, compare_runs
+from lorelab.judging.equivalence import hodges_lehmann_ratio
 from lorelab.lab.records import Record
 from lorelab.swap.params import Instructions
 
@@ -27,7 +27,8 @@ def more(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By counter, `low`, `estimate` and `high` (`lorelab.equivalence.hodges_lehmann_ratio`).
+        By counter, `low`, `estimate` and `high`
+        (`lorelab.judging.equivalence.hodges_lehmann_ratio`).
     """
 
     def repeats(side: pd.DataFrame, name: str) -> list[float]:

@@ -1,8 +1,8 @@
 """`swap/usemem`: repeats of a kernel, a page swapped out, against the model's one run."""
 
-from lorelab.agreement import Agreement, by_interval, compare_runs
+from lorelab.judging.agreement import Agreement, by_interval, compare_runs
+from lorelab.judging.rows import intervals, without
 from lorelab.lab.records import Record
-from lorelab.rows import intervals, without
 from lorelab.swap.experiments.usemem import simulate
 from lorelab.swap.params import Usemem
 

@@ -20,7 +20,7 @@ from lorelab.swap.workload.task import start
 NAME = "swap/cpus"
 
 REPEATS = 6
-"""Of model and kernel: six span the median with 97 % (`lorelab.rows.intervals`)."""
+"""Of model and kernel: six span the median with 97 % (`lorelab.judging.rows.intervals`)."""
 
 
 def without_moves(params: Cpus) -> AllocatorTest:

@@ -14,7 +14,7 @@ import pandas as pd
 from lorelab import counters
 from lorelab.numerics import ZERO, U, outline
 from lorelab.params import label
-from lorelab.progress import track
+from lorelab.running.progress import track
 from lorelab.swap.model.state import (
     CLUSTER_FLAG_FRAG,
     CLUSTER_FLAG_NONFULL,

@@ -91,7 +91,7 @@ def simulate(params: Switches) -> pd.DataFrame:
 
 
 def by_setting(joined: pd.DataFrame, iterations: int) -> pd.DataFrame:
-    """Tell settings and turns apart in a table of `lorelab.agreement.compare`.
+    """Tell settings and turns apart in a table of `lorelab.judging.agreement.compare`.
 
     Returns
     -------

@@ -12,7 +12,7 @@ from lorelab.swap.kernel.swapout import counted, switches
 from lorelab.swap.params import KERNEL, Usemem, Variant
 
 REPEATS = 6
-"""Six span the median with 97 % confidence (`lorelab.rows.intervals`)."""
+"""Six span the median with 97 % confidence (`lorelab.judging.rows.intervals`)."""
 LARGEST_MIB = 2048
 IN_THE_GUEST = {
     "variant": label(KERNEL),

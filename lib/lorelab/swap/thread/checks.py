@@ -9,8 +9,8 @@ from functools import cache
 
 import pandas as pd
 
-from lorelab import threads
-from lorelab.claims import ClaimVerdict, Weigh, Weighed
+from lorelab.judging import threads
+from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.numerics import PAGE, U
 from lorelab.swap.experiments import allocator_test, usemem
 from lorelab.swap.model.state import SWAPFILE_CLUSTER as CLUSTER

@@ -1,6 +1,6 @@
 """Every figure of the swap-out thread, the runs published after it, and its claims in words."""
 
-from lorelab.claims import Claim, Weigh
+from lorelab.judging.claims import Claim, Weigh
 from lorelab.swap.params import Variant
 from lorelab.swap.thread import cost, remarks
 from lorelab.swap.thread.checks import (

@@ -7,7 +7,7 @@ from functools import partial
 
 import pandas as pd
 
-from lorelab import threads
+from lorelab.judging import threads
 
 DESIGN = "swap"
 

@@ -1,6 +1,6 @@
 """The patch's way: versions and mails of the thread, and the kernels that came of them."""
 
-from lorelab.book.timeline import Event
+from lorelab.showing.timeline import Event
 
 EVENTS = [
     Event("2023-10-10", "v1: one current cluster for each order of the device", "mails"),

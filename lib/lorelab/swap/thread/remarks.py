@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.stats import t
 
-from lorelab.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.experiments import experiment
+from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.numerics import U
 from lorelab.swap.model.state import SWAPFILE_CLUSTER as CLUSTER
 from lorelab.swap.model.state import swapon

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from lorelab.agreement import Agreement, verdicts, worst
+from lorelab.judging.agreement import Agreement, verdicts, worst
 from lorelab.lab.records import Record
 from lorelab.vmalock.agree.follows import ruled, undecided
-from lorelab.vmalock.model.follow import GIVEN, NAMES, OPEN, OTHER, SAME, UNORDERED, follow
+from lorelab.vmalock.model.replay import GIVEN, NAMES, OPEN, OTHER, SAME, UNORDERED, follow
 from lorelab.vmalock.params import Followed, Variant
 
 WORDS = {
@@ -16,7 +16,7 @@ WORDS = {
     int(GIVEN): "given",
     int(OTHER): "other",
 }
-"""What came of a step (see `lorelab.vmalock.model.follow`)."""
+"""What came of a step (see `lorelab.vmalock.model.replay`)."""
 SPLIT = 0.05
 """Part of the compared steps that may have two right answers before a run is undecided."""
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lorelab.agreement import Agreement
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 from lorelab.params import label
 from lorelab.vmalock.params import Faulters, Variant, variant_of

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lorelab.agreement import Agreement, verdicts, worst
+from lorelab.judging.agreement import Agreement, verdicts, worst
 from lorelab.lab.records import Record
 from lorelab.vmalock.params import Probed
 

@@ -12,7 +12,7 @@
 
 import pandas as pd
 
-from lorelab.agreement import Agreement
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 from lorelab.vmalock.agree import follows
 from lorelab.vmalock.params import Taken, Variant

@@ -17,7 +17,7 @@ Where the order of events matters, some sums of counters still do not depend on 
 
 import pandas as pd
 
-from lorelab.agreement import Agreement
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 from lorelab.vmalock.agree import follows
 from lorelab.vmalock.agree.follows import REASONS

@@ -17,7 +17,7 @@ Each is counted of the program's own threads, and has to be equal. On 6.12 and 7
 
 import pandas as pd
 
-from lorelab.agreement import Agreement
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 from lorelab.vmalock.agree.follows import REASONS, judge, ruled, undecided
 from lorelab.vmalock.experiments import launch

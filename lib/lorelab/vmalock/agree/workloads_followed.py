@@ -1,6 +1,6 @@
 """`vmalock/workloads-followed`: each step of a recorded run, against what the model has there."""
 
-from lorelab.agreement import Agreement
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 from lorelab.vmalock.agree.followed import followed, judge
 from lorelab.vmalock.agree.follows import ruled, undecided

@@ -5,9 +5,9 @@ from itertools import product
 
 import pandas as pd
 
-from lorelab.vmalock.experiments.outcome import counters, done, totals
 from lorelab.vmalock.params import Contention, Variant
 from lorelab.vmalock.workload import programs
+from lorelab.vmalock.workload.outcome import counters, done, totals
 
 NAME = "vmalock/contention"
 CPUS = (8, 12, 16, 20, 24, 28, 32, 48, 64)
@@ -17,7 +17,7 @@ WRITERS = (0.0, 0.001, 0.01, 0.03)
 
 
 def simulate(params: Contention) -> pd.DataFrame:
-    """Run the model; counters as `lorelab.vmalock.experiments.outcome.counters`."""
+    """Run the model; counters as `lorelab.vmalock.workload.outcome.counters`."""
     return counters(NAME, params, done(programs.contention(params)))
 
 

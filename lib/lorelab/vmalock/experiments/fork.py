@@ -2,13 +2,13 @@
 
 import pandas as pd
 
-from lorelab.vmalock.experiments.outcome import counters, done
 from lorelab.vmalock.params import Fork
 from lorelab.vmalock.workload import programs
+from lorelab.vmalock.workload.outcome import counters, done
 
 NAME = "vmalock/fork"
 
 
 def simulate(params: Fork) -> pd.DataFrame:
-    """Run the model; counters as `lorelab.vmalock.experiments.outcome.counters`."""
+    """Run the model; counters as `lorelab.vmalock.workload.outcome.counters`."""
     return counters(NAME, params, done(programs.fork(params)))

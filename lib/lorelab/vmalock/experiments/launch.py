@@ -2,15 +2,15 @@
 
 import pandas as pd
 
-from lorelab.vmalock.experiments.outcome import counters, done
 from lorelab.vmalock.params import Launch, Variant
 from lorelab.vmalock.workload import programs
+from lorelab.vmalock.workload.outcome import counters, done
 
 NAME = "vmalock/launch"
 
 
 def simulate(params: Launch) -> pd.DataFrame:
-    """Run the model; counters as `lorelab.vmalock.experiments.outcome.counters`."""
+    """Run the model; counters as `lorelab.vmalock.workload.outcome.counters`."""
     return counters(NAME, params, done(programs.launch(params)))
 
 

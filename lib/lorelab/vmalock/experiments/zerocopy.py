@@ -2,15 +2,15 @@
 
 import pandas as pd
 
-from lorelab.vmalock.experiments.outcome import counters, done
 from lorelab.vmalock.params import Zerocopy
 from lorelab.vmalock.workload import programs
+from lorelab.vmalock.workload.outcome import counters, done
 
 NAME = "vmalock/zerocopy"
 
 
 def simulate(params: Zerocopy) -> pd.DataFrame:
-    """Run the model; counters as `lorelab.vmalock.experiments.outcome.counters`."""
+    """Run the model; counters as `lorelab.vmalock.workload.outcome.counters`."""
     return counters(NAME, params, done(programs.zerocopy(params)))
 
 

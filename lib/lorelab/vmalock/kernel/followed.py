@@ -51,7 +51,7 @@ def log_of(params: Params, measured: Measured, run: int) -> pd.DataFrame:
 
 def laid_out(pieces: list[str]) -> pd.DataFrame:
     """A log as the guest sent it, as a table."""
-    from lorelab.vmalock.model.follow import NAMES
+    from lorelab.vmalock.model.replay import NAMES
 
     packed = b"".join(base64.b64decode(piece) for piece in pieces)
     entries = np.frombuffer(zlib.decompress(packed), ENTRY)

@@ -6,13 +6,13 @@ change a figure or the model, and they move.
 
 from functools import cache
 
-from lorelab.claims import ClaimVerdict, Weighed
+from lorelab.judging.claims import ClaimVerdict, Weighed
 from lorelab.vmalock.experiments import contention
-from lorelab.vmalock.experiments.outcome import done, totals
 from lorelab.vmalock.model.state import COUNT
 from lorelab.vmalock.params import Contention, Fork, Launch, Merge, Timed, Variant, Zerocopy
 from lorelab.vmalock.thread.figures import figure, parts, saving, shares, starting
 from lorelab.vmalock.workload import programs
+from lorelab.vmalock.workload.outcome import done, totals
 
 RUNS = {
     Contention: programs.contention,

@@ -1,6 +1,6 @@
 """What the cover letter of 27 January 2023 claims, each claim with how it is weighed."""
 
-from lorelab.claims import Claim, Weigh
+from lorelab.judging.claims import Claim, Weigh
 from lorelab.vmalock.thread import checks
 
 ARITHMETIC = "arithmetic on the printed figures"

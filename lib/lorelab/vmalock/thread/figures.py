@@ -8,7 +8,7 @@ from functools import partial
 
 import pandas as pd
 
-from lorelab import threads
+from lorelab.judging import threads
 
 PARTS = ("maple", "main", "optimisations")
 ROUNDING = 0.05

@@ -2,7 +2,7 @@
 
 from lorelab.checker import path
 from lorelab.experiments import experiment
-from lorelab.findings import ARCHIVES, LOOKED, Finding, PriorArt
+from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
 from lorelab.vmalock.experiments import litmus, wrap
 from lorelab.vmalock.model.protocol.configurations import MODEL
 from lorelab.vmalock.model.protocol.rules import Rule

@@ -1,0 +1,82 @@
+"""What `mainline.ipynb` shows of recorded runs on a 7.3 of Debian's, region for region."""
+
+import pandas as pd
+
+from lorelab.damon.agree import follow as agree_follow
+from lorelab.damon.kernel import follow as logs
+from lorelab.damon.pages import kernel_views as record_views
+from lorelab.damon.params import Masim, Variant
+from lorelab.lab import records
+from lorelab.numerics import PAGE
+from lorelab.params import words
+
+PLAIN = {
+    name: Masim.model_fields[name].default for name in ("variant", "tlb", "switch_us", "workload")
+}
+"""What all of these runs have, or a column of its own, so that a table leaves it out."""
+FRESH = Masim(
+    variant=Variant.V7_3,
+    tlb=264,
+    switch_us=5_000,
+    workload="turns",
+    mib=1,
+    min_regions=1000,
+    fresh=True,
+)
+"""Two halves of 128 pages each, touched together for a second and then in turn."""
+
+
+def recorded() -> list[tuple[str, Masim]]:
+    """Release and parameters of every run on a 7.3."""
+    found = records.others(logs.NAME, Masim)
+    return [(release, params) for release, params in found if params.variant is Variant.V7_3]
+
+
+def windows(release: str, params: Masim) -> dict[str, object]:
+    """One recorded run against the model."""
+    record = records.load(logs.NAME, params, release=release)
+    both = agree_follow.followed(params, logs.unpack(record.counters, params))
+    found, most = both.windows, params.max_regions
+    return {
+        "boot": record.provenance.date,
+        "place": record.provenance.run_in_boot,
+        "program": params.workload,
+        "settings": words(params.model_copy(update=PLAIN), " "),
+        "windows": len(found),
+        "equal": int(found["equal"].sum()),
+        "addresses equal": int(found["drawn"].sum()),
+        "checks": both.checks,
+        "least": found["nr_regions"].min(),
+        "most": found["nr_regions"].max(),
+        "above half": int(found["nr_regions"].between(most // 2 + 1, most - 1).sum()),
+        "merges": found["merges"].max(),
+        "splits": found["splits"].max(),
+    }
+
+
+def all_windows() -> pd.DataFrame:
+    """`windows` of every run, in the order in which they were made."""
+    runs = pd.DataFrame([windows(*run) for run in recorded()])
+    return runs.sort_values(["boot", "place"], ignore_index=True).drop(columns=["boot", "place"])
+
+
+def untouched(release: str) -> pd.DataFrame:
+    """Pages of one half while the program touches only the other, in the recorded run `FRESH`.
+
+    Returns
+    -------
+    DataFrame
+        A row a window; pages that were seen `never`, `in some` samples, and `in all` of them.
+    """
+    table = records.load(logs.NAME, FRESH, release=release).counters
+    truth, said = record_views.accesses(table), record_views.reports(table)
+    before, now = truth.iloc[-2], truth.iloc[-1]
+    said = said[(said["begin"] >= now["begin"]) & (said["end"] <= now["end"])]
+    # The half that was touched before, without the pages that it shares with others.
+    low, high = (int(before["low"]) // PAGE + 1) * PAGE, int(before["high"]) // PAGE * PAGE
+    said = said[(said["low"] >= low) & (said["high"] <= high)]
+    assert (said["high"] - said["low"] == PAGE).all()
+    count = said["nr_accesses"]
+    seen = {"never": count == 0, "in all": count == FRESH.samples}
+    seen = pd.DataFrame({**seen, "in some": ~(seen["never"] | seen["in all"])})
+    return seen.groupby(said["end"]).sum().reset_index(drop=True)[["never", "in some", "in all"]]

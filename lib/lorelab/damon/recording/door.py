@@ -1,0 +1,75 @@
+"""The doors `lorelab damon FILE` and `lorelab lab recordings`: recordings read, and made."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from lorelab import whole
+from lorelab.damon.recording.recording import Recording, read
+from lorelab.errors import BadInput, RunFailed
+
+
+@click.command("damon")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Write snapshots, windows and heat map of each target here, as CSV and SVG.",
+)
+def command(file: Path, folder: Path | None) -> None:
+    """Summarise a recording of DAMON: damo's damon.data, or perf script text."""
+    from lorelab.damon.recording import report  # compiles kernels, which no other door needs
+
+    found = read(file)
+    if folder is not None:
+        draw(found, folder)
+    report.summary(found).to_csv(sys.stdout, index=False)
+
+
+@click.command("recordings")
+def lab_command() -> None:
+    """Have damo make the recordings in data/recordings again, in the guest."""
+    from lorelab.damon.recording import make  # takes the laboratory, which reading a file does not
+
+    for file in make.make():
+        print(f"made {file}", file=sys.stderr)
+
+
+def draw(recordings: list[Recording], folder: Path) -> None:
+    """Write snapshots, windows and heat map of each target; all of it, or nothing.
+
+    Raises
+    ------
+    BadInput
+        The folder is there already.
+    RunFailed
+        It cannot be written.
+    """
+    if folder.exists():
+        raise BadInput(f"{folder} is there already; give -o another name")
+    try:
+        with whole.folder(folder.parent) as part:
+            made = part / folder.name
+            made.mkdir()
+            for number, one in enumerate(recordings):
+                _target(one, made, f"{number}-target-{one.target}")
+            made.rename(folder)
+    except OSError as error:
+        reason = f"{error.strerror}; give -o another place"
+        raise RunFailed(f"cannot write {folder}: {reason}") from None
+
+
+def _target(one: Recording, folder: Path, name: str) -> None:
+    from lorelab.damon.pages import charts
+    from lorelab.damon.recording import access, report
+
+    report.snapshots(one).to_csv(folder / f"{name}-snapshots.csv", index=False)
+    report.windows(one).to_csv(folder / f"{name}-windows.csv", index=False)
+    for table in (access.percentiles, access.histograms):
+        if len(found := table(one)):
+            found.to_csv(folder / f"{name}-{table.__name__}.csv", index=False)
+    charts.over_time(one, f"Target {one.target}").save(folder / f"{name}-windows.svg")
+    map = report.heatmap(one)
+    charts.heat(map, f"Target {one.target}").save(folder / f"{name}-heatmap.svg")

@@ -1,0 +1,1 @@
+"""Tables and charts that the pages on fair zone allocation show."""

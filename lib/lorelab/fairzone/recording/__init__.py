@@ -1,0 +1,1 @@
+"""A reader's zoneinfo: read, and what the model says of its zones."""

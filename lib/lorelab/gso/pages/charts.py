@@ -1,0 +1,240 @@
+"""Charts of the zero-copy chapter."""
+
+import altair as alt
+import pandas as pd
+
+from lorelab.gso.experiments import layout
+from lorelab.gso.experiments.lastsegment import closed_form
+from lorelab.gso.model.layout import place
+from lorelab.gso.params import Layout
+from lorelab.showing.charts import OKABE_ITO, Moved, slider, title
+
+STATES = {
+    "waits": "#999999",
+    "a count": "#f4f4f4",
+    "told": OKABE_ITO[2],
+    "writes again": OKABE_ITO[4],
+    "in the head": "#cccccc",
+    "lent pages": OKABE_ITO[0],
+    "a copy": OKABE_ITO[5],
+    "wrong bytes": OKABE_ITO[1],
+    "gone": "#eeeeee",
+}
+"""Colours of `life`, one meaning each."""
+KINDS = {
+    "field": OKABE_ITO[5],
+    "pointer": OKABE_ITO[1],
+    "fragment": OKABE_ITO[2],
+    "hole": "#dddddd",
+}
+
+
+def _kind(name: str) -> str:
+    if name in ("pointer", "hole"):
+        return name
+    return "fragment" if name.startswith("frags") else "field"
+
+
+def struct(kernel: str = "2014", at: int = 9) -> Moved:
+    """The shared info on its first two cache lines; the slider moves the pointer.
+
+    Parameters
+    ----------
+    kernel : str
+        Whose declaration, as `Layout` has it.
+    at : int
+        The place shown first: 0 is nowhere, then in front of each field in order, then the end.
+    """
+    frames = []
+    for number, row in enumerate(layout.positions(kernel).itertuples()):
+        cells = layout.cells(place(layout.fields(Layout(kernel=kernel, pointer=row.before))))
+        cells = cells[cells["line"] < 2].assign(
+            place=number,
+            kind=lambda found: found["field"].map(_kind),
+            named="line " + cells["line"].astype(str),
+            short=cells["field"].where(cells["end"] - cells["start"] > 7, ""),
+            middle=(cells["start"] + cells["end"]) / 2,
+        )
+        frames.append(cells)
+    base = alt.Chart(pd.concat(frames)).encode(
+        y=alt.Y("named:N", title=None, sort=["line 0", "line 1"]),
+        tooltip=["field", "start", "end"],
+    )
+    boxes = base.mark_rect(stroke="white").encode(
+        x=alt.X("start:Q", title="byte of the cache line", scale=alt.Scale(domain=[0, 64])),
+        x2="end:Q",
+        color=alt.Color(
+            "kind:N",
+            title=None,
+            scale=alt.Scale(domain=list(KINDS), range=list(KINDS.values())),
+            legend=alt.Legend(orient="bottom"),
+        ),
+    )
+    words = base.mark_text(fontSize=10).encode(x="middle:Q", text="short:N")
+    last = len(frames) - 1
+    see = (
+        "Without the pointer (0) the first fragment ends the first cache line.\n"
+        f"1 to {last - 1}: in front of each field, in order; {last}: behind all."
+    )
+    if kernel == "2014":
+        see += " As posted it is 9."
+    release = {"2014": "3.15"}.get(kernel, kernel)
+    named = f"skb_shared_info of {release}, where the pointer stands"
+    chart = (boxes + words).properties(width=560, height=110, title=title(named, see))
+    return slider(chart, "place", at, "place of the pointer")
+
+
+def truesizes(before: int = 320, after: int = 336) -> alt.Chart:
+    """Memory charged for a packet by its linear size, with the struct before and after."""
+    sizes = layout.packets(range(32, 2049, 8), before, after)
+    names = {"before": f"{before} bytes", "after": f"{after} bytes"}
+    long = sizes.melt("size", list(names), "info", "truesize").replace({"info": names})
+    see = "Equal but for sizes whose shared info no longer fits in the bucket: those double."
+    return (
+        alt.Chart(long)
+        .mark_line(interpolate="step-after")
+        .encode(
+            x=alt.X("size:Q", title="linear bytes asked of __alloc_skb()"),
+            y=alt.Y("truesize:Q", title="truesize [bytes]"),
+            color=alt.Color("info:N", title="skb_shared_info", sort=list(names.values())),
+            strokeDash=alt.StrokeDash("info:N", legend=None, sort=list(names.values())),
+        )
+        .properties(height=240, title=title("What eight bytes cost a packet", see))
+    )
+
+
+def life(frames: pd.DataFrame) -> Moved:
+    """`lifetimes.watch`: sender, counts and segments by variant, moved step by step."""
+    things = list(frames["thing"].unique())
+    base = alt.Chart(frames).encode(
+        x=alt.X("thing:N", title=None, sort=things, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("variant:N", title=None, sort=list(frames["variant"].unique())),
+    )
+    boxes = base.mark_rect(stroke="white", strokeWidth=2).encode(
+        color=alt.Color(
+            "state:N",
+            scale=alt.Scale(domain=list(STATES), range=list(STATES.values())),
+            legend=None,
+        )
+    )
+    words = base.mark_text(fontSize=11).encode(text="words:N")
+    see = (
+        "Columns ubuf_info and head: who holds them. The last segment overtakes. Where the sender\n"
+        "writes again while a segment has its pages, that segment carries the wrong bytes."
+    )
+    chart = (boxes + words).properties(
+        width=560, height=290, title=title("One packet of three segments", see)
+    )
+    return slider(chart, "step", 4, "step")
+
+
+def costs(table: pd.DataFrame) -> alt.Chart:
+    """`traffic.costs`: what a send of 40 segments takes, by variant."""
+    shown = {
+        "copied_bytes": "bytes copied",
+        "atomics": "atomic operations",
+        "lines": "lines of shared infos",
+    }
+    long = (
+        table.rename(columns=shown)
+        .reset_index()
+        .melt("variant", list(shown.values()), "what", "count")
+    )
+    return (
+        alt.Chart(long)
+        .mark_bar()
+        .encode(
+            y=alt.Y("variant:N", title=None, sort=list(table.index)),
+            x=alt.X("count:Q", title="a send"),
+        )
+        .properties(width=150, height=190)
+        .facet(
+            facet=alt.Facet("what:N", title=None, sort=list(shown.values())),
+            columns=3,
+            title=title(
+                "What a send of 56,000 bytes in 40 segments takes",
+                "Copying costs bytes, counting two atomic operations a segment, and the pointer\n"
+                "in the shared info a cache line where a segment has one fragment.",
+            ),
+        )
+        .resolve_scale(x="independent")
+    )
+
+
+def instructions(table: pd.DataFrame) -> alt.Chart:
+    """Draw `views.instructions` of four ways, per byte.
+
+    Parameters
+    ----------
+    table : DataFrame
+        By `length` [bytes]: instructions of a send, a column a way.
+    """
+    shown = ["copy", "orphan", "parent", "shared-count"]
+    a_byte = table[shown].div(table.index, axis=0).reset_index()
+    return (
+        alt.Chart(a_byte.melt("length", shown, "way", "instructions"))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X(
+                "length:Q",
+                title="payload of a send [bytes]",
+                scale=alt.Scale(type="log"),
+                axis=alt.Axis(values=[64, 256, 1024, 4096, 16384, 65536]),
+            ),
+            y=alt.Y("instructions:Q", title="instructions per byte", scale=alt.Scale(type="log")),
+            color=alt.Color("way:N", title=None, sort=shown),
+        )
+        .properties(
+            height=240,
+            title=title(
+                "Instructions of a send over a device that does not segment",
+                "Emulated: each byte that is copied counts as one instruction.",
+            ),
+        )
+    )
+
+
+def wrong(table: pd.DataFrame) -> alt.Chart:
+    """Segments sent with the wrong bytes, model and kernel side by side.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns `variant`, `source` and `wrong` [segments].
+    """
+    return (
+        alt.Chart(table)
+        .mark_bar()
+        .encode(
+            y=alt.Y("variant:N", title=None, sort="-x"),
+            yOffset=alt.YOffset("source:N"),
+            x=alt.X("wrong:Q", title="segments with what the sender wrote later"),
+            color=alt.Color("source:N", title=None),
+        )
+        .properties(
+            height=220,
+            title=title(
+                "Wrong bytes on the wire, of 1,600 segments",
+                "5 % dropped, 10 % reordered. The model says how many there are at least.",
+            ),
+        )
+    )
+
+
+def lastsegment(table: pd.DataFrame) -> alt.LayerChart:
+    """`lastsegment.shares` on its closed form."""
+    line = pd.DataFrame({"segments": range(1, int(table["segments"].max()) + 1)})
+    line["expected"] = line["segments"].map(closed_form)
+    curve = alt.Chart(line).mark_line()
+    points = alt.Chart(table).mark_point(color=OKABE_ITO[1])
+    x = alt.X("segments:Q", title="segments of a packet")
+    return (
+        curve.encode(x=x, y=alt.Y("expected:Q", title="share told of too early"))
+        + points.encode(x=x, y="drawn:Q")
+    ).properties(
+        height=220,
+        title=title(
+            "The last segment is hardly ever the last to go",
+            "Points: drawn orders; line: 1 - 1/k.",
+        ),
+    )

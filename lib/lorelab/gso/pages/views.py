@@ -1,0 +1,339 @@
+"""Tables that the pages of the chapter show."""
+
+import pandas as pd
+
+from lorelab.experiments import experiment
+from lorelab.gso.experiments import lifetimes
+from lorelab.gso.params import Variant
+from lorelab.judging import agreement
+from lorelab.lab import records
+from lorelab.params import label, words
+
+WAYS = {
+    (False, False): "clean",
+    (True, False): "loss",
+    (False, True): "reorder",
+    (True, True): "both",
+}
+"""What netem does to a stream, by whether it drops and whether it reorders."""
+
+
+def recorded(name: str) -> pd.DataFrame:
+    """Every recorded run of an experiment against the model.
+
+    Returns
+    -------
+    DataFrame
+        One row a run: `run` (its parameters), `verdict`, how many counters were `compared` and how
+        many of them are the `same`, and what the kernel counted of `sent`, `wrong`, `copies`,
+        `copied_bytes`, `completions`; missing what was not measured.
+    """
+    shown = ("sent", "wrong", "copies", "copied_bytes", "completions")
+    asked = experiment(name)
+    rows = []
+    for params in records.recorded(name, asked.Params):
+        record = asked.recorded(params)
+        found = asked.agree(params, record)
+        values = record.counters.set_index("counter")["value"]
+        rows.append(
+            {
+                "run": words(params),
+                "verdict": str(found.verdict),
+                **_counted(found),
+                **values.reindex(shown),
+            }
+        )
+    table = pd.DataFrame(rows).sort_values("run", ignore_index=True)
+    return table.astype(dict.fromkeys(shown, "Int64"))
+
+
+def _counted(found: agreement.Agreement) -> dict[str, int]:
+    """Counters that were compared, and those of them whose every step is the same."""
+    steps = found.table
+    return {"compared": len(steps), "same": int((steps["equal"] == steps["steps"]).sum())}
+
+
+def tally(table: pd.DataFrame) -> pd.DataFrame:
+    """Runs by how many of their counters were `compared` and are the `same`."""
+    by = table.groupby(["compared", "same"]).size().rename("runs")
+    return by.reset_index().sort_values("compared", ascending=False, ignore_index=True)
+
+
+def agreed(table: pd.DataFrame) -> bool:
+    """Whether each recorded run passed."""
+    return bool((table["verdict"] == agreement.AgreementVerdict.PASSED).all())
+
+
+def wrong(loss: float, reorder: float) -> pd.DataFrame:
+    """Segments with wrong bytes by variant, model and kernel, of the recorded runs that have them.
+
+    Returns
+    -------
+    DataFrame
+        `variant`, `source`, `wrong`.
+    """
+    asked = experiment("gso/traffic")
+    rows = []
+    for params in records.recorded("gso/traffic", asked.Params):
+        if (params.loss, params.reorder, params.seed) != (loss, reorder, 1):
+            continue
+        both = {"model": asked.simulate(params), "kernel": asked.recorded(params).counters}
+        values = {side: table.set_index("counter")["value"] for side, table in both.items()}
+        if "wrong" in values["kernel"]:
+            rows += [(label(params.variant), side, int(v["wrong"])) for side, v in values.items()]
+    return pd.DataFrame(rows, columns=["variant", "source", "wrong"])
+
+
+def instructions() -> pd.DataFrame:
+    """Instructions of a send, of the recorded runs of `gso/breakeven`.
+
+    Returns
+    -------
+    DataFrame
+        By `length` [bytes], a column a way: the median of the repeats; `copy` is a send without
+        MSG_ZEROCOPY.
+    """
+    asked = experiment("gso/breakeven")
+    found: dict[str, dict[int, float]] = {}
+    for params in records.recorded("gso/breakeven", asked.Params):
+        if params.pointer != "none":
+            continue
+        counted = asked.recorded(params).counters.pivot_table(
+            index="step", columns="counter", values="value"
+        )
+        way = label(params.variant) if params.zerocopy else "copy"
+        middle = (counted["instructions"] / counted["sends"]).median()
+        found.setdefault(way, {})[params.length] = middle
+    return pd.DataFrame(found).rename_axis("length").sort_index()
+
+
+def pointer_instructions() -> pd.DataFrame:
+    """Instructions of a zero-copy send on kernels with 8 bytes more in a struct, recorded.
+
+    Returns
+    -------
+    DataFrame
+        By `length` [bytes] `none`, the least of the repeats, for interrupts only add to it, and by
+        `pointer` how many more than that; the lengths that all of these kernels were given.
+    """
+    asked = experiment("gso/breakeven")
+    found: dict[str, dict[int, float]] = {}
+    for params in records.recorded("gso/breakeven", asked.Params):
+        if params.variant == Variant.SHARED_COUNT and params.zerocopy:
+            counted = asked.recorded(params).counters.pivot_table(
+                index="step", columns="counter", values="value"
+            )
+            least = (counted["instructions"] / counted["sends"]).min()
+            found.setdefault(params.pointer, {})[params.length] = least
+    table = pd.DataFrame(found).rename_axis("length").sort_index().dropna()
+    more = table.drop(columns="none").sub(table["none"], axis=0)
+    return pd.concat([table["none"], more[sorted(more)]], axis=1)
+
+
+def vhost_instructions() -> pd.DataFrame:
+    """Instructions of vhost's thread a byte of a guest's packets, recorded (`gso/vhost-cost`).
+
+    Returns
+    -------
+    DataFrame
+        By `length` [bytes]: `copied` and `lent`, the median of the repeats, and `saved` [%].
+    """
+    asked = experiment("gso/vhost-cost")
+    found: dict[str, dict[int, float]] = {}
+    for params in records.recorded("gso/vhost-cost", asked.Params):
+        counted = asked.recorded(params).counters.pivot_table(
+            index="step", columns="counter", values="value"
+        )
+        middle = (counted["instructions"] / counted["sends"]).median() / params.length
+        found.setdefault("lent" if params.refcnt else "copied", {})[params.length] = middle
+    table = pd.DataFrame(found)[["copied", "lent"]].rename_axis("length").sort_index()
+    return table.assign(saved=100 * (1 - table["lent"] / table["copied"]))
+
+
+def streams() -> pd.DataFrame:
+    """Streams of TCP, of the recorded runs of `gso/tcp`.
+
+    Returns
+    -------
+    DataFrame
+        By `variant`: of `clean`, `loss`, `reorder` and `both` what became of the stream, as the
+        kernel showed it, and the kernel's `complaints` in all of them.
+    """
+    asked = experiment("gso/tcp")
+    rows: dict[str, dict[str, str | int]] = {}
+    for params in records.recorded("gso/tcp", asked.Params):
+        kernel = asked.recorded(params).counters.set_index("counter")["value"]
+        way = WAYS[params.loss > 0, params.reorder > 0]
+        row = rows.setdefault(label(params.variant), {"complaints": 0})
+        row[way] = "wrong bytes" if kernel["corrupted"] else "as sent"
+        row["complaints"] += int(kernel["complaints"])
+    columns = [*WAYS.values(), "complaints"]
+    return pd.DataFrame.from_dict(rows, orient="index")[columns].rename_axis("variant").sort_index()
+
+
+def told() -> pd.DataFrame:
+    """What senders heard of copies, of every recorded run of `gso/told`.
+
+    Returns
+    -------
+    DataFrame
+        `kernel`, `run`, and of the sends how many were `copied`, `told_copied` and `told_wrong`,
+        in how many `notifications`.
+    """
+    asked = experiment("gso/told")
+    ours = [(None, params) for params in records.recorded("gso/told", asked.Params)]
+    rows = []
+    for release, params in [*ours, *records.others("gso/told", asked.Params)]:
+        record = records.load("gso/told", params, release=release)
+        said = record.counters.set_index("counter")["value"].drop("told")
+        kernel = record.provenance.kernel.release
+        rows.append({"kernel": kernel, "run": words(params), **said})
+    return pd.DataFrame(rows).sort_values(["kernel", "run"], ignore_index=True)
+
+
+def broken() -> pd.DataFrame:
+    """What a kernel with KASAN says of each design, recorded (`gso/broken`), and the model.
+
+    Returns
+    -------
+    DataFrame
+        A row a run: `variant`, `tap`, `model` and `kernel` (1: it complains), and `says`, the
+        kernel's words.
+    """
+    asked = experiment("gso/broken")
+    rows = []
+    for params in records.recorded("gso/broken", asked.Params):
+        found = asked.recorded(params).counters.set_index("counter")["value"]
+        said = found.index[found.index.str.startswith("kernel: ")]
+        rows.append(
+            {
+                "variant": label(params.variant),
+                "tap": params.tap,
+                "model": int(asked.simulate(params)["value"].iloc[0]),
+                "kernel": int(found["complains"]),
+                "says": "; ".join(words.removeprefix("kernel: ") for words in said),
+            }
+        )
+    return pd.DataFrame(rows).sort_values(["tap", "variant"], ignore_index=True)
+
+
+def layouts() -> pd.DataFrame:
+    """Structs read out of kernels, here and elsewhere, against their declarations.
+
+    Returns
+    -------
+    DataFrame
+        A row a recorded run of `gso/layout`: `kernel`, `struct`, `pointer` (what it stands in
+        front of), `size`, `aligned` and `holes` [bytes], how many counters were `compared` and are
+        the `same`, `verdict`.
+    """
+    asked = experiment("gso/layout")
+    ours = [(None, params) for params in records.recorded("gso/layout", asked.Params)]
+    rows = []
+    for release, params in [*ours, *records.others("gso/layout", asked.Params)]:
+        record = records.load("gso/layout", params, release=release)
+        held = asked.agree(params, record)
+        value = record.counters.set_index("counter")["value"]
+        rows.append(
+            {
+                "kernel": record.provenance.kernel.release,
+                "struct": params.struct,
+                "pointer": params.pointer,
+                **value[["size", "aligned", "holes"]],
+                **_counted(held),
+                "verdict": str(held.verdict),
+            }
+        )
+    return pd.DataFrame(rows).sort_values(["kernel", "struct", "size"], ignore_index=True)
+
+
+def verdicts(*names: str) -> pd.DataFrame:
+    """Each recorded run of some experiments against the model.
+
+    Returns
+    -------
+    DataFrame
+        `experiment`, `run`, `verdict`, and how many counters were `compared` and are the `same`.
+    """
+    rows = []
+    for name in names:
+        asked = experiment(name)
+        for params in records.recorded(name, asked.Params):
+            held = asked.agree(params, asked.recorded(params))
+            row = {"experiment": name, "run": words(params), "verdict": str(held.verdict)}
+            rows.append(row | _counted(held))
+    return pd.DataFrame(rows)
+
+
+def selftests() -> pd.DataFrame:
+    """The kernel's own tests: `test`, `run` and `passed` (commands), `checks`, and the kernel."""
+    asked = experiment("gso/selftest")
+    rows = []
+    for params in records.recorded("gso/selftest", asked.Params):
+        record = asked.recorded(params)
+        said = record.counters.set_index("counter")["value"]
+        kernel = record.provenance.kernel.release
+        rows.append({"test": params.test, **said[["run", "passed", "checks"]], "kernel": kernel})
+    return pd.DataFrame(rows)
+
+
+def elsewhere(name: str) -> pd.DataFrame:
+    """Recorded runs on kernels that were not built here, a row each: `kernel`, then counters."""
+    asked = experiment(name)
+    rows = []
+    for release, params in records.others(name, asked.Params):
+        counted = records.load(name, params, release=release).counters
+        rows.append({"kernel": release, **counted.set_index("counter")["value"]})
+    return pd.DataFrame(rows)
+
+
+def newer(name: str) -> pd.DataFrame:
+    """Every recorded run on a kernel that was not built here, against the model.
+
+    Returns
+    -------
+    DataFrame
+        `kernel`, `run`, how many counters were `compared` and are the `same`, and `differ`: those
+        that are not.
+    """
+    asked = experiment(name)
+    rows = []
+    for release, params in records.others(name, asked.Params):
+        held = asked.agree(params, records.load(name, params, release=release))
+        differ = ", ".join(held.table.loc[~held.table["agrees"], "counter"])
+        rows.append(
+            {
+                "kernel": release,
+                "run": words(params),
+                **_counted(held),
+                "differ": differ or "none",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+DEFECTS = {
+    "a clone releases the head once too often": (9, {"direct": False}),
+    "a packet freed by __kfree_skb() never releases it": (3, {"clone": False}),
+    "a frag_list member with a ubuf_info of its own is not seen": (
+        1,
+        {"member": True, "clone": False, "local": False, "direct": False},
+    ),
+    "local queues keep the sender's pages": (7, {"clone": False, "direct": False}),
+    "the head stays charged until the last segment is gone": (
+        8,
+        {"clone": False, "local": False, "direct": False},
+    ),
+}
+"""The five defects of the patch: the invariant that each breaks, and where it is looked for."""
+
+
+def defects(variants: tuple[Variant, ...] = (Variant.PARENT, Variant.SHARED_COUNT)) -> pd.DataFrame:
+    """Steps of the shortest way to each defect, by variant; 0 where there is none."""
+    rows = {}
+    for what, (number, scope) in DEFECTS.items():
+        rows[what] = {
+            label(v): len(lifetimes.shortest(lifetimes.Lifetimes(variant=v, **scope), number))
+            for v in variants
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("defect")

@@ -1,0 +1,1 @@
+"""Model against kernel, claims of threads, and findings: what a run means."""

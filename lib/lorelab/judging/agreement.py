@@ -1,0 +1,310 @@
+"""How far apart a model run and a kernel run of the same experiment are, and what that means."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import pandas as pd
+
+from lorelab.judging import equivalence
+from lorelab.judging.rows import (
+    EQUIVALENCE_MARGIN,
+    ONE_SIDED,
+    agrees,
+    by_run,
+    check_names,
+    check_variants,
+    compare,
+    exact,
+    is_one_sided,
+    names_of,
+    say_lacking,
+    summary,
+    units_of,
+    values,
+)
+
+VERIFY_ALPHA = 0.001
+"""Chance that a kernel as it was is told from the record in one comparison by means. A `lab verify`
+of all designs makes some 50, so one of twenty of them says so of a right kernel."""
+
+
+class AgreementVerdict(StrEnum):
+    """What holding a kernel run against a model, or a record, came to."""
+
+    PASSED = "passed"
+    """Equal in every step, or so judged that a deviation of 10 % would have been refused."""
+    FAILED = "failed"
+    UNDECIDED = "undecided"
+    """Nothing contradicts it, but a deviation of 10 % would not have been refused either."""
+    NO_MODEL = "no model"
+    """The model has no answer for these parameters, so nothing was compared."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What came of it, and how it was judged.
+
+    Attributes
+    ----------
+    verdict : AgreementVerdict
+    table : DataFrame
+        One row a counter; column `agrees` says whether that one does.
+    method : str
+        How it was judged, in one sentence.
+    """
+
+    verdict: AgreementVerdict
+    table: pd.DataFrame
+    method: str
+
+    @classmethod
+    def of(
+        cls,
+        rows: pd.DataFrame,
+        method: str,
+        aside: Collection[str] = (),
+        within: float = EQUIVALENCE_MARGIN,
+    ) -> "Agreement":
+        """Judge rows, however they were made: by means, step by step, or what has to hold always.
+
+        Parameters
+        ----------
+        rows : DataFrame
+            As `verdicts()` takes them, with a `counter`.
+        method : str
+            How they were made.
+        aside : collection of str
+            Counters that are shown, not judged.
+        within : float
+            Deviation that has to be refused.
+        """
+        judged = rows[~rows["counter"].isin(aside)]
+        return cls(worst(verdicts(judged, within)), rows, method)
+
+
+def verdicts(rows: pd.DataFrame, within: float = EQUIVALENCE_MARGIN) -> list[AgreementVerdict]:
+    """What each row comes to.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        `agrees`, and where chance has a part in it `detectable`, the smallest deviation that would
+        have been refused, at 95 %: 0 where both sides have to be the same, missing where one side
+        lacks the counter.
+    within : float
+        Deviation that has to be refused.
+
+    Returns
+    -------
+    list of AgreementVerdict
+        Undecided where one side lacks the counter, failed where it does not agree, passed where a
+        deviation of `within` would have been refused, and undecided where it would not.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"agrees": [True, True, False], "detectable": [0.02, 0.4, 0.02]})
+    >>> [str(verdict) for verdict in verdicts(rows)]
+    ['passed', 'undecided', 'failed']
+    """
+    detectable = rows["detectable"] if "detectable" in rows else [0.0] * len(rows)
+    return [
+        _verdict(bool(agrees), least, within)
+        for agrees, least in zip(rows["agrees"], detectable, strict=True)
+    ]
+
+
+def _verdict(agrees: bool, detectable: float, within: float) -> AgreementVerdict:
+    if np.isnan(detectable):
+        return AgreementVerdict.UNDECIDED
+    if not agrees:
+        return AgreementVerdict.FAILED
+    return AgreementVerdict.PASSED if detectable <= within else AgreementVerdict.UNDECIDED
+
+
+def no_model(why: str) -> Agreement:
+    """Neither passed nor failed: there was nothing to compare with, and `why` says for what."""
+    table = pd.DataFrame({"counter": [], "unit": [], "agrees": pd.Series([], dtype=bool)})
+    return Agreement(AgreementVerdict.NO_MODEL, table, why)
+
+
+def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
+    """Every step of every counter has to be there on both sides, and equal.
+
+    Parameters
+    ----------
+    model, kernel : DataFrame
+        Counters (see `lorelab.counters`) of a model and a kernel, or of a record and a run anew.
+
+    Returns
+    -------
+    Agreement
+        Its table as `summary()`.
+    """
+    joined = compare(model, kernel)
+    table = summary(joined)
+    verdict = AgreementVerdict.PASSED if exact(joined) else AgreementVerdict.FAILED
+    same = int((joined["difference"] == 0).sum())
+    judged = f"step by step, of {len(table)} counters: {same} of {len(joined)} values are equal"
+    return Agreement(verdict, table, judged)
+
+
+def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreement:
+    """Judge what `intervals` found, counter by counter.
+
+    Parameters
+    ----------
+    compared : DataFrame
+        As `intervals` returns it.
+    timing : tuple of str
+        Counters that no model can give, as they follow from the order in which CPUs get on. Where
+        their repeats are all the same, timing made no difference, and they are judged as any other.
+
+    Returns
+    -------
+    Agreement
+        The table with `is_judged`, False for those of `timing` whose repeats differ. Passed if
+        `detectable`, by which share the model would have to deviate to be refused, is 10 % at
+        most for all that are judged; a counter that one side lacks leaves it undecided.
+
+    Raises
+    ------
+    ValueError
+        No counter has a name of `timing`.
+    """
+    check_names(timing, compared["counter"])
+    table = compared.copy()
+    table["is_judged"] = ~(table["counter"].isin(timing) & (table["low"] < table["high"]))
+    judged = table[table["is_judged"]]
+    decides = judged["detectable"] <= EQUIVALENCE_MARGIN
+    said = (
+        f"by means over repeats, {judged['agrees'].sum()} of {len(judged)} counters agree, and "
+        f"{decides.sum()} of them would have refused a model {EQUIVALENCE_MARGIN:.0%} off, at 95 %"
+    )
+    aside = table.loc[~table["is_judged"], "counter"].tolist()
+    if aside:
+        said += f"; not judged, for timing alone decides: {', '.join(aside)}"
+    lacking = judged[judged["detectable"].isna()]
+    return Agreement.of(table, said + say_lacking(lacking, "mean"), aside)
+
+
+def by_means(
+    model: pd.DataFrame,
+    kernel: pd.DataFrame,
+    per: str | None = None,
+    inputs: tuple[str, ...] = (),
+    within: float = EQUIVALENCE_MARGIN,
+    timing: tuple[str, ...] = (),
+    alpha: float = 0.05,
+) -> Agreement:
+    """Judge by the ratio of means over runs, counter by counter (`lorelab.judging.equivalence`).
+
+    A counter passes if its ratio is shown to be within `within` of 1 at 95 %, so that a larger
+    deviation would have been refused. It fails if it is not, and its ratio is shown to be other
+    than 1: at `1 - alpha` for all counters together (Bonferroni), so that a right model fails in
+    one comparison of twenty, however many counters that has. Otherwise it is undecided. More runs
+    of either side only narrow the intervals.
+
+    Parameters
+    ----------
+    model, kernel : DataFrame
+        Counters (see `lorelab.counters`), one step a run.
+    per : str, optional
+        Counter that the others of its run are divided by first.
+    inputs : tuple of str
+        Counters that the model has from the kernel, or that follow from such; shown, not judged.
+    within : float
+        Deviation that has to be refused.
+    timing : tuple of str
+        Counters that follow from the order in which CPUs get on. Where the runs of a side differ in
+        them, they are shown, not judged.
+    alpha : float
+        That a right model fails.
+
+    Returns
+    -------
+    Agreement
+        Its table has, for each counter of either side, `counter`, `unit`, `runs` (of the kernel),
+        `model_runs`, `model` and `kernel` (means), `ratio` (kernel over model), `low` and `high`
+        (95 %), `detectable` (the smallest deviation that would have been refused), `verdict`
+        (an `AgreementVerdict`, `told` or `timing`) and `agrees` (false where it failed). A counter
+        that one side lacks is undecided and does not agree; its `detectable` is missing.
+
+    Raises
+    ------
+    NoModel
+        The model is of another variant.
+    ValueError
+        No counter has a name of `inputs` or `timing`, or a side lacks the counter `per`.
+    """
+    check_variants(model, kernel)
+    sides = [by_run(side, per) for side in (model, kernel)]
+    names = names_of(*sides, per)
+    units = units_of(model, kernel)
+    check_names((*inputs, *timing), names)
+    aside = dict.fromkeys(inputs, "told")
+    for name in timing:
+        if any(len(set(values(side, name))) > 1 for side in sides):
+            aside[name] = "timing"
+    judged = [name for name in names if name not in aside]
+    rows = []
+    for name in names:
+        said, measured = both = [values(side, name) for side in sides]
+        found = ONE_SIDED if is_one_sided(both) else equivalence.ratio(*both)
+        near = agrees(*both, found, 1 - alpha / max(1, len(judged)), within)
+        rows.append(
+            {
+                "counter": name,
+                "unit": f"{units[name]} / {units[per]}" if per else units[name],
+                "runs": len(measured),
+                "model_runs": len(said),
+                "model": said.mean(),
+                "kernel": measured.mean(),
+                "ratio": found.estimate,
+                "low": found.low,
+                "high": found.high,
+                "detectable": found.detectable,
+                "agrees": near or (name in aside and not is_one_sided(both)),
+            }
+        )
+    table = pd.DataFrame(rows)
+    found = map(str, verdicts(table, within))
+    named = [aside.get(name, verdict) for name, verdict in zip(names, found, strict=True)]
+    table.insert(table.columns.get_loc("agrees"), "verdict", named)
+    passed = int((table["verdict"] == AgreementVerdict.PASSED).sum())
+    sentence = (
+        f"by means over runs: {passed} of {len(judged)} counters are shown to be within "
+        f"{within:.0%} at 95 %"
+    )
+    if told_here := [name for name in names if aside.get(name) == "told"]:
+        sentence += f"; the model was told {', '.join(told_here)}"
+    if timed := [name for name in names if aside.get(name) == "timing"]:
+        sentence += f"; not judged, for timing alone decides: {', '.join(timed)}"
+    lacking = table["detectable"].isna() & table["counter"].isin(judged)
+    said = sentence + say_lacking(table[lacking], "kernel")
+    return Agreement.of(table, said, aside, within)
+
+
+def compare_runs(
+    recorded: pd.DataFrame,
+    measured: pd.DataFrame,
+    per: str | None = None,
+    inputs: tuple[str, ...] = (),
+    within: float = EQUIVALENCE_MARGIN,
+    timing: tuple[str, ...] = (),
+) -> Agreement:
+    """Judge runs measured anew by their means and those of the recorded ones, as `by_means()`.
+
+    One of many such comparisons, so a right kernel fails it with a chance of `VERIFY_ALPHA`.
+    """
+    return by_means(recorded, measured, per, inputs, within, timing, VERIFY_ALPHA)
+
+
+def worst(verdicts: Sequence[str]) -> AgreementVerdict:
+    """Of several verdicts: failed if one is, passed if all are; undecided too if there is none."""
+    said = {AgreementVerdict(verdict) for verdict in verdicts}
+    if AgreementVerdict.FAILED in said:
+        return AgreementVerdict.FAILED
+    passed = said == {AgreementVerdict.PASSED}
+    return AgreementVerdict.PASSED if passed else AgreementVerdict.UNDECIDED

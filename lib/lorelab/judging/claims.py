@@ -1,0 +1,99 @@
+"""The ledger: what a thread states, how each statement is checked, and what came of it.
+
+A verdict is never typed in. A claim names a function that weighs the evidence (the printed
+figures, the model's counters, a recorded kernel run) and returns a `Weighed`; the ledger runs it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import import_module
+from importlib.util import find_spec
+
+import pandas as pd
+
+from lorelab.experiments import designs
+from lorelab.running.progress import track
+
+COLUMNS = ["design", "id", "statement", "place", "check", "verdict", "why", "evidence"]
+
+
+class ClaimVerdict(StrEnum):
+    """What a check can say."""
+
+    HOLDS = "holds"
+    OTHER_NUMBER = "holds with another number"
+    CONTRADICTED = "contradicted"
+    ARITHMETIC = "arithmetic only"
+    NOT_TESTABLE = "not testable here"
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A verdict, one sentence why, and the evidence as named figures.
+
+    `judgement` marks a verdict that nothing here computes, so that no evidence could turn it; the
+    evidence then has the figures that it rests on.
+    """
+
+    verdict: ClaimVerdict
+    why: str
+    evidence: dict[str, object]
+    judgement: bool = False
+
+
+Weigh = Callable[[], Weighed]
+"""A check: weighs the evidence for one claim."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One figure or statement of a thread.
+
+    Attributes
+    ----------
+    design, id : str
+        Design, and a name that is unique in it.
+    statement : str
+        What is claimed, in our words, with its figure and unit.
+    place : str
+        Rows of data/threads, or the lines of the thread, that state it.
+    check : str
+        How it is checked.
+    weigh : Weigh
+        Weighs the evidence.
+    """
+
+    design: str
+    id: str
+    statement: str
+    place: str
+    check: str
+    weigh: Weigh
+
+
+def claims(design: str | None = None) -> list[Claim]:
+    """All claims of a design, or of every design in the order of the book.
+
+    They are `CLAIMS` of `lorelab.DESIGN.thread.claims`.
+    """
+    rooms = [f"lorelab.{name}.thread" for name in designs(design)]
+    found = [f"{room}.claims" for room in rooms if find_spec(room) and find_spec(f"{room}.claims")]
+    return [claim for module in found for claim in import_module(module).CLAIMS]
+
+
+def ledger(chosen: list[Claim]) -> pd.DataFrame:
+    """Weigh each claim; one row each, columns as in `COLUMNS`."""
+    rows = []
+    for claim in track(chosen, "weighing the claims"):
+        found = claim.weigh()
+        evidence = "; ".join(f"{name} {_shown(value)}" for name, value in found.evidence.items())
+        why = f"A judgement: {found.why}" if found.judgement else found.why
+        weighed = (str(found.verdict), why, evidence)
+        stated = (claim.design, claim.id, claim.statement, claim.place, claim.check)
+        rows.append((*stated, *weighed))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _shown(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

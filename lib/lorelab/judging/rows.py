@@ -1,0 +1,221 @@
+"""Rows of two counter tables held against each other, which `lorelab.judging.agreement` judges."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import pandas as pd
+
+from lorelab.errors import NoModel
+from lorelab.judging import equivalence
+
+EQUIVALENCE_MARGIN = 0.10
+"""Deviation that a judgement has to refuse before what it lets pass has passed."""
+KEY = ["design", "experiment", "variant", "step", "counter", "unit"]
+ONE_SIDED = equivalence.Ratio(np.nan, np.nan, np.nan)
+"""Of a counter that one side lacks."""
+
+
+def compare(model: pd.DataFrame, kernel: pd.DataFrame) -> pd.DataFrame:
+    """Join two counter tables step by step.
+
+    Returns
+    -------
+    DataFrame
+        `KEY`, `model`, `kernel` and `difference` (model minus kernel); a step or counter that
+        only one side has shows as a missing value.
+
+    Raises
+    ------
+    NoModel
+        The model is of another variant.
+    """
+    check_variants(model, kernel)
+    joined = (
+        model[[*KEY, "value"]]
+        .rename(columns={"value": "model"})
+        .merge(
+            kernel[[*KEY, "value"]].rename(columns={"value": "kernel"}),
+            on=KEY,
+            how="outer",
+            sort=False,
+            validate="one_to_one",
+        )
+    )
+    return joined.assign(difference=joined["model"] - joined["kernel"])
+
+
+def summary(joined: pd.DataFrame) -> pd.DataFrame:
+    """One row a counter: steps compared, equal, on one side only, and the largest difference.
+
+    It `agrees` if all are equal, and none is on one side only.
+    """
+    rows = []
+    for counter, group in joined.groupby("counter", sort=False):
+        both = group.dropna(subset=["model", "kernel"])
+        rows.append(
+            {
+                "counter": counter,
+                "unit": group["unit"].iloc[0],
+                "steps": len(both),
+                "equal": int((both["difference"] == 0).sum()),
+                "largest_difference": float(both["difference"].abs().max()) if len(both) else None,
+                "one_sided": len(group) - len(both),
+                "agrees": bool((group["difference"] == 0).all()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def exact(joined: pd.DataFrame) -> bool:
+    """True when every step of every counter is there on both sides and equal."""
+    return len(joined) > 0 and bool((joined["difference"] == 0).all())
+
+
+def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFrame:
+    """Model against repeated kernel runs, counters as shares of the counter `per`.
+
+    A counter agrees unless its ratio of means is shown to be other than 1 (at 95 % for all counters
+    together, as in `by_means`) and is not shown to be within `EQUIVALENCE_MARGIN` of it. Where no
+    repeat of either side differs from the others, the two have to be the same, if the kernel was
+    asked more than once: how much one run of it scatters is not known. Where one mean is 0, no
+    ratio says anything, and the ranges have to meet. The range of the kernel's repeats is shown
+    beside: each of n falls below the kernel's median with a chance of one half, so the range misses
+    that median with a chance of 2**(1 - n), whatever the distribution: 3 % with six repeats.
+
+    Parameters
+    ----------
+    model : DataFrame
+        Counters with one step, or repeats again, as those of an earlier measurement.
+    kernel : DataFrame
+        Counters, one step a repeat.
+    per : str
+        Counter that the others of its step are divided by.
+
+    Returns
+    -------
+    DataFrame
+        A row for each counter of either side: `counter`, `unit`, `repeats`, `model` and `mean`
+        (means), `low` and `high` (least and most of the kernel's repeats), `agrees`, and
+        `detectable`, the smallest deviation of the means that would have been refused, at 95 %. A
+        counter that one side lacks does not agree, and its `detectable` is missing.
+
+    Raises
+    ------
+    NoModel
+        The model is of another variant.
+    ValueError
+        A side lacks the counter `per`.
+    """
+    check_variants(model, kernel)
+    said, measured = by_run(model, per), by_run(kernel, per)
+    units = units_of(model, kernel)
+    rows = []
+    names = names_of(said, measured, per)
+    for counter in names:
+        sides = values(said, counter), values(measured, counter)
+        found = ONE_SIDED if is_one_sided(sides) else equivalence.ratio(*sides)
+        rows.append(
+            {
+                "counter": counter,
+                "unit": f"{units[counter]} / {units[per]}",
+                "repeats": len(sides[1]),
+                "model": sides[0].mean(),
+                "mean": sides[1].mean(),
+                "low": sides[1].min(),
+                "high": sides[1].max(),
+                "agrees": _same_or_near(*sides, found, 1 - 0.05 / len(names)),
+                "detectable": found.detectable,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def without(
+    names: Sequence[str], model: pd.DataFrame, kernel: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Both sides without counters that one of them cannot have.
+
+    Raises
+    ------
+    ValueError
+        No counter has one of `names`, or both sides have it.
+    """
+    has = [set(side["counter"]) for side in (model, kernel)]
+    check_names(names, has[0] | has[1])
+    if both := [name for name in names if name in has[0] & has[1]]:
+        raise ValueError(f"both sides have {', '.join(both)}")
+    return tuple(side[~side["counter"].isin(names)] for side in (model, kernel))
+
+
+def agrees(
+    said: pd.Series,
+    measured: pd.Series,
+    found: equivalence.Ratio,
+    confidence: float,
+    within: float = EQUIVALENCE_MARGIN,
+) -> bool:
+    """Whether the ratio is shown to be within `within` of 1, or is not shown to be other than 1."""
+    if is_one_sided((said, measured)):
+        return False
+    if np.isnan(found.estimate):  # 0 on one side alone
+        return bool(said.min() <= measured.max() and measured.min() <= said.max())
+    apart = equivalence.ratio(said, measured, confidence)
+    return bool(found.within(within) or apart.low <= 1 <= apart.high)
+
+
+def _same_or_near(
+    said: pd.Series, measured: pd.Series, found: equivalence.Ratio, confidence: float
+) -> bool:
+    if said.nunique() == measured.nunique() == 1 and len(measured) > 1:
+        return found == equivalence.EQUAL
+    return agrees(said, measured, found, confidence)
+
+
+def check_variants(model: pd.DataFrame, kernel: pd.DataFrame) -> None:
+    """Raise NoModel for a kernel, such as one of a reader, that is none of what was modelled."""
+    said, measured = (sorted(set(side["variant"])) for side in (model, kernel))
+    if said and measured and set(said).isdisjoint(measured):
+        names = ", ".join(measured), ", ".join(said)
+        raise NoModel(
+            "the kernel is {}, and the model is of {}: nothing is compared".format(*names)
+        )
+
+
+def is_one_sided(sides: Sequence[pd.Series]) -> bool:
+    return not all(map(len, sides))
+
+
+def values(side: pd.DataFrame, counter: str) -> pd.Series:
+    """A counter's runs; none where the side lacks it."""
+    return side[counter].dropna() if counter in side else pd.Series(dtype=float)
+
+
+def units_of(model: pd.DataFrame, kernel: pd.DataFrame) -> pd.Series:
+    return pd.concat([kernel, model]).drop_duplicates("counter").set_index("counter")["unit"]
+
+
+def names_of(model: pd.DataFrame, kernel: pd.DataFrame, per: str | None) -> list[str]:
+    """Counters of either side, those of the kernel first, without what others are divided by."""
+    return [name for name in dict.fromkeys([*kernel, *model]) if name != per]
+
+
+def check_names(given: Sequence[str], names: Collection[str]) -> None:
+    """Raise for a name that no counter has: what it was to set aside is judged under another."""
+    if wrong := [name for name in given if name not in set(names)]:
+        raise ValueError(f"no counter is called {', '.join(wrong)}")
+
+
+def say_lacking(rows: pd.DataFrame, kernel: str) -> str:
+    """Say which counters one side lacks, where it does; `kernel` is the column with its means."""
+    said = ""
+    for side, column in (("kernel", "model"), ("model", kernel)):
+        if names := ", ".join(rows.loc[rows[column].isna(), "counter"]):
+            said += f"; not compared, for only the {side} has it: {names}"
+    return said
+
+
+def by_run(counters: pd.DataFrame, per: str | None) -> pd.DataFrame:
+    runs = counters.pivot_table(index="step", columns="counter", values="value", sort=False)
+    if per is not None:
+        check_names((per,), runs.columns)
+    return runs.div(runs[per], axis="index") if per else runs

@@ -1,0 +1,1 @@
+"""Notebooks rerun, grids swept, and how far a run is."""

@@ -1,0 +1,300 @@
+"""Rerun a notebook with other parameters: checked first, then papermill, then one HTML file."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import nbformat
+import pandas as pd
+import papermill
+from nbclient.exceptions import DeadKernelError
+from nbconvert import HTMLExporter
+from nbformat import NotebookNode
+from papermill.exceptions import PapermillExecutionError
+from pydantic import TypeAdapter, ValidationError
+
+from lorelab import params, whole
+from lorelab.errors import BadInput, RunFailed
+from lorelab.experiments import experiment
+from lorelab.running.own_kernel import OwnKernel
+from lorelab.showing.notebook import ROADS, road
+
+ROOT = Path(__file__).parents[3]
+TYPES = {"bool": bool, "float": float, "int": int, "str": str}
+"""Annotations that a cell tagged `parameters` may use."""
+
+# nbconvert's page asks three CDNs; this one carries its MathJax, and that only if it has formulas.
+PAGE = """{% extends "lab/index.html.j2" %}
+{% block html_head_js %}{% endblock %}
+{% block html_head_js_mermaidjs %}{% endblock %}
+{% block html_head_js_mathjax %}
+{% if resources.mathjax %}
+<script>window.MathJax = {tex: {inlineMath: [["$", "$"], ["\\\\(", "\\\\)"]]}};</script>
+<script>{{ resources.mathjax }}</script>
+{% endif %}
+{% endblock %}
+"""
+
+
+class Declared(NamedTuple):
+    """A parameter as the cell tagged `parameters` declares it."""
+
+    type: str
+    """Its annotation, else the type of its default; empty where that is no literal."""
+    default: Any
+    """None where it is no literal."""
+    help: str
+    """The comment at the end of its line."""
+
+
+def run(
+    notebook: Path, given: dict[str, str], out: Path | None = None, bar: bool = True
+) -> tuple[Path, Path]:
+    """Run `notebook` with other parameters.
+
+    Parameters
+    ----------
+    notebook : Path
+        A notebook with a cell tagged `parameters`.
+    given : dict
+        Parameters as typed by the reader.
+    out : Path, optional
+        Where the notebook goes; the HTML goes beside it. By default in build/runs, named after the
+        notebook and the parameters.
+    bar : bool
+        Whether a bar on stderr says how far it is.
+
+    Returns
+    -------
+    tuple of Path
+        The notebook and the HTML file. Both are written, or neither.
+
+    Raises
+    ------
+    BadInput
+        Before any work: no such notebook, an unknown name, a wrong type, a value out of range; or
+        `out` is no name of a notebook.
+    RunFailed
+        A cell failed, which is named, or killed the kernel.
+    """
+    values = checked(notebook, given)
+    if out and out.suffix != ".ipynb":
+        raise BadInput(f"-o {out}: takes a name that ends in .ipynb")
+    out = out or ROOT / "build/runs" / _named(notebook, given)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with whole.folder(out.parent) as folder:
+            done = _execute(notebook, values, folder / out.name, bar)
+            page = folder / out.with_suffix(".html").name
+            page.write_text(html(nbformat.read(done, as_version=4), notebook.stem))
+            return done.replace(out), page.replace(out.with_suffix(".html"))
+    except OSError as error:
+        raise RunFailed(f"cannot write {out}: {error.strerror}; give -o another place") from None
+
+
+def checked(notebook: Path, given: dict[str, str]) -> dict[str, Any]:
+    """Read `given` by the notebook's annotations, and by the `Params` it checks itself against."""
+    content = _load(notebook)
+    declared = _declared(content)
+    if unknown := [name for name in given if name not in declared]:
+        takes = ", ".join(declared) or "none: no cell is tagged `parameters`"
+        raise BadInput(f"unknown parameter {unknown[0]}: {notebook} takes {takes}")
+    values = {name: _typed(name, _found(text), declared[name]) for name, text in given.items()}
+    defaults = {name: found.default for name, found in declared.items()}
+    everything = {**defaults, **values}
+    for name, arguments in _checks(content):
+        given_to = {a: everything[v] for a, v in arguments.items() if v in everything}
+        params.parse(experiment(name).Params, given_to)
+    if (asked := _road(content)) in everything:
+        road(everything[asked])
+    return values
+
+
+def described(notebook: Path) -> pd.DataFrame:
+    """What a notebook takes: columns parameter, type, default, unit, takes, meaning.
+
+    Unit and range are those of the experiment that the notebook checks the parameter against;
+    where the check is of the page's own, they are empty.
+
+    Raises
+    ------
+    BadInput
+        It is no notebook.
+    """
+    content = _load(notebook)
+    fields = {
+        variable: experiment(name).Params.model_fields[argument]
+        for name, arguments in _checks(content)
+        for argument, variable in arguments.items()
+    }
+    rows = []
+    for name, found in _declared(content).items():
+        field = fields.get(name)
+        rows.append(
+            {
+                "parameter": name,
+                "type": found.type,
+                "default": "" if found.default is None else params.shown(found.default),
+                "unit": field.json_schema_extra["unit"] if field else "",
+                "takes": params.takes(field) if field else "",
+                "meaning": found.help,
+            }
+        )
+        if name == _road(content):
+            rows[-1]["takes"] = ", ".join(ROADS)
+    columns = ["parameter", "type", "default", "unit", "takes", "meaning"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def html(notebook: NotebookNode, title: str) -> str:
+    """A notebook as one HTML file that asks nothing of the network."""
+    formulas = any("$" in cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    folder = Path(find_spec("sphinx-mathjax-offline").origin).parent
+    mathjax = (folder / "static/mathjax/tex-svg.js").read_text() if formulas else ""
+    resources = {"metadata": {"name": title}, "mathjax": mathjax}
+    return HTMLExporter(raw_template=PAGE).from_notebook_node(notebook, resources)[0]
+
+
+def _load(notebook: Path) -> NotebookNode:
+    try:
+        return nbformat.read(notebook, as_version=4)
+    except OSError as error:
+        raise BadInput(f"cannot read {notebook}: {error.strerror}") from None
+    except (ValueError, nbformat.ValidationError):
+        raise BadInput(f"{notebook} is not a notebook") from None
+
+
+def _found(text: str) -> str:
+    """The file of that name seen from here, for the notebook runs in its own folder."""
+    path = Path(text)
+    named = len(path.parts) > 1 or path.suffix
+    return str(path.resolve()) if named and path.is_file() else text
+
+
+def _declared(notebook: NotebookNode) -> dict[str, Declared]:
+    """Parameters of the cell that is tagged so, in its order."""
+    for cell in notebook.cells:
+        if "parameters" in cell.metadata.get("tags", []):
+            found = (_assigned(cell.source, node) for node in _parsed(cell).body)
+            return dict(filter(None, found))
+    return {}
+
+
+def _assigned(source: str, node: ast.stmt) -> tuple[str, Declared] | None:
+    """The name that a statement gives a value, and what it says of it."""
+    if isinstance(node, ast.AnnAssign) and node.value:
+        target, annotation = node.target, ast.unparse(node.annotation)
+    elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target, annotation = node.targets[0], ""
+    else:
+        return None
+    if not isinstance(target, ast.Name):
+        return None
+    try:
+        default = ast.literal_eval(node.value)
+    except ValueError:
+        default = None
+    inferred = "" if default is None else type(default).__name__
+    return target.id, Declared(annotation or inferred, default, _comment(source, node.end_lineno))
+
+
+def _comment(source: str, line: int) -> str:
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    comments = (token.string for token in tokens
+                if token.type == tokenize.COMMENT and token.start[0] == line)  # fmt: skip
+    return next(comments, "").lstrip("# ").rstrip()
+
+
+def _typed(name: str, text: str, declared: Declared) -> Any:
+    annotation = declared.type
+    if annotation not in TYPES:
+        raise BadInput(
+            f"{name}: annotated {annotation or 'not at all'}, where lorelab run takes "
+            f"{', '.join(TYPES)}"
+        )
+    try:
+        return TypeAdapter(TYPES[annotation]).validate_python(text)
+    except ValidationError:
+        raise BadInput(f"{name}={text}: takes {annotation} ({declared.help})") from None
+
+
+def _calls(notebook: NotebookNode, name: str) -> Iterator[tuple[ast.Module, ast.Call]]:
+    """Calls of a function of `lorelab`, each with the cell that it is in."""
+    for cell in map(_parsed, notebook.cells):
+        for node in ast.walk(cell):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in (name, f"lorelab.{name}"):
+                yield cell, node
+
+
+def _checks(notebook: NotebookNode) -> Iterator[tuple[str, dict[str, str]]]:
+    """Calls of `lorelab.check`: the experiment, and the arguments that are variables, with these.
+
+    Arguments are looked for in the call, and in a dictionary of the same cell that it is given.
+    """
+    for cell, call in _calls(notebook, "check"):
+        if not call.args or not isinstance(call.args[0], ast.Constant):
+            continue
+        arguments = {}
+        for keyword in call.keywords:
+            if keyword.arg is not None and isinstance(keyword.value, ast.Name):
+                arguments[keyword.arg] = keyword.value.id
+            elif keyword.arg is None:
+                arguments |= _entries(cell, ast.unparse(keyword.value))
+        yield call.args[0].value, arguments
+
+
+def _entries(cell: ast.Module, name: str) -> dict[str, str]:
+    """Entries of the dictionary `name` of a cell whose values are variables."""
+    found = {}
+    for node in ast.walk(cell):
+        if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)):
+            continue
+        if [ast.unparse(target) for target in node.targets] == [name]:
+            entries = zip(node.value.keys, node.value.values, strict=True)
+            found |= {key.value: value.id for key, value in entries if isinstance(value, ast.Name)}
+    return found
+
+
+def _road(notebook: NotebookNode) -> str | None:
+    """The parameter that says whether a page boots a kernel, if it has one."""
+    names = (call.args[0] for _, call in _calls(notebook, "road") if call.args)
+    return next((name.id for name in names if isinstance(name, ast.Name)), None)
+
+
+def _parsed(cell: NotebookNode) -> ast.Module:
+    try:
+        return ast.parse(cell.source if cell.cell_type == "code" else "")
+    except SyntaxError:
+        return ast.parse("")  # a magic, or a cell that will fail by itself
+
+
+def _execute(notebook: Path, values: dict[str, Any], out: Path, bar: bool) -> Path:
+    try:
+        papermill.execute_notebook(
+            notebook,
+            out,
+            values,
+            cwd=notebook.parent,
+            kernel_name="python3",
+            language="python",
+            kernel_manager_class=OwnKernel,
+            progress_bar=bar,
+        )
+    except PapermillExecutionError as error:
+        failure = BadInput if error.ename == "BadInput" else RunFailed
+        where = f"{notebook}, code cell [{error.exec_count}]"
+        raise failure(f"{where}: {error.ename}: {error.evalue}") from None
+    except DeadKernelError:
+        raise RunFailed(f"{notebook}: its kernel died, as it does where memory ends") from None
+    return out
+
+
+def _named(notebook: Path, given: dict[str, str]) -> str:
+    folder = [notebook.resolve().parent.name] if notebook.resolve().parent.name else []
+    words = [*folder, notebook.stem, *(f"{name}={value}" for name, value in given.items())]
+    return re.sub(r"[^\w.=-]+", "_", "-".join(words)) + ".ipynb"

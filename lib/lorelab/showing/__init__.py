@@ -1,0 +1,1 @@
+"""Charts, tables and cards: what pages use."""

@@ -1,0 +1,267 @@
+"""Pictures of the per-VMA lock chapter, each drawn from a table that an experiment gives."""
+
+import altair as alt
+import pandas as pd
+
+from lorelab.showing.charts import OKABE_ITO, Moved, slider, title
+from lorelab.vmalock.recording.report import histogram
+
+BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY = OKABE_ITO
+COLOURS = {
+    "mmap-lock": VERMILLION,
+    "spf": PURPLE,
+    "vma-rwsem": ORANGE,
+    "v2": SKY,
+    "v6.12": BLUE,
+    "v7.3": GREEN,
+    "range": GREY,
+}
+"""One colour a policy, through the chapter."""
+
+
+def _policy(table: pd.DataFrame) -> alt.Color:
+    shown = [name for name in COLOURS if name in set(table["variant"])]
+    scale = alt.Scale(domain=shown, range=[COLOURS[name] for name in shown])
+    return alt.Color("variant:N", title="a fault takes", scale=scale)
+
+
+def throughput(table: pd.DataFrame) -> alt.Chart:
+    """Draw faults a second over CPUs (`lorelab.vmalock.experiments.contention.over_cpus`)."""
+    rates = table[table["counter"] == "fault_rate"].assign(value=lambda t: t["value"] / 1e6)
+    return (
+        alt.Chart(rates)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("cpus:Q", title="CPUs, threads and VMAs", scale=alt.Scale(type="log", base=2)),
+            y=alt.Y("value:Q", title="million faults / s", scale=alt.Scale(type="log")),
+            color=_policy(rates),
+        )
+        .properties(title=title("Faults while 1 in 100 operations is an mprotect()", "Model."))
+    )
+
+
+def latency(table: pd.DataFrame) -> alt.Chart:
+    """Draw median and 99th percentile of a fault's latency over CPUs, as `throughput` takes it."""
+    names = {"fault_p50": "median", "fault_p99": "99th percentile"}
+    times = table[table["counter"].isin(names)].assign(value=lambda t: t["value"] / 1e3)
+    times = times.assign(counter=times["counter"].map(names))
+    return (
+        alt.Chart(times)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("cpus:Q", title="CPUs", scale=alt.Scale(type="log", base=2)),
+            y=alt.Y("value:Q", title="us", scale=alt.Scale(type="log")),
+            color=_policy(times),
+        )
+        .properties(width=230, height=180)
+        .facet(alt.Column("counter:N", sort=list(names.values()), title=None))
+        .properties(title=title("How long a fault takes", "Model, the runs of the last figure."))
+    )
+
+
+def benefit(grid: pd.DataFrame, said: float) -> alt.Chart:
+    """Draw what the series keeps of the benefit of speculative faults.
+
+    Parameters
+    ----------
+    grid : DataFrame
+        `lorelab.vmalock.experiments.contention.benefit`.
+    said : float
+        The thread's figure [%].
+    """
+    quiet = grid[grid["writer_share"] == 0]
+    lines = (
+        alt.Chart(quiet)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("cpus:Q", title="CPUs and threads"),
+            y=alt.Y("benefit:Q", title="kept of SPF's benefit [%]"),
+            color=alt.Color(
+                "sharing:O",
+                title="threads a VMA",
+                scale=alt.Scale(range=[BLUE, SKY, ORANGE, VERMILLION]),
+            ),
+        )
+    )
+    rule = (
+        alt.Chart(pd.DataFrame({"said": [said]}))
+        .mark_rule(strokeDash=[5, 4], color=BLACK)
+        .encode(y="said:Q")
+    )
+    see = "Model, nobody writes. Dashed: the thread's figure."
+    return (lines + rule).properties(title=title("Where 75 % of SPF's benefit holds", see))
+
+
+def launch(table: pd.DataFrame) -> alt.Chart:
+    """Draw how long a launch takes, over CPUs (`lorelab.vmalock.experiments.launch.by_cpus`)."""
+    times = table[table["counter"] == "time"]
+    return (
+        alt.Chart(times)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("cpus:Q", title="CPUs", scale=alt.Scale(type="log", base=2)),
+            y=alt.Y("value:Q", title="until all threads are done [ms]"),
+            color=_policy(times),
+        )
+        .properties(title=title("A hundred threads start", "Model: four areas and 64 pages each."))
+    )
+
+
+def times(table: pd.DataFrame, column: str) -> alt.Chart:
+    """Draw how often mmap_lock was waited for, or held, for how long.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `lorelab.vmalock.recording.report.waits` or `holds`.
+    column : str
+        `wait` or `held`.
+    """
+    parts = [
+        histogram(part[column]).assign(kind=kind) for kind, part in table.groupby("kind", sort=True)
+    ]
+    what = {"wait": "Waits for mmap_lock", "held": "How long mmap_lock is held"}[column]
+    kinds = alt.Scale(domain=["read", "write"], range=[BLUE, ORANGE])
+    empty = pd.DataFrame({"from": [], "times": [], "kind": []})
+    return (
+        alt.Chart(pd.concat(parts) if parts else empty)
+        .mark_bar()
+        .encode(
+            x=alt.X("from:O", title="ns, and up to twice that"),
+            y=alt.Y("times:Q", title="times"),
+            color=alt.Color("kind:N", title=None, scale=kinds),
+        )
+        .properties(title=title(what, "A bar is an octave."))
+    )
+
+
+def lock_time(table: pd.DataFrame) -> alt.Chart:
+    """Draw where mmap_lock's time goes (`lorelab.vmalock.pages.views.probed`)."""
+    kinds = alt.Scale(domain=["read", "write"], range=[BLUE, ORANGE])
+    paths = {"vma": "its VMA's lock first", "mmap": "mmap_lock at once"}
+    whats = {"wait": "waited for", "hold": "held"}
+    shown = table.assign(path=table["path"].map(paths), what=table["what"].map(whats))
+    return (
+        alt.Chart(shown)
+        .mark_bar()
+        .encode(
+            x=alt.X("ms:Q", title="ms of the guest's clock, all threads"),
+            y=alt.Y("path:N", title=None, sort=list(paths.values())),
+            color=alt.Color("kind:N", title=None, scale=kinds),
+        )
+        .properties(width=200, height=70)
+        .facet(
+            column=alt.Column("what:N", title=None, sort=list(whats.values())),
+            row=alt.Row("mode:N", title=None),
+        )
+        .resolve_scale(x="independent")
+        .properties(
+            title=title(
+                "Where mmap_lock's time goes",
+                "By what a fault takes, in areas of the faulters' own or a shared one. Kernel.",
+            )
+        )
+    )
+
+
+DOING = {
+    "own work": "#dddddd",
+    "handles a fault": BLUE,
+    "changes VMAs": ORANGE,
+    "waits for mmap_lock": VERMILLION,
+    "waits for readers": PURPLE,
+}
+
+
+def unfolding(table: pd.DataFrame, at: int) -> Moved:
+    """Draw what each thread does when, as far as time has come; the slider moves it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `lorelab.vmalock.pages.performance.unfolding`.
+    at : int
+        The moment shown first [us].
+    """
+    last = float(table["at"].max())
+    doing = alt.Scale(domain=list(DOING), range=list(DOING.values()))
+    drawn = (
+        alt.Chart(table)
+        .mark_bar(height=13)
+        .encode(
+            x=alt.X(
+                "since:Q",
+                title="us",
+                scale=alt.Scale(domain=[0, last], nice=False),
+                axis=alt.Axis(tickCount=6),
+            ),
+            x2="till:Q",
+            y=alt.Y("thread:O", title="threads", axis=alt.Axis(labels=False, ticks=False)),
+            color=alt.Color("doing:N", title=None, scale=doing, legend=alt.Legend(orient="bottom")),
+        )
+        .properties(width=560, height=150)
+        .facet(row=alt.Row("variant:N", sort=["mmap-lock", "v6.12"], title=None))
+        .properties(title=title("Who waits for whom", "Model, eight threads on eight CPUs."))
+    )
+    return slider(drawn, "at", at, "time [us]")
+
+
+def region(table: pd.DataFrame) -> alt.Chart:
+    """Draw where the thread's 75 % holds (`lorelab.vmalock.pages.performance.region`)."""
+    [about] = {name for name in table["holds"] if "%" in name} or {"about"}
+    colours = {"SPF gains nothing": "#dddddd", "less": ORANGE, about: BLUE, "more": SKY}
+    shown = [name for name in colours if name in set(table["holds"])]
+    scale = alt.Scale(domain=shown, range=[colours[name] for name in shown])
+    return (
+        alt.Chart(table)
+        .transform_calculate(writes="datum.writer_share * 1000 + ' of 1,000 operations write'")
+        .mark_rect(stroke="white")
+        .encode(
+            x=alt.X("cpus:O", title="CPUs and threads", axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("sharing:O", title="threads a VMA", sort="descending"),
+            color=alt.Color("holds:N", title="the series keeps", scale=scale),
+        )
+        .properties(width=200, height=110)
+        .facet(alt.Facet("writes:N", title=None), columns=2)
+        .properties(title=title("Where 75 % of SPF's benefit holds", "Model; a cell is a setting."))
+    )
+
+
+def rates(table: pd.DataFrame, column: str, text: str) -> alt.Chart:
+    """Draw a rate over threads, a panel for each value of a column.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `lorelab.vmalock.pages.performance.receiving` or `merged`.
+    column : str
+        `madvise` or `vmas`.
+    text : str
+        What the chart shows.
+    """
+    return (
+        alt.Chart(table.assign(rate=table["rate"] / 1e6))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("threads:Q", title="threads and CPUs", scale=alt.Scale(type="log", base=2)),
+            y=alt.Y("rate:Q", title="million / s"),
+            color=_policy(table),
+        )
+        .properties(width=230, height=180)
+        .facet(alt.Column(f"{column}:N", title=None))
+        .properties(title=title(text, "Model."))
+    )
+
+
+def forked(table: pd.DataFrame) -> alt.Chart:
+    """Draw how much longer a fork takes (`lorelab.vmalock.pages.performance.forked`)."""
+    return (
+        alt.Chart(table)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("vmas:Q", title="VMAs of the parent", scale=alt.Scale(type="log")),
+            y=alt.Y("longer:Q", title="longer than under mmap_lock alone [%]"),
+            color=_policy(table),
+        )
+        .properties(title=title("What marking every VMA costs a fork", "Model, pages left out."))
+    )

@@ -1,0 +1,196 @@
+"""Tables of the performance model, as the chapter's page of it shows them."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pandas as pd
+
+from lorelab.params import label
+from lorelab.vmalock.experiments import contention, fork, launch, merge, zerocopy
+from lorelab.vmalock.model.operation import PCS
+from lorelab.vmalock.model.state import Machine
+from lorelab.vmalock.params import Contention, Fork, Launch, Merge, Timed, Variant, Zerocopy
+from lorelab.vmalock.workload import programs
+from lorelab.vmalock.workload.costs import INSTRUCTIONS, PER_NS, costs
+from lorelab.vmalock.workload.outcome import done, totals
+
+BOTH = (Variant.MMAP_LOCK, Variant.V6_12)
+LOCKS = (Variant.MMAP_LOCK, Variant.VMA_RWSEM, Variant.V2, Variant.V6_12, Variant.V7_3)
+NEAR = 10
+"""Points of per cent within which a benefit counts as the thread's figure."""
+UNTIL = {
+    "start": "own work",
+    "woken": "waits for mmap_lock",
+    "w_wait": "waits for mmap_lock",
+    "w_mark_wait": "waits for readers",
+    "w_mark": "changes VMAs",
+    "w_end": "changes VMAs",
+    "w_tail": "changes VMAs",
+}
+"""What a thread did until it came to a place of its path; a fault, where none is named."""
+
+
+def assumed(params: Timed) -> pd.DataFrame:
+    """What each part costs: instructions of the kernel, and times that no emulator knows.
+
+    Returns
+    -------
+    DataFrame
+        `part`, `ns`, and `from`: measured, estimated, or assumed.
+    """
+    measured = ("fault", "duplicate")
+    rows = [
+        (name, number / PER_NS, "measured" if name in measured else "estimated")
+        for name, number in INSTRUCTIONS.items()
+    ]
+    names = {
+        "local": "atomic operation on a cache line of its own",
+        "remote": "cache line that another CPU wrote",
+        "wake": "waking a task",
+        "start": "start of a task that was woken",
+        "switch": "switch to the next task",
+    }
+    rows += [(text, costs(params)[name], "assumed") for name, text in names.items()]
+    return pd.DataFrame(rows, columns=["part", "ns", "from"]).astype({"ns": int})
+
+
+def alike(cpus: int = 64, writer_share: float = 0.01, ms: int = 10) -> pd.Series:
+    """Faults a second of the three versions of the lock with sequences, by policy."""
+    given = {"cpus": cpus, "threads": cpus, "vmas": cpus, "writer_share": writer_share, "ms": ms}
+    rates = {
+        label(policy): _values(contention.simulate(Contention(policy=policy, **given)))
+        for policy in (Variant.V2, Variant.V6_12, Variant.V7_3)
+    }
+    return pd.Series({name: found["fault_rate"] for name, found in rates.items()})
+
+
+def timeline(params: Contention, until_ns: int) -> pd.DataFrame:
+    """What each thread does when.
+
+    Parameters
+    ----------
+    params : Contention
+    until_ns : int
+        End of what is told [ns].
+
+    Returns
+    -------
+    DataFrame
+        A row a stretch of time: `variant`, `thread`, `doing`, `since` and `till` [us].
+    """
+    machine = done(programs.contention(params, traced=1 << 16))
+    trace = machine.trace[: int(machine.one["events"][0])]
+    rows = []
+    for thread in range(params.threads):
+        mine = trace[trace[:, 1] == thread]
+        for (since, _, _), (till, _, pc) in pairwise(mine):
+            if since < until_ns and till > since:
+                doing = UNTIL.get(PCS[int(pc)], "handles a fault")
+                rows.append((thread, doing, since / 1e3, min(till, until_ns) / 1e3))
+    found = pd.DataFrame(rows, columns=["thread", "doing", "since", "till"])
+    return found.assign(variant=label(params.policy))
+
+
+def unfolding(params: Contention, until_us: int = 60, step_us: int = 3) -> pd.DataFrame:
+    """`timeline` of mmap_lock and of 6.12's lock, as far as it has come at each `at` [us]."""
+    both = pd.concat(
+        timeline(params.model_copy(update={"policy": policy}), until_us * 1000) for policy in BOTH
+    )
+    ends = range(step_us, until_us + 1, step_us)
+    parts = [
+        both[both["since"] < at].assign(at=at, till=lambda t, at=at: np.minimum(t["till"], at))
+        for at in ends
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def balance(machine: Machine) -> pd.DataFrame:
+    """The invariants of a run that has ended, by name, each as two numbers that must be equal."""
+    found, one = totals(machine), machine.one[0]
+    refused = sum(found[name] for name in ("abort_early", "abort_trylock", "abort_late", "retry"))
+    rows = {
+        "operations: started, ended": (found["started"], found["faults"] + found["writes"]),
+        "faults: ended, by way": (found["faults"], found["vma"] + found["mmap"]),
+        "faults: refused, under mmap_lock": (refused, found["mmap"]),
+        "readers asleep: Little's law": (int(one["reader_area"]), found["reader_wait"]),
+        "writers waiting: Little's law": (int(one["writer_area"]), found["writer_wait"]),
+    }
+    return pd.DataFrame(rows, index=["one", "other"]).T
+
+
+def region(said: float) -> pd.DataFrame:
+    """`contention.benefit`, each setting sorted by whether the thread's figure holds in it.
+
+    Returns
+    -------
+    DataFrame
+        Those columns, and `holds`: `SPF gains nothing`, `less`, `about SAID %` or `more`.
+    """
+    grid = contention.benefit()
+    off = grid["benefit"] - said
+    about = np.where(off.abs() <= NEAR, f"about {said:g} %", np.where(off < 0, "less", "more"))
+    return grid.assign(holds=np.where(grid["faster"], about, "SPF gains nothing"))
+
+
+def lines(remotes: tuple[int, ...] = (30, 60, 120), said: float = 75) -> pd.DataFrame:
+    """Where the figure holds while nobody writes, by the price of a cache line.
+
+    Returns
+    -------
+    DataFrame
+        A row a price: `remote_ns`, and the least and most CPUs of settings within `NEAR` points.
+    """
+    rows = []
+    for remote in remotes:
+        grid = contention.benefit(writers=(0.0,), remote_ns=remote)
+        near = grid[grid["faster"] & ((grid["benefit"] - said).abs() <= NEAR)]["cpus"]
+        rows.append((remote, int(near.min()), int(near.max())))
+    return pd.DataFrame(rows, columns=["remote_ns", "from CPUs", "to CPUs"])
+
+
+def _values(table: pd.DataFrame) -> pd.Series:
+    return table.set_index("counter")["value"]
+
+
+def launched(cpus: int = 8) -> pd.DataFrame:
+    """A launch by policy: its time [ms], who slept, faults that went to mmap_lock and why."""
+    wanted = ["time", "sleep_reader", "sleep_writer", "mmap", "retry"]
+    shown = {
+        label(policy): _values(launch.simulate(Launch(cpus=cpus, policy=policy)))[wanted]
+        for policy in LOCKS
+    }
+    return pd.DataFrame(shown).T.rename_axis("variant")
+
+
+def receiving() -> pd.DataFrame:
+    """Receives a second over threads, with mmap_lock and with 6.12, the same VMA and another."""
+    rows = []
+    for threads, same, policy in product((2, 4, 8, 16, 32), (False, True), BOTH):
+        params = Zerocopy(threads=threads, cpus=threads, same=same, policy=policy)
+        rate = _values(zerocopy.simulate(params))["fault_rate"]
+        rows.append((threads, "same VMA" if same else "another VMA", label(policy), rate))
+    return pd.DataFrame(rows, columns=["threads", "madvise", "variant", "rate"])
+
+
+def forked() -> pd.DataFrame:
+    """How much longer a fork takes than under mmap_lock alone [%], by policy and VMAs."""
+    rows = []
+    for vmas in (10, 100, 1000, 10_000):
+        base, *others = (
+            _values(fork.simulate(Fork(vmas=vmas, policy=policy)))["time"] for policy in LOCKS
+        )
+        rows += [
+            (vmas, label(policy), 100 * (other / base - 1))
+            for policy, other in zip(LOCKS[1:], others, strict=True)
+        ]
+    return pd.DataFrame(rows, columns=["vmas", "variant", "longer"])
+
+
+def merged() -> pd.DataFrame:
+    """Faults a second over threads that have a VMA each, or one for all, by policy."""
+    rows = []
+    for threads, one, policy in product((2, 4, 8, 16, 32), (False, True), BOTH):
+        params = Merge(threads=threads, cpus=threads, merged=one, policy=policy)
+        rate = _values(merge.simulate(params))["fault_rate"]
+        rows.append((threads, "one VMA" if one else "a VMA each", label(policy), rate))
+    return pd.DataFrame(rows, columns=["threads", "vmas", "variant", "rate"])

@@ -1,0 +1,146 @@
+"""Read traces of the mmap_lock tracepoints, as text of perf script, trace-cmd report or ftrace.
+
+    perf record -e 'mmap_lock:*' -ag -- sleep 10; perf script > FILE
+    trace-cmd record -e mmap_lock -T sleep 10; trace-cmd report > FILE
+
+An event is one line, with its callchain below it if one was recorded. A thread says when it starts
+to take an mm's mmap_lock, when it has it or has given up, and when it drops it; a writer that
+becomes a reader says that it has it for reading.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from lorelab import user_text
+from lorelab.errors import BadInput
+from lorelab.vmalock.recording import lines
+from lorelab.vmalock.recording.lines import Head
+
+EVENT = re.compile(
+    r"^(?:mmap_lock:)?mmap_lock_(?P<what>\w+):\s+mm=(?P<mm>\S+) (?:.* )?"
+    r"write=(?P<write>true|false|[01])(?: success=(?P<success>true|false|[01]))?(?!\S)"
+)
+OURS = re.compile(r"(?:^|\s)(?:mmap_lock:mmap_lock_\w+:|mmap_lock_\w+:\s+mm=)")
+SYSCALL = re.compile(
+    r"^\.?(?:__(?:x64|ia32|arm64|riscv|s390x?|se|do)_)?(?:compat_)?(?:sys|SyS)_(?P<name>\w+)"
+)
+"""Powerpc and kernels before 4.17 have no wrapper of an architecture's own."""
+FAULTS = {
+    "lock_mm_and_find_vma",  # most architectures, since 6.5
+    "do_page_fault",
+    "__do_page_fault",
+    "___do_page_fault",  # powerpc
+    "handle_page_fault",  # riscv
+    "exc_page_fault",
+    "asm_exc_page_fault",
+    "do_user_addr_fault",  # x86
+    "do_mem_abort",
+    "el0_da",
+    "el0_ia",  # arm64
+    "do_exception",
+    "do_dat_exception",  # s390
+}
+STARTS, HAS, DROPS, LOST = "start_locking", "acquire_returned", "released", "lost"
+WHOLE = (
+    "print it with perf script -F comm,tid,cpu,time,event,trace or with trace-cmd report, or from "
+    "ftrace without its options verbose, fields and raw"
+)
+
+
+class Event(NamedTuple):
+    """One event, or (`LOST`) a place where events are missing."""
+
+    ns: int
+    comm: str
+    tid: int
+    mm: str
+    what: str
+    write: bool
+    success: bool
+    call: str
+    """Syscall that the thread is in, or `page fault`; empty without a callchain."""
+
+
+def read(file: Path) -> list[Event]:
+    """The mmap_lock events of a recording, by time; other events are passed over.
+
+    Raises
+    ------
+    BadInput
+        The file can't be read, or is no text with such events.
+    """
+    text = user_text.read(file, "give what `perf script` or `trace-cmd report` prints of it")
+    found: list[Event] = []
+    last: dict[int, int] = {}
+    frames: list[str] = []
+    below = -1
+    for number, line in enumerate(text.split("\n"), 1):
+        if lines.lost(line):
+            found.append(Event(found[-1].ns if found else 0, "", -1, "", LOST, False, False, ""))
+        elif head := lines.head(line):
+            _name(found, below, frames)
+            frames = []
+            if lines.STACK.match(head.event):
+                below = last.get(head.tid, -1)
+            elif event := _event(head, file, number):
+                below = last[event.tid] = len(found)
+                found.append(event)
+            else:
+                below = -1
+                last.pop(head.tid, None)
+        elif OURS.search(line):
+            raise BadInput(f"{file}, line {number}: no thread and time before the event; {WHOLE}")
+        elif frame := lines.FRAME.match(line):
+            frames.append(frame["symbol"])
+    _name(found, below, frames)
+    if all(event.what == LOST for event in found):
+        raise BadInput(
+            f"{file} has no event of mmap_lock; record with: perf record -e 'mmap_lock:*' -ag"
+        )
+    return _by_time(found, file)
+
+
+def _event(head: Head, file: Path, number: int) -> Event | None:
+    """The event of a line; None for another tracepoint's."""
+    if not OURS.search(head.event):
+        return None
+    matched = EVENT.match(head.event)
+    if matched is None or (matched["what"] == HAS) != (matched["success"] is not None):
+        raise BadInput(f"{file}, line {number}: no mmap_lock event, or not all of it; {WHOLE}")
+    what = matched["what"]
+    if what not in (STARTS, HAS, DROPS):
+        raise BadInput(f"{file}, line {number}: mmap_lock has no event mmap_lock_{what}")
+    return Event(
+        head.ns,
+        head.comm,
+        head.tid,
+        matched["mm"],
+        what,
+        matched["write"] in ("true", "1"),
+        matched["success"] in (None, "true", "1"),
+        "",
+    )
+
+
+def _by_time(found: list[Event], file: Path) -> list[Event]:
+    """Events in order: a reader of ftrace's pipe may get those of two CPUs out of it."""
+    ordered = sorted(found, key=lambda event: event.ns)
+    if ordered != found and found[0].ns == 0:
+        raise BadInput(f"{file} has times since the event before; omit perf script's --deltatime")
+    return ordered
+
+
+def _name(found: list[Event], at: int, frames: list[str]) -> None:
+    if at >= 0 and frames:
+        found[at] = found[at]._replace(call=call(frames))
+
+
+def call(frames: list[str]) -> str:
+    """What a thread was doing, by its callchain from the innermost function on."""
+    for symbol in frames:
+        if matched := SYSCALL.match(symbol):
+            return matched["name"]
+    if FAULTS & set(frames):
+        return "page fault"
+    return frames[-1]

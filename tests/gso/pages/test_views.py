@@ -1,0 +1,218 @@
+"""What pages show: each table against the records, read here in another way."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lorelab.experiments import experiment
+from lorelab.gso.experiments import lifetimes, traffic
+from lorelab.gso.pages import views
+from lorelab.gso.params import TRAITS, Lifetimes, Traffic, Variant
+from lorelab.lab import records
+from lorelab.params import label, words
+
+
+def kept(name):
+    """Parameters and counters of every recorded run."""
+    asked = experiment(name)
+    for params in records.recorded(name, asked.Params):
+        counted = asked.recorded(params).counters
+        yield params, dict(zip(counted["counter"], counted["value"], strict=True))
+
+
+def run_of(table, **where):
+    """The one row of a table that has these values."""
+    [(_, row)] = table[(table[list(where)] == list(where.values())).all(axis=1)].iterrows()
+    return row
+
+
+def test_streams():
+    table = views.streams()
+    assert list(table.columns) == ["clean", "loss", "reorder", "both", "complaints"]
+    complaints = dict.fromkeys(table.index, 0)
+    for params, value in kept("gso/tcp"):
+        ways = {(0, 0): "clean", (1, 0): "loss", (0, 1): "reorder", (1, 1): "both"}
+        way = ways[int(params.loss != 0), int(params.reorder != 0)]
+        said = {0: "as sent", 1: "wrong bytes"}[min(value["corrupted"], 1)]
+        assert table.loc[label(params.variant), way] == said
+        complaints[label(params.variant)] += value["complaints"]
+    assert table["complaints"].to_dict() == complaints
+
+
+def test_what_senders_heard():
+    table = views.told()
+    columns = ["kernel", "run", "copied", "notifications", "told_copied", "told_wrong"]
+    assert list(table.columns) == columns
+    assert not table.duplicated(["kernel", "run"]).any()
+    for params, value in kept("gso/told"):
+        row = run_of(table, kernel="6.12.117", run=words(params))
+        assert row[columns[2:]].to_dict() == {name: value[name] for name in columns[2:]}
+
+
+def test_what_kasan_says():
+    table = views.broken()
+    assert list(table[["tap", "variant"]].agg(tuple, axis=1)) == sorted(
+        (params.tap, label(params.variant)) for params, _ in kept("gso/broken")
+    )
+    assert list(table.index) == list(range(len(table)))
+    assert (table["model"] == table["kernel"]).all()
+    [said] = table.loc[table["kernel"] == 1, "says"]
+    assert said == "BUG: KASAN: slab-use-after-free in consume_skb"
+    assert (table.loc[table["kernel"] == 0, "says"] == "").all()
+
+
+def test_layouts():
+    table = views.layouts()
+    for params, value in kept("gso/layout"):
+        row = run_of(table, kernel="6.12.117", struct=params.struct, pointer=params.pointer)
+        shown = ["size", "aligned", "holes"]
+        assert row[shown].to_dict() == {name: value[name] for name in shown}
+        assert row["compared"] == row["same"] == len(value)
+    assert (table["verdict"] == "passed").all()
+    assert table["kernel"].is_monotonic_increasing
+    assert len(table) == len(records.others("gso/layout", experiment("gso/layout").Params)) + len(
+        list(kept("gso/layout"))
+    )
+
+
+def test_verdicts():
+    table = views.verdicts("gso/broken", "gso/told")
+    assert list(table.columns) == ["experiment", "run", "verdict", "compared", "same"]
+    runs = [(name, p) for name in ("gso/broken", "gso/told") for p, _ in kept(name)]
+    assert list(table["run"]) == [words(params) for _, params in runs]
+    assert list(table["experiment"]) == [name for name, _ in runs]
+    assert set(table["verdict"]) == {"passed"}
+    assert (table["compared"] == table["same"]).all()
+    assert set(table.loc[table["experiment"] == "gso/broken", "compared"]) == {1}
+    assert set(table.loc[table["experiment"] == "gso/told", "compared"]) == {5}
+
+
+def test_what_nobody_read_is_in_no_table():
+    """Over dummy0 there is no reader: ten counters are compared there, and no segment is right."""
+    table = views.recorded("gso/traffic")
+    for params, value in kept("gso/traffic"):
+        row = run_of(table, run=words(params))
+        assert row["compared"] == row["same"] == len(value) == (11 if params.read else 10)
+        assert pd.isna(row["wrong"]) == ("wrong" not in value) == (not params.read)
+        assert params.read or row["sent"] == value["sent"]
+    tally = views.tally(table).set_index("compared")
+    assert tally["runs"].sum() == len(table)
+    assert tally["same"].to_dict() == {11: 11, 10: 10}
+    assert (views.newer("gso/traffic").set_index("run")["compared"] == 10).sum() == 4
+    assert set(views.verdicts("gso/probed")["compared"]) == {26, 27}
+    assert (views.wrong(0, 0)["source"] == "model").mean() == 0.5
+
+
+def test_a_tally_of_runs():
+    runs = pd.DataFrame({"compared": [10, 11, 11, 10], "same": [10, 11, 9, 10]})
+    rows = views.tally(runs).itertuples(index=False, name=None)
+    assert sorted(rows) == [(10, 10, 2), (11, 9, 1), (11, 11, 1)]
+
+
+def test_the_kernel_s_own_tests():
+    table = views.selftests()
+    assert set(table["test"]) == {params.test for params, _ in kept("gso/selftest")}
+    for params, value in kept("gso/selftest"):
+        row = run_of(table, test=params.test)
+        assert (row["run"], row["passed"]) == (value["run"], value["passed"])
+        assert row["checks"] == value["checks"]
+        assert row["kernel"] == "6.12.117"
+
+
+def test_kernels_that_were_not_built_here():
+    table = views.elsewhere("gso/vhost")
+    assert list(table["kernel"].str.split(".").str[0]) == ["7"]
+    assert (table["copied_bytes"] == 56_000).all()
+    assert (table["told"] == 64).all()
+
+
+@pytest.mark.parametrize(("view", "name"), [(views.instructions, "gso/breakeven")])
+def test_instructions_of_a_send(view, name):
+    table = view()
+    assert table.index.is_monotonic_increasing
+    asked = experiment(name)
+    for params in records.recorded(name, asked.Params):
+        if params.pointer == "none":
+            by = asked.recorded(params).counters.set_index(["counter", "step"])["value"]
+            way = label(params.variant) if params.zerocopy else "copy"
+            each = by["instructions"] / by["sends"]
+            assert table.loc[params.length, way] == pd.Series(each).median()
+
+
+def test_instructions_of_vhost():
+    table = views.vhost_instructions()
+    assert list(table.columns) == ["copied", "lent", "saved"]
+    assert table.index.is_monotonic_increasing
+    asked = experiment("gso/vhost-cost")
+    for params in records.recorded("gso/vhost-cost", asked.Params):
+        by = asked.recorded(params).counters.set_index(["counter", "step"])["value"]
+        each = (by["instructions"] / by["sends"]).median() / params.length
+        assert table.loc[params.length, "lent" if params.refcnt else "copied"] == each
+    spared = (table["copied"] - table["lent"]) / table["copied"]
+    np.testing.assert_allclose(table["saved"], 100 * spared)
+
+
+def test_the_shortest_ways_to_the_five_defects():
+    table = views.defects()
+    assert list(table.columns) == ["parent", "shared-count"]
+    assert (table["parent"] > 0).all()
+    assert (table["shared-count"] == 0).all()
+
+
+def test_what_a_send_costs():
+    """By hand: 40 segments of 1400 bytes, copied into one buffer or each with a reference."""
+    table = traffic.costs(length=56_000, segment=1400)
+    assert list(table.index) == [label(variant) for variant in Variant]
+    assert table.index.name == "variant"
+    for variant in Variant:
+        counted = traffic.count(Traffic(variant=variant, length=56_000, segment=1400, sends=5))
+        row = table.loc[label(variant)]
+        by_send = 56_000 if TRAITS[variant].at_send else 0
+        expected = {name: value / 5 for name, value in counted.items()}
+        assert row.to_dict() == expected | {"copied_bytes": expected["copied_bytes"] + by_send}
+
+
+def test_costs_by_hand():
+    """40 segments of 1400 bytes in 14 pages, of which 13 segments touch two: 53 fragments.
+
+    A head of a segment takes 640 bytes and its sk_buff 256; a shared info is 48 bytes in front of
+    its fragments of 16, and the parent's pointer makes it 56.
+    """
+    table = traffic.costs(length=56_000, segment=1400)
+    counted, orphan, none = (table.loc[v] for v in ("shared-count", "orphan", "no-zerocopy"))
+    # In skb_copy_ubufs() or in send(): the bytes are the same.
+    assert orphan["copied_bytes"] == none["copied_bytes"] == 56_000
+    assert counted["copied_bytes"] == 0
+    # The packet's sk_buff and head, its notification, and both again of each segment.
+    assert counted["allocations"] == 2 + 1 + 2 * 40
+    assert orphan["allocations"] == none["allocations"] == 2 + 1 + 2 * 40 + 14
+    # Taken and put: each page at the send, each fragment, each segment's count; the last put.
+    assert counted["atomics"] == 2 * 14 + 2 * 53 + 2 * 40 + 1
+    assert orphan["atomics"] == 2 * 14 + 2 * 53 + 2 * 14
+    assert none["atomics"] == 2 * 14 + 2 * 53
+    assert counted["lines"] == 40 + 13
+    assert table.loc["parent", "lines"] == 2 * 40
+    assert counted["truesize"] == 40 * (640 + 256 + 1400)
+    assert counted["completions"] == 41
+    copied = traffic.costs(length=56_000, segment=1400, zerocopy=False).loc["shared-count"]
+    assert copied["allocations"] == 2 + 2 * 40 + 14
+    # A page of its own for what is copied of each segment, and a clone for a tap.
+    late = [Variant.SHARED_COUNT]
+    received = traffic.costs(late, length=56_000, segment=1400, received=True).iloc[0]
+    assert received["allocations"] == counted["allocations"] + 40
+    tapped = traffic.costs(late, length=56_000, segment=1400, tap=True).iloc[0]
+    assert tapped["allocations"] == counted["allocations"] + 40 + 2 * 40
+    assert tapped["atomics"] == counted["atomics"] + 2 * 40 + 2 * 40
+
+
+def test_every_way_by_variant():
+    table = lifetimes.verdicts([Variant.PARENT], clone=False, local=False, direct=False)
+    assert list(table.index) == ["parent"]
+    assert list(table.columns) == ["states", *(f"I{n}" for n in range(1, 10))]
+    simple = Lifetimes(variant=Variant.PARENT, clone=False, local=False, direct=False)
+    found = lifetimes.simulate(simple).set_index("counter")["value"]
+    assert table.loc["parent", "states"] == found["states"]
+    assert [table.loc["parent", f"I{n}"] for n in range(1, 10)] == [
+        len(lifetimes.shortest(simple, n)) for n in range(1, 10)
+    ]
+    assert list(lifetimes.verdicts(segments=1, clone=False).index) == [label(v) for v in Variant]

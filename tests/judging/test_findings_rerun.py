@@ -1,0 +1,22 @@
+"""What shows a finding again answers in a fresh clone: from a record, or by a model alone."""
+
+import pytest
+
+from lorelab.experiments import experiment
+from lorelab.judging.findings import findings
+
+FOUND = {one.title: one for one in findings()}
+
+
+def parameters(words: list[str]) -> dict[str, str]:
+    given = [words[n + 1] for n, word in enumerate(words) if word == "-p"]
+    return dict(pair.split("=", 1) for pair in given)
+
+
+@pytest.mark.parametrize("title", FOUND)
+def test_a_run_that_a_finding_names_was_recorded(title):
+    words = FOUND[title].command.split()
+    if words[0] not in ("agree", "kernel"):
+        pytest.skip("no kernel is asked")
+    asked = experiment(words[1])
+    assert asked.recorded(asked.Params(**parameters(words))) is not None

@@ -1,0 +1,171 @@
+"""`lorelab run`: parameters are checked before any work; notebook and HTML, or nothing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from lorelab.errors import BadInput, RunFailed
+from lorelab.running import rerun
+
+CELLS = [
+    ("code", [], "import lorelab\nprint('work')"),
+    (
+        "code",
+        ["parameters"],
+        'seed: int = 1  # srand()\nvariant: str = "v6.12"\nlive: bool = False',
+    ),
+    ("code", [], 'params = lorelab.check("swap/allocator-test", seed=seed, variant=variant)'),
+    ("code", [], "assert not live, 'no such thing'\nprint(params.seed, params.variant.name)"),
+    ("markdown", [], "A formula: $x^2$"),
+]
+
+
+@pytest.fixture
+def notebook(tmp_path):
+    make = {"markdown": nbformat.v4.new_markdown_cell, "code": nbformat.v4.new_code_cell}
+    cells = [make[kind](source, metadata={"tags": tags}) for kind, tags, source in CELLS]
+    kernel = {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
+    file = tmp_path / "page.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), file)
+    return file
+
+
+def test_other_parameters_reach_the_notebook_and_its_page(notebook, tmp_path):
+    out, page = rerun.run(notebook, {"seed": "7", "variant": "v3"}, tmp_path / "out/run.ipynb")
+    said = "".join(
+        output.text
+        for cell in nbformat.read(out, as_version=4).cells
+        for output in cell.get("outputs", [])
+    )
+    assert "7 V3" in said
+    text = page.read_text()
+    assert "7 V3" in text
+    assert not any(f'src="{scheme}' in text for scheme in ("http", "//"))
+    assert "MathJax" in text
+    assert sorted(p.name for p in out.parent.iterdir()) == ["run.html", "run.ipynb"]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"sed": "7"}, r"unknown parameter sed: .*page\.ipynb takes seed, variant, live"),
+        ({"seed": "x"}, r"seed=x: takes int \(srand\(\)\)"),
+        ({"seed": "-1"}, "seed=-1: takes a value greater than or equal to 0"),
+        ({"variant": "v9"}, "variant=v9: takes one of v6.6"),
+        ({"live": "maybe"}, "live=maybe: takes bool"),
+    ],
+)
+def test_bad_parameters_stop_before_any_work(notebook, tmp_path, given, says, monkeypatch):
+    monkeypatch.setattr(rerun, "_execute", lambda *_: pytest.fail("work was done"))
+    with pytest.raises(BadInput, match=says):
+        rerun.run(notebook, given, tmp_path / "out/run.ipynb")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["run", "run.html"])
+def test_a_name_that_no_notebook_has_is_refused(notebook, tmp_path, name):
+    with pytest.raises(BadInput, match=rf"-o .*/{name}: takes a name that ends in \.ipynb"):
+        rerun.run(notebook, {}, tmp_path / "out" / name)
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_kernel_of_the_users_gets_in_the_way(notebook, tmp_path, monkeypatch, capfd):
+    theirs = tmp_path / "kernels/python3/kernel.json"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text(json.dumps({"argv": ["false"], "language": "python", "display_name": "x"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    rerun.run(notebook, {}, tmp_path / "run.ipynb", bar=False)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_is_no_notebook_is_named(tmp_path):
+    with pytest.raises(BadInput, match=r"cannot read .*absent\.ipynb: No such file"):
+        rerun.run(tmp_path / "absent.ipynb", {})
+    (tmp_path / "text.ipynb").write_text("text")
+    with pytest.raises(BadInput, match=r"text\.ipynb is not a notebook"):
+        rerun.run(tmp_path / "text.ipynb", {})
+
+
+def test_a_failing_cell_leaves_nothing(notebook, tmp_path):
+    with pytest.raises(RunFailed, match=r"page\.ipynb, code cell \[\d\]: AssertionError: no such"):
+        rerun.run(notebook, {"live": "true"}, tmp_path / "out/run.ipynb")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_kernel_that_dies_leaves_nothing(notebook, tmp_path):
+    page = nbformat.read(notebook, as_version=4)
+    page.cells.append(nbformat.v4.new_code_cell("import os\nos.kill(os.getpid(), 9)"))
+    nbformat.write(page, notebook)
+    with pytest.raises(RunFailed, match=r"page\.ipynb: its kernel died"):
+        rerun.run(notebook, {}, tmp_path / "out/run.ipynb")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_the_door_exits_with_2_and_one_line(notebook):
+    command = [Path(sys.executable).with_name("lorelab"), "run", notebook, "-p", "seed=x"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "lorelab: seed=x: takes int (srand())\n"
+
+
+KERNELS = {
+    "none": {},
+    "no language": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    "conda": {
+        "kernelspec": {
+            "name": "conda-env-mm-py",
+            "display_name": "Python [conda env:mm]",
+            "language": "python",
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_readers_notebook_runs_on_this_python(tmp_path, kernel):
+    cells = [
+        new_code_cell(
+            'label: str = "a=b"  # text # of a kind\nseed = 1  # a number\nwhere = len("abc")\n'
+            "pair: int = (\n    5\n)  # of many\n",
+            metadata={"tags": ["parameters"]},
+        ),
+        new_code_cell("print(label, seed + 1, where)"),
+    ]
+    file = tmp_path / "mine.ipynb"
+    nbformat.write(new_notebook(cells=cells, metadata=KERNELS[kernel]), file)
+    table = rerun.described(file).set_index("parameter")
+    assert table[["type", "default", "meaning"]].to_numpy().tolist() == [
+        ["str", "a=b", "text # of a kind"],
+        ["int", "1", "a number"],
+        ["", "", ""],
+        ["int", "5", "of many"],
+    ]
+    done, page = rerun.run(file, {"seed": "4", "label": "c=d=e"}, tmp_path / "out.ipynb", bar=False)
+    assert nbformat.read(done, 4).cells[-1].outputs[0].text == "c=d=e 5 3\n"
+    assert page.exists()
+    with pytest.raises(BadInput, match="where: annotated not at all"):
+        rerun.run(file, {"where": "4"})
+
+
+def test_no_profile_or_start_up_file_of_the_users_changes_a_run(notebook, tmp_path, monkeypatch):
+    startup = tmp_path / "ipython/profile_default/startup"
+    startup.mkdir(parents=True)
+    (startup / "00.py").write_text("import sys; sys.spied = 'profile'\n")
+    (startup.parent / "ipython_config.py").write_text(
+        "c.InteractiveShell.ast_node_interactivity = 'all'\n"
+    )
+    (tmp_path / "start.py").write_text("import sys; sys.spied = 'PYTHONSTARTUP'\n")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv("PYTHONSTARTUP", str(tmp_path / "start.py"))
+    cell = new_code_cell("import sys\n1\nprint(getattr(sys, 'spied', 'nobody'))")
+    file = tmp_path / "mine.ipynb"
+    nbformat.write(new_notebook(cells=[cell]), file)
+    done, _ = rerun.run(file, {}, tmp_path / "out.ipynb", bar=False)
+    [output] = nbformat.read(done, 4).cells[-1].outputs
+    assert output.text == "nobody\n"
+    assert not list(startup.parent.glob("*.sqlite"))

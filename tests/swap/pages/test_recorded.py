@@ -1,0 +1,132 @@
+"""What pages show of recorded runs: every one is there, and a row says what was recorded."""
+
+import pandas as pd
+import pytest
+
+from lorelab.experiments import experiment
+from lorelab.judging import agreement
+from lorelab.lab import records
+from lorelab.swap.pages import recorded
+from lorelab.swap.params import AllocatorTest, Swapout, Switches
+
+TEST = recorded.ALLOCATOR_TEST
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return recorded.runs()
+
+
+def test_every_recorded_run_is_a_row_and_equal(runs):
+    assert len(runs) == len(records.recorded(TEST.name, AllocatorTest))
+    assert (runs["equal"] == runs["iterations"]).all()
+    assert not runs["parameters"].duplicated().any()
+    [as_it_is] = runs[runs["parameters"] == "default"].to_dict("records")
+    counted = TEST.recorded(AllocatorTest()).counters.groupby("counter")["value"].sum()
+    assert as_it_is["swpout"] == counted["swpout"]
+    assert as_it_is["iterations"] == 100 and not as_it_is["patched"]
+
+
+def test_a_step_that_differs_is_not_counted_as_equal():
+    counted = TEST.recorded(AllocatorTest()).counters
+    changed = counted.assign(value=counted["value"] + (counted["step"] == 7))
+    both = agreement.compare(changed.assign(source="model"), counted)
+    assert recorded._equal_steps(both) == 99
+
+
+def test_splits_of_a_side_add_up():
+    counted = TEST.recorded(AllocatorTest(large_swapin=False)).counters
+    fell_back = counted.loc[counted["counter"] == "swpout_fallback", "value"]
+    assert recorded.split(counted) == fell_back.sum() > 0
+
+
+def test_pinned_runs_are_those_of_several_cpus():
+    table = recorded.pinned()
+    assert (table["cpus"] > 1).all()
+    assert (table["kernel"] == table["model"]).all()
+    assert (table["kernel"] != table["alone"]).any()
+
+
+def test_repeats_have_both_sides():
+    table = recorded.by_repeat()
+    assert set(table.index.get_level_values("side")) == {"kernel", "model"}
+    assert set(table.index.get_level_values("counter")) == {"swpout_fallback", "migrations"}
+    assert list(table.columns) == [1, 2, 3, 4, 5, 6]
+    assert table.index.names[:2] == ["CPUs", "side"]
+
+
+def test_ranges_are_what_agree_says():
+    cpus, usemem = recorded.of_cpus(), recorded.of_usemem()
+    for table in (cpus, usemem):
+        assert {"repeats", "model", "mean", "low", "high", "agrees"} <= set(table.columns)
+        assert (table["low"] <= table["mean"] + 1e-12).all()
+    assert cpus["agrees"].all()
+    assert set(usemem["cpus"]) == {1, 4}
+
+
+def test_v3_and_v6_10_part_on_several_cpus():
+    table = recorded.parted()
+    assert set(table.index.get_level_values("setting")) == {"v6.10", "v3"}
+    assert (table.groupby("moves after")["swpout_fallback"].nunique() == 2).all()
+
+
+def test_turns_of_a_record_beside_the_model():
+    told = recorded.in_turns(Switches())
+    assert agreement.exact(told)
+    assert set(told["turn"]) == {"turn 1", "turn 2"}
+
+
+def test_other_kernels_are_told_by_their_release():
+    table = recorded.on_other_kernels()
+    assert len(table) == len(recorded.other_kernels()) > 0
+    same = table["kernel"].str.startswith("6.12.117+")
+    assert (table.loc[same, "equal to 6.12"] == 100).all()
+    assert (table.loc[~same, "equal to 7.2"] == 100).all()
+    assert not any(release.startswith("6.12.") for release, _, _ in recorded.later_kernels())
+    assert not any(params.large_swapin for _, params, _ in recorded.later_kernels())
+
+
+def test_both_changes_of_7_2_together_give_its_splits():
+    table = recorded.taken_over()
+    assert (table["both"] == table["7.2.12"]).all()
+    assert (table["allocator"] != table["7.2.12"]).any()
+
+
+def test_counters_by_kernel_have_the_options_asked_for():
+    table = recorded.by_kernel(("-s",))
+    assert set(table["options"]) == {"-s"}
+    assert set(table["kernel"]) > {"6.12.117"}
+
+
+def test_a_folio_is_a_share_of_the_total():
+    total, each = recorded.totals(folios=256), recorded.per_folio(folios=256)
+    assert (total == each * 256).all()
+    kept = experiment("swap/swapout").recorded(Swapout())
+    assert total.to_dict() == kept.counters.set_index("counter")["value"].to_dict()
+
+
+def test_every_recorded_run_is_there_once():
+    found = recorded.every("swap/paths")
+    assert list(found) == records.recorded("swap/paths", AllocatorTest)
+    for params, record in found.items():
+        assert record.provenance.params == params.model_dump(mode="json")
+
+
+def test_sums_are_of_either_kernel():
+    columns = ["patched", "parameters", "swpout", "swpout_fallback", "iterations", "equal"]
+    rows = [(False, "a", 5, 1, 2, 2), (True, "b", 7, 0, 3, 2), (False, "c", 1, 1, 1, 0)]
+    table = recorded.in_sum(pd.DataFrame(rows, columns=columns))
+    assert table.loc["unmodified"].to_list() == [2, 6, 2, 3, 2]
+    assert table.loc["patched"].to_list() == [1, 7, 0, 3, 2]
+
+
+def test_releases_are_shown_as_their_devices_give_folios_back():
+    shown = recorded.releases()
+    sources = shown.groupby("variant", sort=False)["source"].unique().map(list).to_dict()
+    assert sources == {
+        "6.10 (model)": ["model"],
+        "6.12.117, page by page": ["kernel"],
+        "6.12.117, whole folios": ["kernel"],
+        "7.3.4, page by page": ["kernel"],
+    }
+    assert recorded.split_by_release(shown).round(1).tolist() == [100, 92, 0, 92.9]

@@ -1,0 +1,198 @@
+"""What the performance page shows, each table against runs that are read here in another way."""
+
+import pytest
+
+from lorelab.experiments import experiment
+from lorelab.lab import records
+from lorelab.params import label
+from lorelab.vmalock.experiments import contention, zerocopy
+from lorelab.vmalock.pages import performance, views
+from lorelab.vmalock.params import (
+    Contention,
+    Fork,
+    Launch,
+    Merge,
+    Probed,
+    Taken,
+    Timed,
+    Variant,
+    Workloads,
+    Zerocopy,
+)
+from lorelab.vmalock.workload.costs import costs
+
+LATER = ("vma-rwsem", "v2", "v6.12", "v7.3")
+
+
+def of(name, params):
+    """Counters of a run of the model."""
+    return experiment(f"vmalock/{name}").simulate(params).set_index("counter")["value"]
+
+
+def test_what_each_part_is_assumed_to_cost():
+    table = performance.assumed(Timed()).set_index("part")
+    assumed = table.loc[table["from"] == "assumed", "ns"]
+    told = costs(Timed())
+    assert assumed.to_dict() == {
+        "atomic operation on a cache line of its own": told["local"],
+        "cache line that another CPU wrote": told["remote"],
+        "waking a task": told["wake"],
+        "start of a task that was woken": told["start"],
+        "switch to the next task": told["switch"],
+    }
+    assert set(table.index[table["from"] == "measured"]) == {"fault", "duplicate"}
+
+
+def test_how_much_longer_a_fork_takes():
+    table = performance.forked().set_index(["vmas", "variant"])["longer"]
+    assert sorted(set(table.index.get_level_values("vmas"))) == [10, 100, 1000, 10_000]
+    assert list(table[10].index) == list(LATER)
+    for vmas, policy in ((10, Variant.V6_12), (1000, Variant.VMA_RWSEM)):
+        base = of("fork", Fork(vmas=vmas, policy=Variant.MMAP_LOCK))["time"]
+        time = of("fork", Fork(vmas=vmas, policy=policy))["time"]
+        assert table[vmas, label(policy)] == pytest.approx(100 * (time / base - 1))
+
+
+def test_a_launch_by_policy():
+    table = performance.launched(cpus=2)
+    assert list(table.index) == ["mmap-lock", *LATER]
+    wanted = ["time", "sleep_reader", "sleep_writer", "mmap", "retry"]
+    found = of("launch", Launch(cpus=2, policy=Variant.V2))
+    assert table.loc["v2"].to_dict() == {name: found[name] for name in wanted}
+
+
+def test_faults_of_threads_with_a_vma_each_and_with_one():
+    table = performance.merged().set_index(["threads", "vmas", "variant"])["rate"]
+    assert len(table) == 5 * 2 * 2
+    for one, vmas in ((True, "one VMA"), (False, "a VMA each")):
+        params = Merge(threads=4, cpus=4, merged=one, policy=Variant.V6_12)
+        assert table[4, vmas, "v6.12"] == of("merge", params)["fault_rate"]
+
+
+def test_receives_of_the_same_vma_and_of_another():
+    table = performance.receiving().set_index(["threads", "madvise", "variant"])["rate"]
+    for same, madvise in ((True, "same VMA"), (False, "another VMA")):
+        params = Zerocopy(threads=8, cpus=8, same=same, policy=Variant.MMAP_LOCK)
+        assert table[8, madvise, "mmap-lock"] == of("zerocopy", params)["fault_rate"]
+
+
+def test_receives_by_the_length_of_a_call():
+    table = zerocopy.by_call(lengths=(1000, 50_000))
+    assert list(table["madvise_ns"]) == [1000, 1000, 50_000, 50_000]
+    assert list(table["same"]) == [False, True] * 2
+    found = of("zerocopy", Zerocopy(madvise_ns=50_000, same=True, interval_us=200, ms=50))
+    row = table.iloc[3]
+    assert row["refused"] == round(100 * found["mmap"] / found["faults"], 2)
+    assert row["asleep a call"] == round(found["sleep_reader"] / found["writes"], 2)
+    assert row["p99"] == int(found["fault_p99"])
+    assert row["wait of a call"] == int(found["vma_wait"])
+
+
+def test_a_call_by_the_length_of_a_receive():
+    table = zerocopy.by_receive(lengths=(1000, 100_000)).set_index("receive_ns")
+    assert table["wait for the VMA"].is_monotonic_increasing
+    found = of("zerocopy", Zerocopy(receive_ns=100_000, same=True, interval_us=200, ms=50))
+    row = table.loc[100_000]
+    assert row["wait for the VMA"] == int(found["vma_wait"])
+    assert (row["p50"], row["p99"]) == (found["write_p50"], found["write_p99"])
+    assert row["calls"] == found["writes"]
+
+
+def test_a_benefit_is_less_about_or_more_than_the_figure():
+    table = performance.region(75)
+    gains = table[table["faster"]]
+    off = gains["benefit"] - 75
+    assert (gains.loc[off > 10, "holds"] == "more").all()
+    assert (gains.loc[off < -10, "holds"] == "less").all()
+    assert (gains.loc[off.abs() <= 10, "holds"] == "about 75 %").all()
+    assert (table.loc[~table["faster"], "holds"] == "SPF gains nothing").all()
+    assert {"more", "about 75 %"} <= set(gains["holds"])
+
+
+def test_where_the_figure_holds_by_the_price_of_a_line():
+    table = performance.lines(remotes=(60,))
+    assert list(table["remote_ns"]) == [60]
+    grid = contention.benefit(writers=(0.0,), remote_ns=60)
+    near = [row.cpus for row in grid.itertuples() if row.faster and 65 <= row.benefit <= 85]
+    assert table.iloc[0, 1:].to_list() == [min(near), max(near)]
+
+
+def test_what_a_thread_does_is_named_by_where_it_comes_to():
+    params = Contention(cpus=3, threads=3, vmas=2, writer_share=0.5, ms=1)
+    old, new = (
+        set(performance.timeline(params.model_copy(update={"policy": p}), 500_000)["doing"])
+        for p in (Variant.MMAP_LOCK, Variant.V6_12)
+    )
+    assert {"own work", "handles a fault", "waits for mmap_lock", "changes VMAs"} <= old
+    assert "waits for readers" in new - old
+
+
+def test_counters_over_the_cpus():
+    table = contention.over_cpus(ms=1)
+    assert sorted(set(table["cpus"])) == [1, 2, 4, 8, 16, 32, 64, 128]
+    assert set(table["variant"]) == {label(policy) for policy in contention.POLICIES}
+    params = Contention(cpus=4, threads=4, vmas=4, policy=Variant.SPF, writer_share=0.01, ms=1)
+    shown = table[(table["cpus"] == 4) & (table["variant"] == label(Variant.SPF))]
+    assert shown.set_index("counter")["value"].to_dict() == of("contention", params).to_dict()
+
+
+def test_recorded_runs_that_were_followed():
+    table = views.followed()
+    assert list(table.index) == list(range(len(table)))
+    assert (table["verdict"] == "passed").all()
+    kinds = ["same", "open", "unordered", "given"]
+    assert (table[kinds].sum(axis=1) == table["steps"]).all()
+    assert (table["given"] > 0).all()
+    files = [file for name in views.LOGGED for file in (records.FOLDER / name).glob("*.csv")]
+    assert table["runs"].nunique() == len(table) == len(files) > 0
+
+
+def test_recorded_workloads_that_were_held_against_their_programs():
+    table = views.held()
+    order = table[["kernel", "runs", "path"]].agg(tuple, axis=1)
+    assert order.is_monotonic_increasing
+    assert list(table.index) == list(range(len(table)))
+    assert (table["compared"] == table["equal"]).all()
+    counts = ["faults", "locked", "refused", "reads", "writes", "marks"]
+    for params in records.recorded("vmalock/workloads", Workloads):
+        if params.workload == "receive":
+            continue
+        record = experiment("vmalock/workloads").recorded(params)
+        value = record.counters.set_index("counter")["value"]
+        row = table.set_index(["kernel", "runs", "path"])
+        row = row.loc["6.12.117", params.workload, params.path]
+        assert row[counts].to_dict() == {name: value[name] for name in counts}
+
+
+def test_where_the_time_of_mmap_lock_went():
+    table = views.probed()
+    asked = experiment("vmalock/probed")
+    for row in table.itertuples():
+        counted = asked.recorded(Probed(mode=row.mode, path=row.path)).counters
+        sums = counted.groupby("counter")["value"].sum()
+        number = ["read", "write"].index(row.kind)
+        assert row.times == sums.get(f"mmaplock.{row.what}_{number}", 0)
+        assert row.ms == sums.get(f"mmaplock.{row.what}_ns_{number}", 0) / 1e6
+    assert set(table["what"]) == {"wait", "hold"}
+
+
+def test_recorded_workloads():
+    table = views.workloads("receive")
+    asked = experiment("vmalock/workloads")
+    recorded = records.recorded("vmalock/workloads", Workloads)
+    runs = [params for params in recorded if params.workload == "receive"]
+    assert len(table.columns) == len(runs)
+    for params in runs:
+        value = asked.recorded(params).counters.set_index("counter")["value"]
+        shown = table[params.path, "same VMA" if params.same else "another"]
+        assert shown.dropna().to_dict() == value.to_dict()
+
+
+def test_runs_of_one_program_are_held_against_it_on_every_kernel():
+    table = views.programs().set_index(["experiment", "kernel"])
+    assert (table["compared"] == table["equal"]).all()
+    for name, model in views.COUNTED.items():
+        ours = len(records.recorded(name, model))
+        assert table.loc[(name, "6.12.117"), "runs"] == ours > 0
+    later = records.others("vmalock/taken", Taken)
+    assert table.loc[("vmalock/taken", "7.3.4"), "runs"] == len(later) > 0

@@ -1,0 +1,228 @@
+"""`perf script` text of mmap_lock: who waited for whom, and what is no such text."""
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from lorelab.cli import cli
+from lorelab.errors import BadInput
+from lorelab.vmalock.recording import recording, report
+
+
+def line(time, what, tid=7, write="true", success=None, comm="app worker", mm="0xffff888004"):
+    end = f" success={success}" if success else ""
+    return (
+        f"{comm:>16} {tid:5} [001] {time:.6f}: mmap_lock:mmap_lock_{what}: "
+        f"mm={mm} memcg_path=/a b write={write}{end}\n"
+    )
+
+
+def chain(*symbols):
+    return "".join(f"\tffffffff8100 {name}+0x12 ([kernel.kallsyms])\n" for name in symbols) + "\n"
+
+
+MUNMAP = chain("__mmap_lock_do_trace_start_locking", "__x64_sys_munmap", "do_syscall_64")
+FAULT = chain("lock_mm_and_find_vma", "do_user_addr_fault", "exc_page_fault")
+TEXT = (
+    line(1.000000, "start_locking")
+    + MUNMAP
+    + line(1.000001, "acquire_returned", success="true")
+    + MUNMAP
+    + line(1.000010, "start_locking", 8, "false")
+    + FAULT
+    + line(1.000020, "acquire_returned", 9, "true", "true", mm="0xother")
+    + line(1.000030, "acquire_returned", write="false", success="true")
+    + MUNMAP
+    + line(1.000050, "acquire_returned", 8, "false", "true")
+    + FAULT
+    + line(1.000060, "released", write="false")
+    + line(1.000090, "released", 8, "false")
+    + FAULT
+)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text):
+        made = tmp_path / "perf.txt"
+        made.write_text(text) if isinstance(text, str) else made.write_bytes(text)
+        return made
+
+    return write
+
+
+def test_a_fault_waits_for_a_munmap(file):
+    found = report.waits(recording.read(file(TEXT))).set_index("tid")
+    fault = found.loc[8]
+    assert fault["wait"] == 40_000
+    assert (fault["call"], fault["kind"]) == ("page fault", "read")
+    assert (fault["holder"], fault["holder_call"], fault["holder_kind"]) == (
+        "app worker",
+        "munmap",
+        "write",
+    )
+    assert found.loc[7, "wait"] == 1000
+    assert found.loc[7, "holder"] == ""
+    assert 9 not in found.index
+
+
+def test_a_downgrade_ends_one_hold_and_begins_another(file):
+    found = report.holds(recording.read(file(TEXT)))
+    mine = found[found["tid"] == 7]
+    assert list(zip(mine["kind"], mine["held"], strict=True)) == [
+        ("write", 29_000),
+        ("read", 30_000),
+    ]
+
+
+def test_a_failed_trylock_holds_nothing(file):
+    text = line(1, "start_locking") + line(1.00001, "acquire_returned", success="false")
+    events = recording.read(file(text))
+    assert not report.waits(events)["got"].any()
+    assert report.holds(events).empty
+
+
+def test_the_longest_wait_is_first(file):
+    found = report.summary(recording.read(file(TEXT)))
+    assert found.loc[0, "call"] == "page fault"
+    assert list(found["total"]) == sorted(found["total"], reverse=True)
+    assert found["taken"].sum() == 2
+
+
+STEPS = [
+    (500100, "shop-a", 4101, "start_locking", "write=true"),
+    (500101, "shop-a", 4101, "acquire_returned", "write=true success=true"),
+    (500110, "shop-b", 4102, "start_locking", "write=false"),
+    (500150, "shop-a", 4101, "released", "write=true"),
+    (500155, "shop-b", 4102, "acquire_returned", "write=false success=true"),
+    (500160, "shop-b", 4102, "released", "write=false"),
+]
+"""shop-b reads 45 us after it began to wait, for shop-a, which writes."""
+
+
+def steps(what=("start_locking", "acquire_returned", "released"), memcg="memcg_path=/a"):
+    return "".join(
+        f"{comm:>16} {tid} [002] 9120.{at}: mmap_lock:mmap_lock_{name}: mm=0xff01 {memcg} {end}\n"
+        for at, comm, tid, name, end in STEPS
+        if name in what
+    )
+
+
+@pytest.mark.parametrize("memcg", ["memcg_path=/a", "memcg_path=", "memcg_id=7711"])
+def test_a_memory_group_is_named_by_path_or_by_number(file, memcg):
+    first = report.summary(recording.read(file(steps(memcg=memcg)))).loc[0]
+    assert first[["comm", "kind", "holder", "holder_kind", "total"]].tolist() == [
+        "shop-b", "read", "shop-a", "write", 45_000
+    ]  # fmt: skip
+
+
+def test_without_released_nobody_is_blamed(file):
+    events = recording.read(file(steps(("start_locking", "acquire_returned"))))
+    assert report.waits(events)["wait"].tolist() == [1000, 45_000]
+    assert report.waits(events)["holder"].tolist() == ["", ""]
+    assert report.holds(events).empty
+    assert [gap for gap in report.gaps(events) if "released was not recorded" in gap]
+
+
+@pytest.mark.parametrize("what", ["start_locking", "acquire_returned", "released"])
+def test_one_event_alone_is_an_empty_table_and_a_word(file, tmp_path, what):
+    out = tmp_path / "out"
+    done = CliRunner().invoke(cli, ["vmalock", str(file(steps((what,)))), "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines() == [",".join([*report.KEYS, *report.FIGURES])]
+    missing = {"start_locking", "acquire_returned", "released"} - {what}
+    assert all(f"mmap_lock_{one} was not recorded" in done.stderr for one in missing)
+    assert len((out / "wait.csv").read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        "CPU:2 [LOST 12 EVENTS]\n",
+        "CPU:2 [LOST EVENTS]\n",
+        "CPU:2 [12 EVENTS DROPPED]\n",
+        "CPU:2 [EVENTS DROPPED]\n",
+        "  shop-a 4101 [002] 9120.500105: PERF_RECORD_LOST lost 275\n",
+        "Warning:\nProcessed 9821 samples and lost 33.45%!\n\n",
+        "# entries-in-buffer/entries-written: 183/204098   #P:2\n",
+        "# latency: 0 us, #183/204098, CPU#0 | (M:PREEMPT VP:0, KP:0, SP:0 HP:0 #P:2)\n",
+    ],
+)
+def test_where_events_were_lost_the_holder_is_forgotten(file, lost):
+    begin, rest = steps().split("\n", 2)[:2], steps().split("\n", 2)[2]
+    events = recording.read(file("\n".join(begin) + "\n" + lost + rest))
+    assert report.waits(events).set_index("comm").loc["shop-b", "holder"] == ""
+    assert report.holds(events)["comm"].tolist() == ["shop-b"]
+    assert "events were lost in 1 places" in report.gaps(events)[0]
+
+
+def test_a_whole_buffer_lost_nothing(file):
+    text = "# entries-in-buffer/entries-written: 6/6   #P:2\n" + steps()
+    assert report.gaps(recording.read(file(text))) == []
+
+
+def test_what_another_thread_let_go_of_is_nobodys(file):
+    """mmap_read_unlock_non_owner() drops it from an interrupt."""
+    text = (
+        line(1.0, "start_locking", 1, "false")
+        + line(1.000001, "acquire_returned", 1, "false", "true")
+        + line(1.000002, "released", 2, "false")
+        + line(1.000003, "start_locking", 3)
+        + line(1.000004, "acquire_returned", 3, success="true")
+        + line(1.000005, "start_locking", 1, "false")
+        + line(1.000006, "released", 3)
+        + line(1.000007, "acquire_returned", 1, "false", "true")
+        + line(1.000008, "start_locking", 4)
+    )
+    events = recording.read(file(text))
+    waits = report.waits(events)
+    assert list(zip(waits["tid"], waits["holder_kind"], strict=True)) == [
+        (1, ""),
+        (3, "read"),
+        (1, "write"),
+    ]
+    assert report.holds(events)["held"].tolist() == [2000]
+
+
+def test_times_that_are_differences_are_refused(file):
+    text = line(0, "start_locking") + line(0.000008, "released") + line(0.000001, "released")
+    with pytest.raises(BadInput, match="--deltatime"):
+        recording.read(file(text))
+    swapped = steps().splitlines(keepends=True)
+    events = recording.read(file("".join([*swapped[1:], swapped[0]])))
+    assert events == recording.read(file(steps()))
+
+
+def test_octaves():
+    found = report.histogram(pd.Series([0, 1, 2, 3, 4, 1023, 1024]))
+    assert dict(zip(found["from"], found["times"], strict=True)) == {
+        0: 1, 1: 1, 2: 2, 4: 1, 512: 1, 1024: 1
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "has no event of mmap_lock"),
+        ("hello\n", "has no event of mmap_lock"),
+        (b"\xff\xfe\x00PERFILE2", "is not text"),
+        ("a 7 [0] 1.000000: mmap_lock:mmap_lock_released: nothing\n", "line 1: no mmap_lock event"),
+        (line(1, "grabbed"), "no event mmap_lock_grabbed"),
+        (line(1, "acquire_returned"), "line 1: no mmap_lock event, or not all of it"),
+        (steps()[:-12], "line 6: no mmap_lock event, or not all of it"),
+        ("a 1.000000: mmap_lock:mmap_lock_released: mm=0x1 write=true\n", "line 1: no thread"),
+        ("mmap_lock_released: mm=0x1 memcg_id=1 write=true\n", "line 1: no thread and time"),
+    ],
+)
+def test_what_is_no_recording_says_so_in_one_line(file, text, said):
+    with pytest.raises(BadInput, match=said) as complaint:
+        recording.read(file(text))
+    assert "\n" not in str(complaint.value)
+
+
+def test_the_door(file, tmp_path):
+    out = tmp_path / "out"
+    done = CliRunner().invoke(cli, ["vmalock", str(file(TEXT)), "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[0].startswith("comm,call,kind,holder")
+    assert {each.name for each in out.iterdir()} == {"wait.csv", "wait.svg", "held.csv", "held.svg"}
