@@ -69,6 +69,14 @@ def test_a_model_is_compiled_code_alone(design):
         assert not module.startswith(f"lorelab.{design}.pages"), file
 
 
+@pytest.mark.parametrize("design", ROOMS)
+def test_what_drives_or_measures_needs_no_question(design):
+    """Plans, and names and units of counters, that a model and a kernel share are in workload/."""
+    for room in ("model", "workload", "kernel"):
+        for module, file in imported(PACKAGE / design / room):
+            assert not module.startswith(f"lorelab.{design}.experiments"), f"{file}: {module}"
+
+
 def test_every_room_of_a_kernel_is_a_designs():
     assert set(cache.designs()) <= set(ROOMS)
     assert set(DESIGNS) <= set(ROOMS)

@@ -12,11 +12,11 @@ import resource
 import sys
 from time import process_time
 
-from lorelab.damon.experiments.overhead import halves
 from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.pages import studies
 from lorelab.damon.params import Overhead, Speeds
 from lorelab.damon.workload.masim import Access
+from lorelab.damon.workload.overhead import halves
 from lorelab.damon.workload.setup import context, memory
 
 SECONDS, MIB = 3600, 1 << 20

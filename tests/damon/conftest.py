@@ -8,6 +8,7 @@ from lorelab.damon.experiments import accuracy
 from lorelab.damon.params import Accuracy
 from lorelab.damon.params import runs as each_run
 from lorelab.damon.workload import truth
+from lorelab.damon.workload.accuracy import accuracy_counters, distribution_counters, distributions
 from lorelab.lab.records import Record
 
 SHORT = "a, 4000000\nb, 4000000\n\none\n400\na, 0, 4096, 1\n\ntwo\n400\nb, 0, 4096, 1\n"
@@ -33,6 +34,6 @@ def runs(file):
     params = Accuracy(workload=file, runs=6, seed=100)
     said = [truth.simulated(one, ON_ONE_CPU) for one in each_run(params)]
     found = [accuracy.model_figures(params, ON_ONE_CPU, one) for one in said]
-    counted = [accuracy.distributions(params, one) for one in said]
-    counted = accuracy.distribution_counters(counted, params, "kernel")
-    return params, pd.concat([accuracy.accuracy_counters(found, params, "kernel"), counted])
+    counted = [distributions(params, one) for one in said]
+    counted = distribution_counters(counted, params, "kernel")
+    return params, pd.concat([accuracy_counters(found, params, "kernel"), counted])

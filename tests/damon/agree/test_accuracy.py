@@ -4,8 +4,8 @@ import pytest
 
 from lorelab.counters import table
 from lorelab.damon.agree import accuracy as agree_accuracy
-from lorelab.damon.experiments import accuracy
 from lorelab.damon.params import Accuracy, Variant
+from lorelab.damon.workload import accuracy
 from lorelab.lab import records
 
 

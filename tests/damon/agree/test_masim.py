@@ -7,9 +7,9 @@ import pytest
 from lorelab.counters import table
 from lorelab.damon.agree import masim as agree_masim
 from lorelab.damon.agree.runs import RUNS
-from lorelab.damon.experiments import masim as observed
 from lorelab.damon.params import Masim, Speeds
 from lorelab.damon.workload import truth
+from lorelab.damon.workload.truth import masim_counters
 from lorelab.lab import records
 
 
@@ -33,7 +33,7 @@ def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch, as_kernel):
     seen = pd.DataFrame(np.ones((3, len(truth.Observed._fields))), columns=truth.Observed._fields)
     seen["checks"] = 20 * 38
     monkeypatch.setattr(truth, "modelled", lambda *of: asked.append(of) or seen)
-    said = observed.masim_counters(seen, params, "kernel", Speeds(55.4, 20_000.6, 5400))
+    said = masim_counters(seen, params, "kernel", Speeds(55.4, 20_000.6, 5400))
     assert agree_masim.compared(params, as_kernel(said))["agrees"].all()
     # 41 times 18,537 a sample of 38 checks, and three of them what a sample takes beside those
     machine = Speeds(55, 18_537, sleep_us=5_000, sample_ns=55_611, cpus=1, tick_us=1_000)

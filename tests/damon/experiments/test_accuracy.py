@@ -4,8 +4,7 @@ from collections import Counter
 
 import pandas as pd
 
-from lorelab.damon.experiments import accuracy
-from lorelab.damon.workload import truth
+from lorelab.damon.workload import accuracy, truth
 from tests.damon.running import SPEEDS
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from lorelab.damon.experiments import schemes
 from lorelab.damon.params import ALONE, Schemes, Speeds
+from lorelab.damon.workload.schemes import BUILTIN
 from lorelab.errors import BadInput
 from lorelab.params import parse
 from tests.damon.running import run, wide
@@ -16,12 +17,12 @@ def windows(speeds=ALONE, **given):
 
 
 def test_the_threads_schemes_in_the_units_of_6_12():
-    table = schemes.parse(schemes.BUILTIN["ethp"], Schemes())
+    table = schemes.parse(BUILTIN["ethp"], Schemes())
     assert table["min_nr_accesses"].tolist() == [1, 0]
     assert table["max_nr_accesses"].tolist() == [2**32 - 1, 1]
     assert table["min_age_region"].tolist() == [0, 10]
     assert table["min_sz_region"].tolist() == [2 << 20, 2 << 20]
-    assert schemes.parse(schemes.BUILTIN["prcl"], Schemes())["min_age_region"] == 50
+    assert schemes.parse(BUILTIN["prcl"], Schemes())["min_age_region"] == 50
 
 
 @pytest.mark.parametrize(

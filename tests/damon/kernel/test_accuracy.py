@@ -1,9 +1,9 @@
 """What several runs come to."""
 
-from lorelab.damon.experiments import accuracy
 from lorelab.damon.kernel import accuracy as kernel_accuracy
 from lorelab.damon.kernel import boot
 from lorelab.damon.params import Accuracy
+from lorelab.damon.workload import accuracy
 from lorelab.lab import run
 from lorelab.lab.records import Record
 from tests.damon.logged import played

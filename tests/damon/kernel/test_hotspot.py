@@ -2,9 +2,9 @@
 
 import pytest
 
-from lorelab.damon.experiments import hotspot
 from lorelab.damon.kernel import hotspot as kernel_hotspot
 from lorelab.damon.params import Hotspot, Speeds
+from lorelab.damon.workload import hotspot
 from lorelab.errors import BadInput
 
 FIRST, OTHER = 70, 71

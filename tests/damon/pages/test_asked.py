@@ -11,6 +11,7 @@ from lorelab import counters
 from lorelab.damon.experiments import hotspot
 from lorelab.damon.pages import asked, studies
 from lorelab.damon.params import Hotspot, Variant
+from lorelab.damon.workload.hotspot import Seen
 
 GIB = 1 << 30
 
@@ -137,7 +138,7 @@ def test_waits_are_quartiles_of_sixty_seeds(monkeypatch):
 
     def watched(params):
         seen.append(params)
-        return hotspot.Seen(params.seed % 100 if params.seed % 2 else 0, 1.0, 0.0)
+        return Seen(params.seed % 100 if params.seed % 2 else 0, 1.0, 0.0)
 
     monkeypatch.setattr(asked.hotspot, "watched", watched)
     found = asked.waits(Hotspot(seed=101), hot_kib=64)

@@ -8,6 +8,7 @@ from lorelab.counters import table
 from lorelab.fairzone.agree.reread import AHEAD, agree, allocated, busy, node_of, played, rates
 from lorelab.fairzone.experiments import reread
 from lorelab.fairzone.params import Reread
+from lorelab.fairzone.workload.reread import NAME, PARTS, pages_of
 from lorelab.lab.records import Record
 
 PHASES = ["write", "read"]
@@ -32,7 +33,7 @@ def guest(counters: pd.DataFrame, scatter: float) -> Record:
         exact = row.counter.endswith("touched")
         off = 1 + (0 if exact else scatter) * random.uniform(-1, 1, repeats)
         found[row.counter] = (row.unit, np.round(row.value * off))
-    return Record(table(reread.NAME, "baseline", "kernel", found), None)
+    return Record(table(NAME, "baseline", "kernel", found), None)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +75,7 @@ def test_parts_add_up(run):
 
 def test_what_is_cached_fits_into_memory(run):
     said = run.set_index("counter")["value"]
-    cached = said[[f"read_cached_{part:02}" for part in range(reread.PARTS)]].sum()
+    cached = said[[f"read_cached_{part:02}" for part in range(PARTS)]].sum()
     assert 0 < cached < sum(zone["free"] for zone in ZONES.values())
     assert said["write_cached_00"] == 0
     assert said["read_hits"] <= cached
@@ -82,13 +83,13 @@ def test_what_is_cached_fits_into_memory(run):
 
 def test_what_is_judged_by_hand():
     """Parts and passes are of the allocations, hits of the pages read; fewer than none are none."""
-    pages = reread.pages_of(PARAMS)
+    pages = pages_of(PARAMS)
     found = {"read_hits": ("pages", [pages // 4, -3])}
     for phase in ("write", "read"):
         for zone, each in (("dma", [0, 10]), ("dma32", [30, 10]), ("normal", [10, 20])):
             found[f"{phase}_allocated_0_{zone}"] = ("pages", each)
         found[f"{phase}_passes"] = ("passes", [80, 60])
-    judged = rates(PARAMS, table(reread.NAME, "baseline", "kernel", found), "kernel", PHASES)
+    judged = rates(PARAMS, table(NAME, "baseline", "kernel", found), "kernel", PHASES)
     wide = judged.pivot_table(index="step", columns="counter", values="value")
     assert wide["read_hits"].to_list() == [pages // 4 / pages, 0]
     assert wide["write_part_dma32"].to_list() == [0.75, 0.25]
@@ -99,10 +100,10 @@ def test_what_is_judged_by_hand():
 
 
 def test_hits_within_two_readahead_windows_are_none():
-    counters = table(reread.NAME, "baseline", "kernel", {"read_hits": ("pages", [64, 65, -64])})
+    counters = table(NAME, "baseline", "kernel", {"read_hits": ("pages", [64, 65, -64])})
     counters = pd.concat([counters, counters.assign(counter="write_hits")])
     shares = rates(PARAMS, counters, "kernel", [])["value"]
-    assert AHEAD == 64 and shares.tolist() == [0, 65 / reread.pages_of(PARAMS), 0]
+    assert AHEAD == 64 and shares.tolist() == [0, 65 / pages_of(PARAMS), 0]
 
 
 def test_of_a_phase_that_finds_its_data_only_the_hits_are_judged():

@@ -3,9 +3,9 @@
 import pytest
 
 from lorelab.fairzone.agree.followed import agree
-from lorelab.fairzone.experiments.reread import PARTS
 from lorelab.fairzone.kernel import followed, reread
 from lorelab.fairzone.params import Followed, Reread
+from lorelab.fairzone.workload.reread import PARTS
 from lorelab.lab.run import RunOptions
 
 RUNS = [

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lorelab.fairzone.experiments.reread import PARTS, pages_of, plan
 from lorelab.fairzone.pages import kernel_views as views
+from lorelab.fairzone.workload.reread import PARTS, pages_of, plan
 
 RECORDED = views.recorded("fairzone/reread")
 RUNS = [run for run in RECORDED if run[0].workload != "two-files"]

@@ -4,11 +4,12 @@ import pytest
 
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiment
-from lorelab.gso.experiments import probed, traced
+from lorelab.gso.experiments import probed
 from lorelab.gso.experiments.traffic import count
 from lorelab.gso.kernel import probed as by_probe
 from lorelab.gso.kernel import traced as by_trace
 from lorelab.gso.params import Traffic
+from lorelab.gso.workload import traced
 from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 

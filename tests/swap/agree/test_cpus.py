@@ -5,8 +5,8 @@ import pytest
 from lorelab.experiments import experiment
 from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
-from lorelab.swap.experiments.cpus import REPEATS
 from lorelab.swap.params import Cpus
+from lorelab.swap.workload.cpus import REPEATS
 
 FOUND = experiment("swap/cpus")
 RECORDED = records.recorded(FOUND.name, Cpus)

@@ -4,16 +4,10 @@ import pandas as pd
 
 from lorelab.counters import table
 from lorelab.swap.experiments import allocator_test
-from lorelab.swap.experiments.switches import (
-    SETTINGS,
-    as_counters,
-    by_setting,
-    by_turn,
-    in_turns,
-    settings,
-)
+from lorelab.swap.experiments.switches import as_counters, by_setting, by_turn
 from lorelab.swap.kernel.allocator_test import turned
 from lorelab.swap.params import Switches
+from lorelab.swap.workload.switches import SETTINGS, in_turns, settings
 
 
 def test_the_settings_of_a_turn_go_different_ways():

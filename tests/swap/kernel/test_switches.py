@@ -7,9 +7,9 @@ from lorelab.judging import agreement
 from lorelab.lab import records, run
 from lorelab.lab.records import Record
 from lorelab.lab.run import Measured
-from lorelab.swap.experiments.switches import SETTINGS, settings
 from lorelab.swap.kernel.paths import PLACES
 from lorelab.swap.params import Switches
+from lorelab.swap.workload.switches import SETTINGS, settings
 
 FOUND = experiment("swap/switches")
 IN_TURNS = records.recorded(FOUND.name, Switches)

@@ -18,6 +18,7 @@ from lorelab.damon.agree.runs import (
 from lorelab.damon.experiments import accuracy
 from lorelab.damon.params import Accuracy
 from lorelab.damon.workload import truth
+from lorelab.damon.workload.accuracy import DISTRIBUTIONS, accuracy_counters, distributions
 from lorelab.judging import equivalence
 from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
@@ -33,7 +34,7 @@ class Sides(NamedTuple):
     """Figures of `damon/accuracy`, a step a run."""
     model: pd.DataFrame
     kernel_counted: dict[str, pd.Series]
-    """As `experiments.accuracy.distributions()`, of all runs; empty where none is recorded."""
+    """As `experiments.distributions()`, of all runs; empty where none is recorded."""
     model_counted: list[dict[str, pd.Series]]
     """The same of each run."""
 
@@ -53,13 +54,13 @@ def sides(params: Accuracy, measured: Record) -> Sides:
     each = [seeded(params, params.seed + n) for n in range(number)]
     said = [truth.simulated(one, like) for one in each]
     found = [accuracy.model_figures(params, like, one) for one in said]
-    counted = pd.concat([one[one["counter"].isin(accuracy.DISTRIBUTIONS)] for one in kernels])
+    counted = pd.concat([one[one["counter"].isin(DISTRIBUTIONS)] for one in kernels])
     total = counted.groupby(["counter", "step"])["value"].sum()
     return Sides(
         kernel,
-        accuracy.accuracy_counters(found, params, "model"),
-        {name: total[name] for name in accuracy.DISTRIBUTIONS if name in total},
-        [accuracy.distributions(params, one) for one in said],
+        accuracy_counters(found, params, "model"),
+        {name: total[name] for name in DISTRIBUTIONS if name in total},
+        [distributions(params, one) for one in said],
     )
 
 
@@ -67,7 +68,7 @@ def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
     # The figures, as if all runs were of one record.
     found, before = [], 0
     for part in parts:
-        part = part[~part["counter"].isin(accuracy.DISTRIBUTIONS)]
+        part = part[~part["counter"].isin(DISTRIBUTIONS)]
         found.append(part.assign(step=part["step"] + before))
         before += part["step"].max()
     return pd.concat(found, ignore_index=True)
@@ -102,7 +103,7 @@ def compared(params: Accuracy, measured: Record) -> pd.DataFrame:
         They agree where that function says so, and nothing shows them more than 5 % apart;
         `within` says where it is shown that they are not.
 
-        Then what `lorelab.damon.experiments.accuracy.distributions()` counts: `distance` is the
+        Then what `lorelab.damon.workload.accuracy.distributions()` counts: `distance` is the
         largest one of the two (Kolmogorov and Smirnov's), `chance` what 95 % of as many runs of the
         model stay below. They agree up to the larger one of 5 % and that, and are `within` up to 5
         %.
@@ -122,7 +123,7 @@ def weighed(both: Sides) -> pd.DataFrame:
     repeats = int(both.kernel["step"].max())
     rows = []
     for name, kernel in both.kernel_counted.items():
-        row = {"counter": name, "unit": accuracy.DISTRIBUTIONS[name], "repeats": repeats}
+        row = {"counter": name, "unit": DISTRIBUTIONS[name], "repeats": repeats}
         rows.append(row | _distance(kernel, [one[name] for one in both.model_counted], repeats))
     return pd.concat([table, pd.DataFrame(rows)], ignore_index=True)
 
@@ -133,7 +134,7 @@ def cumulative(both: Sides) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `counter` (of `accuracy.DISTRIBUTIONS`), `value`, `side` (kernel, model), and the `share` of
+        `counter` (of `DISTRIBUTIONS`), `value`, `side` (kernel, model), and the `share` of
         all that is up to the value.
     """
     parts = []

@@ -13,9 +13,9 @@ from lorelab.damon.agree.runs import (
     recorded,
     seeded,
 )
-from lorelab.damon.experiments import masim
 from lorelab.damon.params import Masim
 from lorelab.damon.workload import truth
+from lorelab.damon.workload.truth import masim_counters
 from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 
@@ -53,7 +53,7 @@ def runs(params: Masim, measured: Record) -> tuple[pd.DataFrame, pd.DataFrame]:
     like = alike(params, pd.concat(kernels))
     like = like._replace(sleep_us=params.sample_us)
     seen = [truth.modelled(seeded(params, params.seed + n), like) for n in range(2 * RUNS)]
-    models = [masim.masim_counters(one, params, "model", like) for one in seen]
+    models = [masim_counters(one, params, "model", like) for one in seen]
     return totals(models), totals(kernels)
 
 

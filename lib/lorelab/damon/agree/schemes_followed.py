@@ -14,12 +14,12 @@ import pandas as pd
 
 from lorelab.damon.agree import follow
 from lorelab.damon.agree.runs import judged
-from lorelab.damon.experiments.schemes import BUILTIN, STATISTICS, parse
 from lorelab.damon.kernel.schemes_followed import Given, Look, unpack
 from lorelab.damon.model import core
 from lorelab.damon.model.damos import FREE_MEM_RATE, HZ, INITIAL_JIFFIES, PAGEOUT
 from lorelab.damon.model.state import GOAL
 from lorelab.damon.params import FollowedSchemes as Schemes
+from lorelab.damon.workload.schemes import BUILTIN, STATISTICS, parse
 from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 from lorelab.numerics import PAGE

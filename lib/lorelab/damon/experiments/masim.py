@@ -9,16 +9,14 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from lorelab import counters
 from lorelab.damon.model.alternatives import WINDOWS, Watched
 from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.model.memory import Pages
-from lorelab.damon.params import ALONE, Masim, Speeds, took
+from lorelab.damon.params import ALONE, Masim, Speeds
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import configuration, context, memory
-from lorelab.damon.workload.truth import Observed, outside, weigh
+from lorelab.damon.workload.truth import Observed, masim_counters, outside, weigh
 from lorelab.numerics import U
-from lorelab.params import label
 from lorelab.running.progress import track
 
 
@@ -90,22 +88,3 @@ def _until(pages: Pages, end_ns: int) -> Iterator[None]:
     for tenth in tenths:
         while int(pages.info["now"][0]) <= min(tenth * 100_000_000, end_ns):
             yield
-
-
-def masim_counters(seen: pd.DataFrame, params: Masim, source: str, speeds: Speeds) -> pd.DataFrame:
-    """Counters of `damon/masim` for windows as `observe()` gives them, and the machine's speeds."""
-    said = {
-        "nr_regions": ("regions", seen["regions"]),
-        "outside": ("regions", seen["outside"]),
-        "checks": ("checks", seen["checks"]),
-        "wss": ("bytes", seen["wss"]),
-        "true_wss": ("bytes", seen["true_wss"]),
-        "rate_error": ("share", seen["error"]),
-        "misplaced": ("bytes", seen["misplaced"]),
-        "hot": ("bytes", seen["hot"]),
-        "hot_seen": ("bytes", seen["hot_seen"]),
-        "end": ("s", seen["seconds"]),
-    }
-    once = took(speeds, ("access", "check", "sleep")).items()
-    said |= {name: (unit, [value]) for name, (unit, value) in once}
-    return counters.table("damon/masim", label(params.variant), source, said)

@@ -2,14 +2,14 @@
 
 import pandas as pd
 
-from lorelab.damon.experiments.accuracy import (
+from lorelab.damon.kernel.boot import Run, check_program, logged, speeds, told, watched
+from lorelab.damon.params import Accuracy, runs
+from lorelab.damon.workload.accuracy import (
     accuracy_counters,
     distribution_counters,
     distributions,
     figures,
 )
-from lorelab.damon.kernel.boot import Run, check_program, logged, speeds, told, watched
-from lorelab.damon.params import Accuracy, runs
 from lorelab.damon.workload.truth import changes, observed
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions, one_boot
 

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.damon.experiments import hotspot
 from lorelab.damon.kernel import boot
 from lorelab.damon.model.memory import BATCH
 from lorelab.damon.params import TOOK, Hotspot, Speeds, took
+from lorelab.damon.workload import hotspot
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request, one_boot

@@ -2,10 +2,9 @@
 
 import pandas as pd
 
-from lorelab.damon.experiments.masim import masim_counters
 from lorelab.damon.kernel.boot import check_program, logged, speeds, told, watched
 from lorelab.damon.params import Masim
-from lorelab.damon.workload.truth import observed
+from lorelab.damon.workload.truth import masim_counters, observed
 from lorelab.lab.run import Measured, Measurement, one_boot
 
 

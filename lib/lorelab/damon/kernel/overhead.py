@@ -3,7 +3,6 @@
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.damon.experiments.overhead import program as overhead_program
 from lorelab.damon.kernel.boot import (
     LARGEST_MIB,
     Asked,
@@ -16,6 +15,7 @@ from lorelab.damon.kernel.boot import (
     request,
 )
 from lorelab.damon.params import Overhead
+from lorelab.damon.workload.overhead import program as overhead_program
 from lorelab.errors import BadInput
 from lorelab.lab import run
 from lorelab.lab.records import Record

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.damon.experiments.schemes import BUILTIN, STATISTICS, parse
 from lorelab.damon.kernel.boot import (
     LARGEST_MIB,
     Asked,
@@ -28,6 +27,7 @@ from lorelab.damon.kernel.boot import (
 )
 from lorelab.damon.model.damos import Action
 from lorelab.damon.params import TOOK, Schemes, Speeds, runs, took
+from lorelab.damon.workload.schemes import BUILTIN, STATISTICS, parse
 from lorelab.damon.workload.setup import configuration
 from lorelab.errors import BadInput
 from lorelab.lab.run import Measured, Measurement, Request, one_boot

@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from lorelab.damon.experiments.schemes import STATISTICS
 from lorelab.damon.kernel import boot, follow
 from lorelab.damon.kernel.schemes import CPUS, possible, rules
 from lorelab.damon.params import FollowedSchemes as Schemes
+from lorelab.damon.workload.schemes import STATISTICS
 from lorelab.damon.workload.setup import configuration
 from lorelab.lab import run
 from lorelab.lab.records import Record

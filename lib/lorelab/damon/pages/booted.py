@@ -10,11 +10,12 @@ from lorelab.damon.agree import masim as agree_masim
 from lorelab.damon.agree import runs as agree_runs
 from lorelab.damon.agree import schemes_followed as agree_schemes
 from lorelab.damon.experiments import accuracy
-from lorelab.damon.experiments.schemes import STATISTICS
 from lorelab.damon.kernel import follow as logs
 from lorelab.damon.kernel import schemes_followed as schemes_log
 from lorelab.damon.params import Accuracy, FollowedSchemes, Masim, Overhead, Schemes
 from lorelab.damon.workload import truth
+from lorelab.damon.workload.accuracy import accuracy_counters
+from lorelab.damon.workload.schemes import STATISTICS
 from lorelab.experiments import experiment
 from lorelab.judging.rows import intervals
 from lorelab.lab import records
@@ -169,7 +170,7 @@ def behind_tlb(workload: str, tlb: int, holds: list[int]) -> dict[tuple[str, str
     for pages in holds:
         each = [params.model_copy(update={"tlb": pages, "seed": seed}) for seed in SEEDS]
         runs = [accuracy.model_figures(one, like, truth.simulated(one, like)) for one in each]
-        rows["model", f"{pages:,} pages"] = accuracy.accuracy_counters(runs, params, "model")
+        rows["model", f"{pages:,} pages"] = accuracy_counters(runs, params, "model")
     return {key: said.groupby("counter")["value"].mean() for key, said in rows.items()}
 
 

@@ -12,13 +12,15 @@ from typing import NamedTuple, Self
 import numpy as np
 import pandas as pd
 
+from lorelab import counters
 from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.model.memory import PAGE_SIZE
-from lorelab.damon.params import ALONE, Masim, Speeds
+from lorelab.damon.params import ALONE, Masim, Speeds, took
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import configuration, context, memory
 from lorelab.errors import BadInput
 from lorelab.numerics import ONE, PAGE, U, njit
+from lorelab.params import label
 
 AHEAD = 0.5
 """Share of kdamond's work that comes before the sleep, as in kdamond_window(): drawing and clearing
@@ -293,3 +295,22 @@ def weigh(regions, full, truth, samples, base):
 def outside(regions: np.ndarray, low: int, high: int) -> int:
     """Count the regions that have no byte of [low, high), the program's own regions."""
     return int(((regions["end"] <= U(low)) | (regions["start"] >= U(high))).sum())
+
+
+def masim_counters(seen: pd.DataFrame, params: Masim, source: str, speeds: Speeds) -> pd.DataFrame:
+    """Counters of `damon/masim` for windows as `observe()` gives them, and the machine's speeds."""
+    said = {
+        "nr_regions": ("regions", seen["regions"]),
+        "outside": ("regions", seen["outside"]),
+        "checks": ("checks", seen["checks"]),
+        "wss": ("bytes", seen["wss"]),
+        "true_wss": ("bytes", seen["true_wss"]),
+        "rate_error": ("share", seen["error"]),
+        "misplaced": ("bytes", seen["misplaced"]),
+        "hot": ("bytes", seen["hot"]),
+        "hot_seen": ("bytes", seen["hot_seen"]),
+        "end": ("s", seen["seconds"]),
+    }
+    once = took(speeds, ("access", "check", "sleep")).items()
+    said |= {name: (unit, [value]) for name, (unit, value) in once}
+    return counters.table("damon/masim", label(params.variant), source, said)

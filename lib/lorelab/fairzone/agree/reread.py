@@ -16,6 +16,7 @@ from lorelab.errors import NoModel
 from lorelab.fairzone.experiments import reread
 from lorelab.fairzone.model.zones import Node
 from lorelab.fairzone.params import Reread
+from lorelab.fairzone.workload.reread import NAME, pages_of, plan
 from lorelab.judging.agreement import Agreement, by_means, compare_runs
 from lorelab.lab.records import Record
 
@@ -72,7 +73,7 @@ def allocated(counters: pd.DataFrame) -> pd.Series:
 def busy(params: Reread, counters: pd.DataFrame) -> list[str]:
     """Phases of a kernel's runs whose allocations are judged: they take pages for their data."""
     taken = allocated(counters) / counters["step"].nunique()
-    phases = reread.plan(params, reread.pages_of(params))
+    phases = plan(params, pages_of(params))
     return [phase for phase, _, _, much in phases if taken[phase] > BUSY * much]
 
 
@@ -88,7 +89,7 @@ def rates(params: Reread, counters: pd.DataFrame, source: str, of: list[str]) ->
     """
     wide = counters.pivot_table(index="step", columns="counter", values="value")
     found: dict[str, tuple[str, object]] = {}
-    for phase, writes, _, much in reread.plan(params, reread.pages_of(params)):
+    for phase, writes, _, much in plan(params, pages_of(params)):
         if not writes:
             hits = wide[f"{phase}_hits"]
             share = hits.where(hits > AHEAD, 0) / much
@@ -103,7 +104,7 @@ def rates(params: Reread, counters: pd.DataFrame, source: str, of: list[str]) ->
             if f"{phase}_{name}" in wide:
                 each = wide[f"{phase}_{name}"] / every
                 found[f"{phase}_{name}"] = (f"{name} / page", each.tolist())
-    return table(reread.NAME, params.mode, source, found)
+    return table(NAME, params.mode, source, found)
 
 
 def agree_with_record(params: Reread, recorded: Record, measured: Record) -> Agreement:

@@ -12,24 +12,19 @@ import numpy as np
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.fairzone.experiments.tiobench import TWO_FILES_READS
 from lorelab.fairzone.model import filemap, pcp, zones
 from lorelab.fairzone.model.zones import COUNTS, Node
 from lorelab.fairzone.params import MODES, Reread, Variant
 from lorelab.fairzone.workload.files import sequential, where_cached
 from lorelab.fairzone.workload.machine import nap_pages
+from lorelab.fairzone.workload.reread import MIB, NAME, PARTS, pages_of, plan
 from lorelab.numerics import U
 
-NAME = "fairzone/reread"
-PARTS = 50
-"""Parts of the data in the map of what is cached."""
 SHOWN = ("passes", "tests", "skips_batch", "resets", "rescans", "slowpaths")
 """Counters of the model that the kernel's patch has too."""
 READAHEAD = 32
 """Pages of a readahead window."""
 ZONES = ("dma", "dma32", "normal")
-MIB = 256
-"""Pages."""
 DMA = 3976
 """Managed pages of ZONE_DMA."""
 
@@ -104,20 +99,3 @@ def play(params: Reread, node: Node, own: Mapping[str, int] | None = None) -> pd
         for part, each in enumerate(cached):
             found[f"{phase}_cached_{part:02}"] = ("pages", [int(each)])
     return table(NAME, params.mode, "model", found)
-
-
-def pages_of(params: Reread) -> int:
-    """Pages of the data."""
-    return params.mib * MIB * params.data_percent // 100
-
-
-def plan(params: Reread, pages: int) -> list[tuple[str, bool, int, int]]:
-    """Phases: name, whether it writes, first page, pages."""
-    if params.workload != "two-files":
-        return [("write", True, 0, pages), ("read", False, 0, pages)]
-    half = pages // 2
-    return [
-        (f"file{file + 1}_read{time + 1}", False, file * half, half)
-        for file in range(2)
-        for time in range(TWO_FILES_READS)
-    ]

@@ -14,15 +14,19 @@ from lorelab.fairzone.model import filemap
 from lorelab.fairzone.model.filemap import Memory
 from lorelab.fairzone.model.zones import COUNTS, Node
 from lorelab.fairzone.params import Tiobench
-from lorelab.fairzone.workload.files import FIXED_POINT, scattered, sequential, where_cached
+from lorelab.fairzone.workload.files import (
+    FIXED_POINT,
+    TWO_FILES_READS,
+    scattered,
+    sequential,
+    where_cached,
+)
 from lorelab.fairzone.workload.machine import names, nap_pages, node_of
 from lorelab.numerics import U
 from lorelab.params import label
 
 BUCKETS = 50
 """Parts of the files in the offset map."""
-TWO_FILES_READS = 5
-"""Times that each of two files is read."""
 
 
 class Run(NamedTuple):

@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.fairzone.experiments import reread as model
-from lorelab.fairzone.experiments.reread import NAME, PARTS
 from lorelab.fairzone.kernel import boot
 from lorelab.fairzone.params import Reread
+from lorelab.fairzone.workload import reread as model
+from lorelab.fairzone.workload.reread import NAME, PARTS
 from lorelab.lab.records import Record
 from lorelab.lab.run import DEFAULTS, Measured, Measurement, Request, RunOptions
 

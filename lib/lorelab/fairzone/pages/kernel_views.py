@@ -5,10 +5,11 @@ import pandas as pd
 from lorelab.experiments import experiment
 from lorelab.fairzone.agree import followed as judge
 from lorelab.fairzone.agree import reread as judge_reread
-from lorelab.fairzone.experiments.reread import PARTS, TWO_FILES_READS, pages_of, plan
 from lorelab.fairzone.model.replay import BATCH
 from lorelab.fairzone.params import Followed, Reread
+from lorelab.fairzone.workload.files import TWO_FILES_READS
 from lorelab.fairzone.workload.machine import nap_pages
+from lorelab.fairzone.workload.reread import PARTS, pages_of, plan
 from lorelab.lab import records
 from lorelab.lab.records import Record
 

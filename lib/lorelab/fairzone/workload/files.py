@@ -23,6 +23,9 @@ from lorelab.fairzone.model.lru import zone_of
 from lorelab.fairzone.model.pcp import quiet_vmstat
 from lorelab.numerics import GOLDEN, ONE, ZERO, U, njit, outline, splitmix64
 
+TWO_FILES_READS = 5
+"""Times that each of two files is read."""
+
 FIXED_POINT = 1024
 """Rates of kswapd are in 1/1024 page."""
 

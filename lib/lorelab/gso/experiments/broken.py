@@ -6,10 +6,9 @@ tells of a head that one of its holders released before, which is invariant I9 o
 
 import pandas as pd
 
-from lorelab import counters
 from lorelab.gso.experiments import lifetimes
 from lorelab.gso.params import Broken, Lifetimes
-from lorelab.params import label
+from lorelab.gso.workload.broken import table
 
 GONE = 9
 """The invariant: nothing is released that is gone."""
@@ -27,8 +26,3 @@ def simulate(params: Broken) -> pd.DataFrame:
     scope = Lifetimes(variant=params.variant, clone=params.tap, local=False, direct=False)
     gone = bool(lifetimes.shortest(scope, GONE))
     return table(params, {"complains": ("kernels", [int(gone)])}, "model")
-
-
-def table(params: Broken, found: dict[str, tuple[str, list[int]]], source: str) -> pd.DataFrame:
-    """Counters of a run, whether of the model or of a kernel."""
-    return counters.table("gso/broken", label(params.variant), source, found, first=0)

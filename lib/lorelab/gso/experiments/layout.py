@@ -2,13 +2,11 @@
 
 import pandas as pd
 
-from lorelab import counters
 from lorelab.gso.model.layout import (
     POINTER,
     SMP_CACHE_BYTES,
     Field,
     Layout,
-    cache_lines,
     data_align,
     fits_receive_buffer,
     head_bytes,
@@ -18,6 +16,7 @@ from lorelab.gso.model.layout import (
 )
 from lorelab.gso.model.structs import DECLARED
 from lorelab.gso.params import Layout as Params
+from lorelab.gso.workload.layout import frag_lines, table
 
 RMEM_DEFAULT = 212_992
 """net.core.rmem_default [bytes] where nobody changed it."""
@@ -44,27 +43,6 @@ def simulate(params: Params) -> pd.DataFrame:
         fragments.
     """
     return table(params, place(fields(params)), "model")
-
-
-def table(params: Params, layout: Layout, source: str) -> pd.DataFrame:
-    """Counters of a layout, whether computed or read out of a kernel."""
-    found: dict[str, tuple[str, list[int]]] = {
-        "size": ("bytes", [layout.size]),
-        "aligned": ("bytes", [data_align(layout.size)]),
-        "holes": ("bytes", [sum(hole.size for hole in layout.holes)]),
-    }
-    for field in layout.fields:
-        found[f"offset_{field.name}"] = ("bytes", [field.offset])
-    for number, lines in frag_lines(layout).items():
-        found[f"lines_frag{number}"] = ("lines", [lines])
-    variant = f"linux-{params.kernel}"
-    return counters.table("gso/layout", variant, source, found, first=0)
-
-
-def frag_lines(layout: Layout) -> dict[int, int]:
-    """Cache lines from the start of a shared info to the end of its n-th fragment, by n."""
-    ends = [field.offset + field.size for field in layout.fields if "frags[" in field.name]
-    return {n: cache_lines(0, end) for n, end in enumerate(ends, 1)}
 
 
 def positions(kernel: str = "2014", struct: str = "shared-info") -> pd.DataFrame:

@@ -14,17 +14,8 @@ the packet in the retransmit queue is no longer one of borrowed pages alone (SKB
 
 import pandas as pd
 
-from lorelab import counters
 from lorelab.gso.params import TRAITS, Tcp
-from lorelab.params import label
-
-UNITS = {
-    "told": "sends",
-    "read_bytes": "bytes",
-    "copies": "streams",
-    "corrupted": "streams",
-    "complaints": "complaints",
-}
+from lorelab.gso.workload.tcp import table
 
 
 def simulate(params: Tcp) -> pd.DataFrame:
@@ -47,9 +38,3 @@ def simulate(params: Tcp) -> pd.DataFrame:
         "complaints": int(traits.transfers),
     }
     return table(params, found, "model")
-
-
-def table(params: Tcp, found: dict[str, int], source: str) -> pd.DataFrame:
-    """Counters of a run, whether of the model or of a kernel: those that it has."""
-    named = {name: (unit, [found[name]]) for name, unit in UNITS.items() if name in found}
-    return counters.table("gso/tcp", label(params.variant), source, named, first=0)

@@ -2,22 +2,9 @@
 
 import pandas as pd
 
-from lorelab import counters
-from lorelab.gso.model.told import Notification, notifications
+from lorelab.gso.model.told import notifications
 from lorelab.gso.params import Told
-
-UNITS = {
-    "copied": "sends",
-    "notifications": "notifications",
-    "told": "sends",
-    "told_copied": "sends",
-    "told_wrong": "sends",
-}
-
-
-def kinds(params: Told) -> list[bool]:
-    """Of each send, whether its bytes are copied."""
-    return [bool(send // params.alike % 2) != params.copied_first for send in range(params.sends)]
+from lorelab.gso.workload.told import kinds, table
 
 
 def simulate(params: Told) -> pd.DataFrame:
@@ -31,19 +18,3 @@ def simulate(params: Told) -> pd.DataFrame:
     """
     said = notifications(kinds(params), params.late, params.mended)
     return table(params, said, sum(kinds(params)), "model")
-
-
-def table(params: Told, said: list[Notification], copied: int, source: str) -> pd.DataFrame:
-    """Counters of a run, whether of the model or of a kernel."""
-    was = kinds(params)
-    heard = [(send, one.copied) for one in said for send in range(one.low, one.high + 1)]
-    found = {
-        "copied": copied,
-        "notifications": len(said),
-        "told": len(heard),
-        "told_copied": sum(copy for _, copy in heard),
-        "told_wrong": sum(copy != was[send] for send, copy in heard),
-    }
-    named = {name: (UNITS[name], [value]) for name, value in found.items()}
-    variant = "mended" if params.mended else "upstream"
-    return counters.table("gso/told", variant, source, named, first=0)

@@ -2,21 +2,10 @@
 
 import pandas as pd
 
-from lorelab import counters
-from lorelab.gso.experiments.probed import check
 from lorelab.gso.experiments.traffic import count
 from lorelab.gso.params import TRAITS, Traffic
-from lorelab.params import label
-
-UNITS = {
-    "completed": "packets",
-    "copied_after_all": "packets",
-    "completions": "calls",
-    "completions_that_say_copied": "calls",
-    "copies_by_skb_segment": "calls",
-    "copies_by_others": "calls",
-    "copied_bytes": "bytes",
-}
+from lorelab.gso.workload.probed import check
+from lorelab.gso.workload.traced import table
 
 
 def simulate(params: Traffic) -> pd.DataFrame:
@@ -45,9 +34,3 @@ def simulate(params: Traffic) -> pd.DataFrame:
         "copied_bytes": counted["copied_bytes"],
     }
     return table(params, found, "model")
-
-
-def table(params: Traffic, found: dict[str, int], source: str) -> pd.DataFrame:
-    """Counters of a run, whether of the model or of a kernel: those that it has."""
-    named = {name: (unit, [found[name]]) for name, unit in UNITS.items() if name in found}
-    return counters.table("gso/traced", label(params.variant), source, named, first=0)

@@ -3,23 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from lorelab import counters
 from lorelab.gso.model.layout import place, small_head_cache, truesize
 from lorelab.gso.model.netem import probability
 from lorelab.gso.model.structs import SHARED_INFO_6_12
 from lorelab.gso.model.traffic import COUNTED, PROBED, SETTING, run
 from lorelab.gso.params import TRAITS, Traffic, Variant
+from lorelab.gso.workload.traffic import table
 from lorelab.params import label
 
-UNITS = {
-    "told": "sends",
-    "copied": "sends",
-    "sent": "packets",
-    "wrong": "packets",
-    "copied_bytes": "bytes",
-    "lines": "lines",
-    "truesize": "bytes",
-}
 SK_BUFF, HEADERS = 208, 128
 """sizeof(struct sk_buff) of 6.12 [bytes]; headers and headroom of a segment of UDP, at most."""
 MAX_HEADER = 80
@@ -74,12 +65,6 @@ def simulate(params: Traffic) -> pd.DataFrame:
     """
     counted = count(params)
     return table(params, {name: counted[name] for name in PROBED}, "model")
-
-
-def table(params: Traffic, counted: dict[str, int], source: str) -> pd.DataFrame:
-    """Counters of a run, whether of the model or of a kernel: those that it has."""
-    found = {name: (UNITS.get(name, "calls"), [value]) for name, value in counted.items()}
-    return counters.table("gso/traffic", label(params.variant), source, found, first=0)
 
 
 def costs(variants: list[Variant] | None = None, **given: object) -> pd.DataFrame:

@@ -2,20 +2,9 @@
 
 import pandas as pd
 
-from lorelab import counters
 from lorelab.gso.model.vhost import zerocopies
 from lorelab.gso.params import Vhost
-
-UNITS = {
-    "told": "packets",
-    "sent": "packets",
-    "wrong": "packets",
-    "segmentations": "calls",
-    "copies": "calls",
-    "copied_bytes": "bytes",
-    "completions": "calls",
-    "completions_copied": "calls",
-}
+from lorelab.gso.workload.vhost import table
 
 
 def simulate(params: Vhost) -> pd.DataFrame:
@@ -43,10 +32,3 @@ def simulate(params: Vhost) -> pd.DataFrame:
         "completions_copied": copied,
     }
     return table(params, found, "model")
-
-
-def table(params: Vhost, found: dict[str, int], source: str) -> pd.DataFrame:
-    """Counters of a run, whether of the model or of a kernel: those that it has."""
-    variant = "refcnt" if params.refcnt else "upstream"
-    named = {name: (unit, [found[name]]) for name, unit in UNITS.items() if name in found}
-    return counters.table("gso/vhost", variant, source, named, first=0)

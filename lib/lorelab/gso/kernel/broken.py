@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from lorelab.gso.experiments.broken import table
 from lorelab.gso.kernel.traffic import HUB, LINKS, MODES, SECONDS_A_RUN, check_variant
 from lorelab.gso.params import Broken
+from lorelab.gso.workload.broken import table
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request
 

@@ -5,9 +5,9 @@ from typing import Any
 import pandas as pd
 
 from lorelab.errors import RunFailed
-from lorelab.gso.experiments import probed
 from lorelab.gso.kernel import traffic
 from lorelab.gso.params import Traffic, Variant
+from lorelab.gso.workload import probed
 from lorelab.lab import probes
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from lorelab.gso.experiments.tcp import table
 from lorelab.gso.kernel.traffic import HUB, LINKS, MODES, SECONDS_A_RUN, check_variant
 from lorelab.gso.params import Tcp
+from lorelab.gso.workload.tcp import table
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request, one_boot
 

@@ -6,10 +6,10 @@ It sends over `dummy0`, which copies nothing, and over loopback, which copies.
 import pandas as pd
 
 from lorelab.errors import BadInput
-from lorelab.gso.experiments.told import kinds, table
 from lorelab.gso.kernel.traffic import LINKS, SECONDS_A_RUN
 from lorelab.gso.model.told import Notification
 from lorelab.gso.params import Told
+from lorelab.gso.workload.told import kinds, table
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions, one_boot
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pandas as pd
 
 from lorelab.errors import RunFailed
-from lorelab.gso.experiments.probed import check
-from lorelab.gso.experiments.traced import table
 from lorelab.gso.kernel import traffic
 from lorelab.gso.params import Traffic, Variant
 from lorelab.gso.recording import recording, report
+from lorelab.gso.workload.probed import check
+from lorelab.gso.workload.traced import table
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from lorelab.errors import BadInput
-from lorelab.gso.experiments.traffic import table
 from lorelab.gso.model.traffic import PROBED
 from lorelab.gso.params import Traffic, Variant
+from lorelab.gso.workload.traffic import table
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.params import label

@@ -7,9 +7,9 @@ arrives is checked.
 import pandas as pd
 
 from lorelab.errors import BadInput
-from lorelab.gso.experiments.vhost import table
 from lorelab.gso.kernel.traffic import HUB, LINKS, SECONDS_A_RUN
 from lorelab.gso.params import Vhost
+from lorelab.gso.workload.vhost import table
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions, one_boot
 

@@ -12,6 +12,7 @@ from lorelab.gso.model.structs import AS_POSTED, SHARED_INFO_2014
 from lorelab.gso.pages import views
 from lorelab.gso.params import TRAITS, Layout, Lifetimes, Variant
 from lorelab.gso.thread.figures import Span, figure, gain, printed_rate, rate, volume_rate
+from lorelab.gso.workload.layout import frag_lines
 from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
 
 SIMPLE = {"clone": False, "direct": False, "local": False}
@@ -34,7 +35,7 @@ def struct(pointer: str = "none") -> dict[str, int]:
         "size": laid.size,
         "aligned": data_align(laid.size),
         "frags1": laid.offset("frags[1]"),
-        "lines": layout.frag_lines(laid)[1],
+        "lines": frag_lines(laid)[1],
     }
 
 

@@ -10,22 +10,11 @@ choice. Here it is drawn, and the repeats of a run differ by that alone.
 import numpy as np
 import pandas as pd
 
-from lorelab.counters import table
-from lorelab.params import label
 from lorelab.swap.experiments import paths
-from lorelab.swap.params import KERNEL, AllocatorTest, Cpus
+from lorelab.swap.params import Cpus
 from lorelab.swap.workload.allocator_test import run
+from lorelab.swap.workload.cpus import NAME, REPEATS, in_steps, totals, without_moves
 from lorelab.swap.workload.task import start
-
-NAME = "swap/cpus"
-
-REPEATS = 6
-"""Of model and kernel: six span the median with 97 % (`lorelab.judging.rows.intervals`)."""
-
-
-def without_moves(params: Cpus) -> AllocatorTest:
-    """One repeat, without its moves."""
-    return AllocatorTest(large_swapin=False, **params.model_dump(exclude={"moves"}))
 
 
 def moves(params: Cpus, repeat: int, events: int) -> np.ndarray:
@@ -48,28 +37,6 @@ def moves(params: Cpus, repeat: int, events: int) -> np.ndarray:
     when = np.flatnonzero(chance.random(events) < params.moves / events)
     further = chance.integers(1, params.cpus, len(when))
     return np.column_stack([when, np.cumsum(further) % params.cpus]).astype(np.uint64)
-
-
-def totals(
-    swpout: int, swpout_fallback: int, migrations: int, paths: dict[str, tuple[str, list[int]]]
-) -> dict[str, tuple[str, list[int]]]:
-    """Counters of one repeat, as `lorelab.counters.table` takes them; `paths` of `swap/paths`."""
-    return {
-        "folios": ("folios", [swpout + swpout_fallback]),
-        "swpout": ("folios", [swpout]),
-        "swpout_fallback": ("folios", [swpout_fallback]),
-        "migrations": ("moves", [migrations]),
-        **paths,
-    }
-
-
-def in_steps(source: str, repeats: list[dict[str, tuple[str, list[int]]]]) -> pd.DataFrame:
-    """Lay out `totals` of all repeats, one step each."""
-    counted = {
-        name: (unit, [value for repeat in repeats for value in repeat[name][1]])
-        for name, (unit, _) in repeats[0].items()
-    }
-    return table(NAME, label(KERNEL), source, counted)
 
 
 def simulate(params: Cpus) -> pd.DataFrame:

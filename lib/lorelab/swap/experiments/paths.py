@@ -16,10 +16,7 @@ from lorelab.swap.model.state import (
 )
 from lorelab.swap.params import AllocatorTest, check_paths
 from lorelab.swap.workload.allocator_test import run
-
-NAME = "swap/paths"
-ORDERS = (0, 4)
-"""The only ones that the test has."""
+from lorelab.swap.workload.paths import NAME, ORDERS
 
 
 def simulate(params: AllocatorTest) -> pd.DataFrame:

@@ -4,9 +4,10 @@ import pandas as pd
 
 from lorelab import counters
 from lorelab.params import label
-from lorelab.swap.experiments.paths import ORDERS, totals
+from lorelab.swap.experiments.paths import totals
 from lorelab.swap.params import AllocatorTest, check_paths
 from lorelab.swap.workload.allocator_test import run
+from lorelab.swap.workload.paths import ORDERS
 
 NAME = "swap/probed"
 

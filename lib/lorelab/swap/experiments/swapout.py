@@ -13,6 +13,7 @@ from lorelab.params import label
 from lorelab.swap.model.state import swapon
 from lorelab.swap.params import KERNEL, ForceSplit, Swapout
 from lorelab.swap.workload import vmscan
+from lorelab.swap.workload.swapout import COUNTED, NAME
 from lorelab.swap.workload.usemem import (
     COUNTS,
     PLUG,
@@ -23,7 +24,6 @@ from lorelab.swap.workload.usemem import (
     unmap_folio,
 )
 
-NAME = "swap/swapout"
 SPLIT = {"force_split": ForceSplit.NOT_PMD_MAPPED}
 PATHS = {
     "whole": {},
@@ -34,21 +34,6 @@ PATHS = {
     "4 KiB pages": {"folio_order": 0, "folios": 4096},
 }
 """Ways of 64 KiB to swap, as parameters that are not the defaults."""
-
-COUNTED = {
-    name: UNITS[name]
-    for name in (
-        "swapped",
-        "invalidations",
-        "flushes",
-        "splits",
-        "slot_allocations",
-        "fallbacks",
-        "bios",
-    )
-} | {"shrinker_splits": "folios"}
-"""Counters and units: those of `swap/usemem` that a kernel gives, and, of the splits, those that
-the shrinker of the deferred split queue made."""
 
 
 def count(params: Swapout) -> dict[str, int]:

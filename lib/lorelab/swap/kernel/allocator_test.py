@@ -13,9 +13,10 @@ from lorelab.counters import table
 from lorelab.errors import BadInput
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 from lorelab.params import label
-from lorelab.swap.experiments.allocator_test import NAME
 from lorelab.swap.kernel import boot
 from lorelab.swap.params import KERNEL, TOOL_ITERATIONS, AllocatorTest, AllocMode
+
+NAME = "swap/allocator-test"
 
 LARGEST_MIB = 16 * 1024
 """zram keeps 16 bytes a page and the swap map one, all in the guest's 2 GiB."""

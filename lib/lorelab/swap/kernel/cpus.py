@@ -5,9 +5,9 @@ from typing import Any
 import pandas as pd
 
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions
-from lorelab.swap.experiments.cpus import NAME, REPEATS, in_steps, totals, without_moves
 from lorelab.swap.kernel import allocator_test, boot, paths
 from lorelab.swap.params import AllocatorTest, Cpus
+from lorelab.swap.workload.cpus import NAME, REPEATS, in_steps, totals, without_moves
 
 
 def _check(params: Cpus, options: RunOptions) -> None:

@@ -7,9 +7,9 @@ import pandas as pd
 from lorelab.counters import table
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 from lorelab.params import label
-from lorelab.swap.experiments.paths import NAME, ORDERS
 from lorelab.swap.kernel import allocator_test, boot
 from lorelab.swap.params import AllocatorTest, check_paths
+from lorelab.swap.workload.paths import NAME, ORDERS
 
 PLACES = ("current", "free", "nonfull", "frag", "steal")
 

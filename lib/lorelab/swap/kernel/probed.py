@@ -9,10 +9,11 @@ from lorelab.errors import RunFailed
 from lorelab.lab import probes
 from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.params import label
-from lorelab.swap.experiments.paths import ORDERS
-from lorelab.swap.experiments.probed import NAME
 from lorelab.swap.kernel import allocator_test, boot, paths
 from lorelab.swap.params import AllocatorTest
+from lorelab.swap.workload.paths import ORDERS
+
+NAME = "swap/probed"
 
 PROBES = ("alloc", "reuse")
 

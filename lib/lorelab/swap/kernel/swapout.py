@@ -8,9 +8,9 @@ from lorelab.counters import table
 from lorelab.lab.run import Measured, Measurement, Request, one_boot
 from lorelab.numerics import PAGE
 from lorelab.params import label
-from lorelab.swap.experiments.swapout import COUNTED, NAME
 from lorelab.swap.kernel import boot
 from lorelab.swap.params import KERNEL, ForceSplit, Swapout
+from lorelab.swap.workload.swapout import COUNTED, NAME
 from lorelab.swap.workload.usemem import PAGES_PER_MIB, UNITS
 
 

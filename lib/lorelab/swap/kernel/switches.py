@@ -3,9 +3,9 @@
 import pandas as pd
 
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions
-from lorelab.swap.experiments.switches import NAME, in_turns, settings
 from lorelab.swap.kernel import allocator_test, boot, paths
 from lorelab.swap.params import Switches
+from lorelab.swap.workload.switches import NAME, in_turns, settings
 
 
 def _check(params: Switches, options: RunOptions) -> None:

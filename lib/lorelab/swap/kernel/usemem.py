@@ -6,10 +6,11 @@ from lorelab.counters import table
 from lorelab.errors import BadInput
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 from lorelab.params import label
-from lorelab.swap.experiments.usemem import NAME
 from lorelab.swap.kernel import boot
 from lorelab.swap.kernel.swapout import counted, switches
 from lorelab.swap.params import KERNEL, Usemem, Variant
+
+NAME = "swap/usemem"
 
 REPEATS = 6
 """Six span the median with 97 % confidence (`lorelab.judging.rows.intervals`)."""

@@ -1,0 +1,1 @@
+"""Programs of the chapter, and counters that model and kernel give."""

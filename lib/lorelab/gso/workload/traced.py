@@ -1,0 +1,23 @@
+"""Counters of `gso/traced`."""
+
+import pandas as pd
+
+from lorelab import counters
+from lorelab.gso.params import Traffic
+from lorelab.params import label
+
+UNITS = {
+    "completed": "packets",
+    "copied_after_all": "packets",
+    "completions": "calls",
+    "completions_that_say_copied": "calls",
+    "copies_by_skb_segment": "calls",
+    "copies_by_others": "calls",
+    "copied_bytes": "bytes",
+}
+
+
+def table(params: Traffic, found: dict[str, int], source: str) -> pd.DataFrame:
+    """Counters of a run, whether of the model or of a kernel: those that it has."""
+    named = {name: (unit, [found[name]]) for name, unit in UNITS.items() if name in found}
+    return counters.table("gso/traced", label(params.variant), source, named, first=0)

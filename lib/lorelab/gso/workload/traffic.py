@@ -1,0 +1,23 @@
+"""Counters of `gso/traffic`."""
+
+import pandas as pd
+
+from lorelab import counters
+from lorelab.gso.params import Traffic
+from lorelab.params import label
+
+UNITS = {
+    "told": "sends",
+    "copied": "sends",
+    "sent": "packets",
+    "wrong": "packets",
+    "copied_bytes": "bytes",
+    "lines": "lines",
+    "truesize": "bytes",
+}
+
+
+def table(params: Traffic, counted: dict[str, int], source: str) -> pd.DataFrame:
+    """Counters of a run, whether of the model or of a kernel: those that it has."""
+    found = {name: (UNITS.get(name, "calls"), [value]) for name, value in counted.items()}
+    return counters.table("gso/traffic", label(params.variant), source, found, first=0)

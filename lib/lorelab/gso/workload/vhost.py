@@ -1,0 +1,24 @@
+"""Counters of `gso/vhost`."""
+
+import pandas as pd
+
+from lorelab import counters
+from lorelab.gso.params import Vhost
+
+UNITS = {
+    "told": "packets",
+    "sent": "packets",
+    "wrong": "packets",
+    "segmentations": "calls",
+    "copies": "calls",
+    "copied_bytes": "bytes",
+    "completions": "calls",
+    "completions_copied": "calls",
+}
+
+
+def table(params: Vhost, found: dict[str, int], source: str) -> pd.DataFrame:
+    """Counters of a run, whether of the model or of a kernel: those that it has."""
+    variant = "refcnt" if params.refcnt else "upstream"
+    named = {name: (unit, [found[name]]) for name, unit in UNITS.items() if name in found}
+    return counters.table("gso/vhost", variant, source, named, first=0)
