@@ -2,7 +2,8 @@
 
 import pytest
 
-from lorelab.experiments import experiment
+from lorelab import cli
+from lorelab.experiments import Experiment, experiment
 from lorelab.judging.findings import findings
 
 FOUND = {one.title: one for one in findings()}
@@ -20,3 +21,13 @@ def test_a_run_that_a_finding_names_was_recorded(title):
         pytest.skip("no kernel is asked")
     asked = experiment(words[1])
     assert asked.recorded(asked.Params(**parameters(words))) is not None
+
+
+@pytest.mark.parametrize("title", FOUND)
+def test_a_finding_is_shown_again_without_a_kernel(title, monkeypatch, capsys):
+    def boots(*_: object) -> None:
+        raise AssertionError("a kernel is booted")
+
+    monkeypatch.setattr(Experiment, "measure", boots)
+    cli._show_again(FOUND[title].command)
+    assert len(capsys.readouterr().out.splitlines()) > 1

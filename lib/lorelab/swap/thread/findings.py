@@ -1,0 +1,156 @@
+"""What users of 6.12's stable series would want to know of its swap allocator, and of today's."""
+
+import pandas as pd
+
+from lorelab.experiments import experiment
+from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
+from lorelab.swap.experiments import mixed
+from lorelab.swap.pages import recorded
+from lorelab.swap.params import AllocatorTest, Mixed, Variant
+
+ONE_FRAG = (
+    "20250804172439.2331-1-ryncsn@gmail.com",
+    "Kairui Song, August 2025: one frag cluster is tried, and nonfull clusters come before free "
+    "ones (v2: 20250806161748.76651-1-ryncsn@gmail.com, the second as 9a42aed48421)",
+)
+FRAGMENTED = {"orders": "0:1,4:3", "fill": 0.8, "paged": 0.3, "turnovers": 4, "steps": 4}
+SIZES = (64, 256, 1024)
+EQUAL_SHARES = {"device_mib": 1024, "turnovers": 10, "steps": 10}
+SEEDS = [1, 2, 3]
+SHORT = {"options": "-s", "iterations": 20, "large_swapin": False}
+
+
+def _late(params: Mixed, counters: list[str]) -> pd.DataFrame:
+    """Means of 6.12 and 7.2 after filling and one turnover."""
+    pair = mixed.grid(params, variant=[Variant.V6_12, Variant.V7_2])
+    return mixed.late(pair, counters, ["variant"], after=2)
+
+
+def whole_list() -> str:
+    """Slots that an order-4 allocation reads, by size of the device, and what a kernel read."""
+    names = ["scanned_order4", "fallback_order4"]
+    tables = {mib: _late(Mixed(device_mib=mib, **FRAGMENTED), names) for mib in SIZES}
+    found = pd.concat(tables, names=["mib"])
+    old, new = (found.xs(str(one), level="variant") for one in ("v6.12", "v7.2"))
+    read = [one["scanned_order4"] for one in (old, new)]
+    growth = [one.iloc[-1] / one.iloc[0] for one in read]
+    apart = (old["fallback_order4"] - new["fallback_order4"]).abs().max()
+    assert growth[0] > 10 > 2 > growth[1], "6.12 reads more on a larger device, 7.2 does not"
+    params = AllocatorTest(**SHORT)
+    seen = experiment("swap/probed").recorded(params).counters.set_index("counter")["value"]
+    asked = sum(seen[f"{place}_4"] for place in ("current", "free", "nonfull", "frag", "fail"))
+    said = [", ".join(f"{one[mib]:,.0f}" for mib in SIZES) for one in read]
+    return (
+        f"Model, one seed, orders 0 and 4, devices of {', '.join(map(str, SIZES))} MiB 80 % full: "
+        f"an order-4 allocation reads {said[0]} slots in 6.12.117, and {said[1]} in 7.2; the "
+        f"shares that fall back are within {apart:.0f} points. 6.12.117 by probe, one run on "
+        f"64 MiB, equal to the model: {seen['scanned_4'] / asked:,.0f} slots in "
+        f"{seen['visited_4'] / asked:.1f} clusters per order-4 allocation, "
+        f"{seen['fail_4']:,.0f} of {asked:,.0f} of which fail."
+    )
+
+
+def huge_fallback() -> str:
+    """Turnovers until most 2 MiB folios are split, in 6.12 and in 7.2, and the end of both."""
+    pair = mixed.grid(Mixed(**EQUAL_SHARES), variant=[Variant.V6_12, Variant.V7_2], seed=SEEDS)
+    split = pair[pair["counter"] == "fallback_order9"]
+    by_turnover = split.pivot_table(index="step", columns=["variant", "seed"], values="value")
+    most = (by_turnover > 50).idxmax() - 1
+    old, new = (most[str(one)] for one in ("v6.12", "v7.2"))
+    assert old.max() < new.min(), "7.2 places 2 MiB folios longer"
+    end = by_turnover.iloc[-1]
+    assert end.min() > 95, "in the end both split nearly all"
+    return (
+        f"Model, {len(SEEDS)} seeds, orders 0, 2, 4 and 9 in equal shares of the pages, 1 GiB, 4 "
+        f"CPUs: 6.12.117 splits over half of the 2 MiB folios from turnover {_span(old)} on, 7.2 "
+        f"from {_span(new)} on. After {EQUAL_SHARES['turnovers']} turnovers both split "
+        f"{end.min():.0f} % and more: 7.2 delays the loss and does not prevent it. No kernel was "
+        "measured with 2 MiB folios here."
+    )
+
+
+def _span(values: pd.Series) -> str:
+    low, high = int(values.min()), int(values.max())
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def page_wise() -> str:
+    """Share of 64 KiB folios that today's kernel splits, by how folios come back."""
+    share = recorded.split_by_release(recorded.releases())
+    six, seven = share["6.12.117, page by page"], share["7.3.4, page by page"]
+    assert seven > six > 90, "7.3.4 splits more than 6.12.117 of what comes back page by page"
+    whole = share["6.12.117, whole folios"]
+    return (
+        f"Recorded, one run each of thp_swap_allocator_test without options: 7.3.4 splits "
+        f"{seven:.1f} % of the 64 KiB folios where pages come back one by one, 6.12.117 "
+        f"{six:.1f} %, and either {whole:.0f} % where folios come back whole."
+    )
+
+
+FINDINGS = [
+    Finding(
+        "swap",
+        "frag-list-searched-whole",
+        "cluster_alloc_swap_entry() of 6.12 tries each cluster of the order's frag list before it "
+        "gives up, with si->lock held, so a folio that finds no room costs in proportion to the "
+        "device.",
+        "machines on 6.12 stable with large swap devices, large folios, and swap-in page by page",
+        whole_list,
+        PriorArt(
+            dict([ONE_FRAG]),
+            where=ARCHIVES,
+            how="frag_clusters, alloc_swap_scan_list, 6.12 stable, backport",
+            when=LOOKED,
+        ),
+        "in mainline by that series. The commits don't apply to 6.12.y, where the lists are walked "
+        "in cluster_alloc_swap_entry() under si->lock: there the second while loop would become "
+        "one try of the first frag cluster, and frag_cluster_nr would go. Not tried",
+        "fixed before 7.2 (mm/swapfile.c, alloc_swap_scan_list() with scan_all false)",
+        False,
+        "agree swap/probed -p options=-s -p iterations=20 -p large_swapin=false",
+    ),
+    Finding(
+        "swap",
+        "free-before-nonfull",
+        "cluster_alloc_swap_entry() of 6.12 gives a whole free cluster to any order before it "
+        "looks at partly used ones, so none is left for a 2 MiB folio, which takes only free ones.",
+        "users of 2 MiB folios on 6.12 stable beside smaller ones",
+        huge_fallback,
+        PriorArt(
+            {
+                ONE_FRAG[0]: "Kairui Song, August 2025, with a kernel's numbers: of 2 MiB folios "
+                "1,578 of 1,590 fell back before and 15 of 1,268 after",
+                "9a42aed48421": "as merged",
+            }
+        ),
+        "in mainline by that series: nonfull clusters first, except on devices with discard. For "
+        "6.12.y the nonfull loop would move above the free list; the switch swap/alloc_mode "
+        "(nonfull-first) of lib/kernel/swap/patches does that on 6.12.117",
+        "fixed before 7.2 (mm/swapfile.c)",
+        False,
+        "model swap/mixed -p device_mib=1024 -p variant=v7.2 -p turnovers=10 -p steps=10",
+    ),
+    Finding(
+        "swap",
+        "page-by-page-swap-in",
+        "A device that is not synchronous, or a kernel on which zswap was ever enabled, gives "
+        "folios back page by page (do_swap_page(), mm/memory.c), and their slots come free "
+        "unaligned. No allocator since 6.12 finds much room among them.",
+        "whoever swaps 64 KiB folios to an SSD, or to zram after zswap",
+        page_wise,
+        PriorArt(
+            {
+                "242d12c98174": "Chuanhua Han and Barry Song, 6.12: whole folios from synchronous "
+                "devices, for this reason among others",
+            },
+            where=ARCHIVES,
+            how="large folio swap-in, swapin_readahead, SWP_SYNCHRONOUS_IO, fragmentation",
+            when=LOOKED,
+        ),
+        "none here: whole-folio swap-in through readahead is what the series of 2024 left for "
+        "later. On a machine of one's own: zram, and zswap never enabled",
+        "7.3.4 has it, by its record and its source (mm/memory.c)",
+        False,
+        "agree swap/allocator-test -p large_swapin=false",
+    ),
+]
