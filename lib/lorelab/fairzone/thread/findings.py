@@ -19,7 +19,7 @@ def never_resets() -> str:
     return (
         f"on the machine of June 2014 {v1['resets']:.0f} resets with v1, {local['resets']:.0f} "
         f"with its repair and {v1['passes']:.2f} passes an allocation; {ours['passes']:.2f} if "
-        "only zones are asked that can serve. It is so from "
+        "zones that can't serve are not asked. It is so from "
         f"{answers.dma_is_out_from(Tiobench())} MiB of memory on, at that min_free_kbytes (model)"
     )
 
@@ -76,7 +76,7 @@ def stale_lengths() -> str:
         "while a second file of 45 % of memory is read once, reclaim demotes "
         f"{with_['demoted, least']:.0f} to {with_['demoted, most']:.0f} % of the active pages of "
         f"the first, and {without['demoted, least']:.0f} to {without['demoted, most']:.0f} % "
-        "without cgroups; the second file's third reading finds "
+        "without cgroups; reading 3 of the second file finds "
         f"{with_['found, least']:.0f} to {with_['found, most']:.0f} % of it, and "
         f"{without['found, least']:.0f} to {without['found, most']:.0f} % without (6.12.117, eight "
         "runs each)"

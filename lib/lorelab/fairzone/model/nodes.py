@@ -1,0 +1,241 @@
+"""Two nodes whose pages are read once: the allocator, and a kswapd for each node, as in 6.12.
+
+A page that is read once is clean and stays inactive, so the LRU of a node is a queue: a page comes
+in at its head, and reclaim frees the one at its tail, whatever zone that is in.
+
+        zonelist of node 0    its zones from the highest, then those of node 1
+        pgdat_balanced()      ONE zone of the node is above high and what it keeps from the class
+                              (3.15 asked that every zone be, without what it keeps)
+
+Simplifications: no lists of pages a CPU (at most a few batches of 15 in the guest), counters are
+exact, and nothing but the file takes pages. The functions have the kernel's names (mm/page_alloc.c,
+mm/vmscan.c); kswapd is taken apart into chunks as in `vmscan`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lorelab.fairzone.model.vmscan import ASLEEP, AWAKE, DEF_PRIORITY, NAPPING, SWAP_CLUSTER_MAX
+from lorelab.numerics import GOLDEN, ONE, TWO, ZERO, U, forceinline, njit, outline, splitmix64
+
+NONE = U(0xFF)
+"""No zone."""
+ZONE = np.dtype(
+    [(name, "u8") for name in ("node", "free", "min", "low", "high", "reserve", "allocated")]
+)
+KSWAPD = np.dtype(
+    [(name, "i8") for name in ("credit",)]
+    + [
+        (name, "u8")
+        for name in (
+            "state",
+            "nap",  # what is left of it, in pages of the disk
+            "priority",
+            "round",
+            "to_scan",
+            "scanned",
+            "reclaimed",
+            "woken",  # runs that a wakeup began
+            "low_wmark_hit_quickly",  # of them, those that ended a nap
+            "high_wmark_hit_quickly",  # runs that the end of a nap began
+        )
+    ]
+)
+
+
+class Nodes(NamedTuple):
+    """Zones of two nodes, and what each node has."""
+
+    zone: np.ndarray  # (zones,) ZONE
+    zonelist: np.ndarray  # (zones,) u8
+    kswapd: np.ndarray  # (2,) KSWAPD
+    lru: np.ndarray  # (2, pages) u1: the zone of each page, as a ring, the oldest first
+    ring: np.ndarray  # (2, 2) u8: where the ring of a node begins, and how many are in it
+    info: np.ndarray  # (5,) u8: every_zone, nap_pages, spread, draws, direct reclaims
+
+
+EVERY_ZONE, NAP_PAGES, SPREAD, DRAWS, DIRECT = (U(i) for i in range(5))
+
+
+def make(
+    zones: np.ndarray,
+    zonelist: list[int],
+    nap_pages: int,
+    every_zone: bool = False,
+    spread: int = 0,
+    seed: int = 1,
+) -> Nodes:
+    """Nodes as they are when a run begins.
+
+    Parameters
+    ----------
+    zones : (zones,) ZONE
+    zonelist : list of int
+        Zones in the order of allocation.
+    nap_pages : int
+        Pages that the disk moves in HZ/10, the nap of kswapd.
+    every_zone : bool
+        A node is balanced once every zone is above high, as in 3.15, not one.
+    spread, seed : int
+        As many pages more or less may the disk move in a nap, each equally likely.
+    """
+    info = np.array([every_zone, nap_pages, spread, seed, 0], np.uint64)
+    lru = np.zeros((2, int(zones["free"].sum()) + 1), np.uint8)
+    kswapd = np.zeros(2, KSWAPD)
+    return Nodes(zones, np.array(zonelist, U), kswapd, lru, np.zeros((2, 2), U), info)
+
+
+@forceinline
+def zone_watermark_ok(mm, z, mark):
+    return mm.zone[z].free > mark + mm.zone[z].reserve
+
+
+@outline
+def pgdat_balanced(mm, node):
+    """Whether kswapd of a node may sleep."""
+    one, every = False, True
+    for z in range(U(len(mm.zone))):
+        zone = mm.zone[z]
+        if zone.node == node:
+            one = one or zone_watermark_ok(mm, z, zone.high)
+            every = every and zone.free > zone.high
+    return every if mm.info[EVERY_ZONE] else one
+
+
+@forceinline
+def _start(kswapd):
+    kswapd.state = AWAKE
+    kswapd.priority = DEF_PRIORITY
+    kswapd.round = ZERO
+    kswapd.credit = 0
+
+
+@outline
+def wake_all_kswapds(mm):
+    """Wake that of each node which is not balanced, also from a nap."""
+    for node in range(TWO):
+        kswapd = mm.kswapd[node]
+        if kswapd.state == AWAKE or pgdat_balanced(mm, node):
+            continue
+        kswapd.woken += ONE
+        if kswapd.state == NAPPING:
+            kswapd.low_wmark_hit_quickly += ONE
+        _start(kswapd)
+
+
+@forceinline
+def get_page_from_freelist(mm, slow):
+    for z in mm.zonelist:
+        zone = mm.zone[z]
+        if zone_watermark_ok(mm, z, zone.min if slow else zone.low):
+            return z
+    return NONE
+
+
+@outline
+def shrink_inactive_list(mm, node, nr):
+    """Free the oldest `nr` pages of a node; gives how many there were."""
+    size = U(mm.lru.shape[1])
+    nr = min(nr, mm.ring[node, 1])
+    for _ in range(nr):
+        mm.zone[mm.lru[node, mm.ring[node, 0]]].free += ONE
+        mm.ring[node, 0] = (mm.ring[node, 0] + ONE) % size
+    mm.ring[node, 1] -= nr
+    return nr
+
+
+@outline
+def alloc_page(mm):
+    """Take a page, and put it at the head of its node's LRU; False if there is none."""
+    z = get_page_from_freelist(mm, False)
+    if z == NONE:
+        wake_all_kswapds(mm)
+        z = get_page_from_freelist(mm, True)
+    if z == NONE:
+        mm.info[DIRECT] += ONE
+        for node in range(TWO):
+            shrink_inactive_list(mm, node, SWAP_CLUSTER_MAX)
+        z = get_page_from_freelist(mm, True)
+        if z == NONE:
+            return False
+    zone = mm.zone[z]
+    zone.free -= ONE
+    zone.allocated += ONE
+    ring = mm.ring[zone.node]
+    mm.lru[zone.node, (ring[0] + ring[1]) % U(mm.lru.shape[1])] = z
+    ring[1] += ONE
+    return True
+
+
+@outline
+def kswapd_try_to_sleep(mm, node):
+    """Once the node is balanced: a nap first."""
+    nap = mm.info[NAP_PAGES]
+    if mm.info[SPREAD]:
+        mm.info[DRAWS] += GOLDEN
+        drawn = splitmix64(mm.info[DRAWS]) % (TWO * mm.info[SPREAD] + ONE)
+        nap = nap - mm.info[SPREAD] + drawn
+    mm.kswapd[node].nap = nap
+    mm.kswapd[node].state = NAPPING
+
+
+@outline
+def nap(mm, node, pages):
+    """Let the disk move `pages` during a nap; at its end kswapd looks again."""
+    kswapd = mm.kswapd[node]
+    if kswapd.nap > pages:
+        kswapd.nap -= pages
+    elif pgdat_balanced(mm, node):
+        kswapd.state = ASLEEP
+    else:
+        kswapd.high_wmark_hit_quickly += ONE
+        _start(kswapd)
+
+
+@outline
+def balance_pgdat(mm, node):
+    """Go on while there is credit, or until the node is balanced."""
+    kswapd = mm.kswapd[node]
+    to_reclaim = ZERO
+    for zone in mm.zone:
+        if zone.node == node:
+            to_reclaim += max(zone.high, SWAP_CLUSTER_MAX)
+    while kswapd.state == AWAKE and kswapd.credit > 0:
+        if kswapd.round == ZERO:
+            if pgdat_balanced(mm, node):
+                kswapd_try_to_sleep(mm, node)
+                return
+            kswapd.round = ONE
+            kswapd.scanned = kswapd.reclaimed = ZERO
+            kswapd.to_scan = mm.ring[node, 1] >> kswapd.priority
+        freed = shrink_inactive_list(mm, node, min(kswapd.to_scan, SWAP_CLUSTER_MAX))
+        kswapd.to_scan -= min(kswapd.to_scan, SWAP_CLUSTER_MAX)
+        kswapd.scanned += freed
+        kswapd.reclaimed += freed
+        kswapd.credit -= max(np.int64(freed), 1) * 1024
+        if kswapd.to_scan == ZERO or kswapd.reclaimed >= to_reclaim:
+            kswapd.round = ZERO
+            if kswapd.scanned < to_reclaim or kswapd.reclaimed == ZERO:
+                kswapd.priority -= ONE
+            if kswapd.priority < ONE:
+                kswapd.priority = DEF_PRIORITY
+
+
+@njit
+def read(mm, pages, burst, rate):
+    """Read so many pages, none twice, `burst` at a time; gives how many were read.
+
+    `rate` is in pages that kswapd looks at while the disk moves one, times 1024.
+    """
+    for done in range(ZERO, pages, burst):
+        for _ in range(burst):
+            if not alloc_page(mm):
+                return done
+        for node in range(TWO):
+            if mm.kswapd[node].state == NAPPING:
+                nap(mm, node, burst)
+            if mm.kswapd[node].state == AWAKE:
+                mm.kswapd[node].credit += np.int64(burst) * rate
+                balance_pgdat(mm, node)
+    return pages

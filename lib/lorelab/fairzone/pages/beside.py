@@ -1,0 +1,183 @@
+"""Recorded runs of `fairzone/nodes`, and beside each what the model makes of the same zones.
+
+The model gets the zones of the guest as they were when a run began: their marks, what they keep
+from the class, and what is free. Which node gives a page, and when which kswapd runs, follow.
+"""
+
+from itertools import product
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from lorelab.fairzone.kernel.boot import PAGES_A_MIB
+from lorelab.fairzone.model import nodes
+from lorelab.fairzone.pages.charts import BLACK, BLUE, GREY, VERMILLION
+from lorelab.fairzone.pages.kernel_views import recorded
+from lorelab.fairzone.params import Nodes, Paced
+from lorelab.fairzone.workload.files import FIXED_POINT
+from lorelab.fairzone.workload.machine import nap_pages
+from lorelab.numerics import U
+from lorelab.showing.charts import title
+
+ZONES = ("0_dma", "0_dma32", "1_dma32")
+ZONELIST = [1, 0, 2]
+BURST = 32
+"""Pages of a readahead window."""
+RATE = Paced.model_fields["kswapd_rate"].default
+RULES = {"6.12: one zone above high": False, "3.15: every zone above high": True}
+
+
+def zones_of(first: pd.Series) -> np.ndarray:
+    """The guest's zones as a run began.
+
+    Parameters
+    ----------
+    first : Series
+        The run's counters by name.
+    """
+    found = np.zeros(len(ZONES), nodes.ZONE)
+    found["node"] = [int(name[0]) for name in ZONES]
+    for what in ("free", "min", "low", "high", "reserve"):
+        found[what] = [int(first[f"zone_{zone}_{what}"]) for zone in ZONES]
+    return found
+
+
+def play(
+    params: Nodes, first: pd.Series, every_zone: bool = False, spread: int = 0, rate: float = RATE
+) -> pd.Series:
+    """The model's run on the zones of one of the kernel's.
+
+    Parameters
+    ----------
+    params : Nodes
+    first : Series
+        Counters of the kernel's run by name.
+    every_zone : bool
+        See `nodes.make`.
+    spread : int
+        How much more or less the disk moves in a nap, in per cent.
+    rate : float
+        Pages that kswapd looks at while the disk moves one.
+
+    Returns
+    -------
+    Series
+        Of the reading of what no longer fits: `share`, node 1's part of the pages, in per cent;
+        `runs` of both kswapds; `by naps`, those begun at a nap's end, in per cent.
+    """
+    pause = nap_pages(params.disk_mb_s)
+    mm = nodes.make(zones_of(first), ZONELIST, pause, every_zone, pause * spread // 100)
+    memory = params.mib * PAGES_A_MIB
+    pace = U(BURST), round(rate * FIXED_POINT)
+    nodes.read(mm, U(memory), *pace)
+    before = mm.zone["allocated"].copy(), mm.kswapd.copy()
+    nodes.read(mm, U(params.turnovers * memory), *pace)
+    taken = (mm.zone["allocated"] - before[0]).astype(float)
+    naps, woken = (
+        int((mm.kswapd[name] - before[1][name]).sum())
+        for name in ("high_wmark_hit_quickly", "woken")
+    )
+    return pd.Series(
+        {
+            "share": 100 * taken[2] / taken.sum(),
+            "runs": naps + woken,
+            "by naps": 100 * naps / max(1, naps + woken),
+        }
+    )
+
+
+RATES = (2, 5, 30, 100)
+SPREADS = (0, 25, 50)
+KERNEL = "kernel, 6.12.117"
+
+
+def beside() -> pd.DataFrame:
+    """Node 1's part of the pages and the runs of kswapd, on the kernel and in the model.
+
+    The model runs on the zones of each repeat of the kernel, with each rule, at each of `RATES` of
+    kswapd, and with each of `SPREADS` of the disk, in per cent: neither is known of the guest.
+
+    Returns
+    -------
+    DataFrame
+        A row a run: `MB/s`, `source`, `size`, node 1's part of the pages free at the start, in per
+        cent, and what `play` gives.
+    """
+    parts = []
+    for params, record in recorded("fairzone/nodes"):
+        if params.mode != "unpatched":
+            continue
+        wide = record.counters.pivot_table(index="step", columns="counter", values="value")
+        for _, first in wide.iterrows():
+            of = {"MB/s": params.disk_mb_s, "size": _size(first)}
+            parts.append(of | {"source": KERNEL} | _kernel(first))
+            for name, rate, spread in product(RULES, RATES, SPREADS):
+                made = play(params, first, RULES[name], spread, rate).to_dict()
+                parts.append(of | {"source": f"model, {name}"} | made)
+    return pd.DataFrame(parts)
+
+
+def managed(zone: str) -> int:
+    """Managed pages of one of `ZONES`, as every recorded run has them."""
+    counters = pd.concat([record.counters for _, record in recorded("fairzone/nodes")])
+    [pages] = counters.set_index("counter")["value"][[f"zone_{zone}_managed"]].unique()
+    return int(pages)
+
+
+def _size(first: pd.Series) -> float:
+    free = [first.filter(regex=f"^zone_{node}_.*_free$").sum() for node in (0, 1)]
+    return 100 * free[1] / sum(free)
+
+
+def _kernel(first: pd.Series) -> dict[str, float]:
+    taken = [first[f"read_pages_of_node{node}"] for node in (0, 1)]
+    runs, naps = first["read_pageoutrun"], first["read_kswapd_high_wmark_hit_quickly"]
+    return {"share": 100 * taken[1] / sum(taken), "runs": runs, "by naps": 100 * naps / runs}
+
+
+def ends(table: pd.DataFrame) -> pd.DataFrame:
+    """Least, median and most of `beside()`, a row a disk and a source."""
+    found = table.groupby(["MB/s", "source"])[["share", "by naps"]]
+    return found.agg(["min", "median", "max"]).round(1)
+
+
+def drawn(table: pd.DataFrame, see: str) -> alt.Chart:
+    """Draw node 1's part of the pages, a dot a run of `beside()`; the rule is its part of memory.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `beside()`.
+    see : str
+        Caption.
+    """
+    rows = table.assign(
+        share=table["share"].round(1),
+        size=table["size"].mean().round(1),
+        disk=table["MB/s"].map(lambda speed: f"disk of {speed} MB/s"),
+    )
+    x = alt.X("share:Q", title="node 1's part of the pages, %", scale=alt.Scale(domain=[0, 60]))
+    dots = (
+        alt.Chart()
+        .mark_point(filled=True, size=50, opacity=0.6, aria=False)
+        .encode(
+            x=x,
+            y=alt.Y("source:N", title=None, sort=[KERNEL]),
+            color=alt.Color(
+                "source:N",
+                legend=None,
+                scale=alt.Scale(
+                    domain=[KERNEL, *(f"model, {name}" for name in RULES)],
+                    range=[BLACK, BLUE, VERMILLION],
+                ),
+            ),
+        )
+    )
+    rule = alt.Chart().mark_rule(strokeDash=[4, 4], color=GREY).encode(x="mean(size):Q")
+    return (
+        alt.layer(rule, dots, data=rows)
+        .properties(width=420, height={"step": 26})
+        .facet(row=alt.Row("disk:N", title=None))
+        .properties(title=title("Two nodes, read once", see))
+    )

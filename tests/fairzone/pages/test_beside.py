@@ -1,0 +1,55 @@
+"""Two nodes on the kernel and in the model: each row from its own record and zones."""
+
+import pandas as pd
+import pytest
+
+from lorelab.fairzone.model import nodes
+from lorelab.fairzone.pages import beside
+from lorelab.fairzone.pages.kernel_views import nodes as measured
+from lorelab.fairzone.pages.kernel_views import recorded
+
+
+def first():
+    params, record = next(of for of in recorded("fairzone/nodes") if of[0].disk_mb_s == 20)
+    wide = record.counters.pivot_table(index="step", columns="counter", values="value")
+    return params, wide.loc[1]
+
+
+def test_the_zones_are_those_of_the_run():
+    _, said = first()
+    zones = beside.zones_of(said)
+    assert zones["node"].tolist() == [0, 0, 1]
+    assert zones["high"].tolist() == [309, 3962, 2923]
+    assert zones["reserve"].tolist() == [187, 0, 0]
+    assert zones["free"].sum() == said.filter(regex="^zone_.*_free$").sum()
+
+
+def test_the_rule_alone_tells_the_two_models_apart():
+    params, said = first()
+    one = beside.play(params, said, every_zone=False, rate=5)
+    every = beside.play(params, said, every_zone=True, rate=5)
+    assert one["share"] > 30 and every["share"] < 5
+
+
+def test_runs_are_those_after_memory_was_full(monkeypatch):
+    params, said = first()
+    monkeypatch.setattr(nodes, "read", lambda mm, *_: mm.kswapd["woken"].__iadd__(1))
+    with pytest.warns(RuntimeWarning):  # no page is given, so there is no share
+        found = beside.play(params, said)
+    assert found["runs"] == 2 and found["by naps"] == 0
+
+
+def test_the_kernels_rows_are_those_of_the_page(monkeypatch):
+    monkeypatch.setattr(beside, "RATES", (5,))
+    monkeypatch.setattr(beside, "SPREADS", (0,))
+    table = beside.beside()
+    kernel = table[table["source"] == beside.KERNEL].reset_index(drop=True)
+    page = measured()
+    for column in ("share", "by naps", "size"):
+        pd.testing.assert_series_equal(
+            kernel.sort_values(["MB/s", "share"])[column].round(1).reset_index(drop=True),
+            page.sort_values(["MB/s", "share"])[column].reset_index(drop=True),
+        )
+    assert len(table) == 3 * len(kernel)
+    assert set(beside.ends(table).index.get_level_values("source")) == set(table["source"])
+    assert beside.managed("0_dma") == 3840
