@@ -17,9 +17,8 @@ from rich.table import Table
 from lorelab import params, whole
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import DESIGNS, Experiment, experiment, experiments
-from lorelab.judging import claims as ledger
-from lorelab.judging import findings as found_
 from lorelab.judging.agreement import AgreementVerdict
+from lorelab.judging.doors import claims, findings
 from lorelab.lab import build, pool, probes, records
 from lorelab.lab.boot import GuestFailed
 from lorelab.lab.doors import doctor, lab
@@ -193,48 +192,6 @@ def run(notebook: Path, pairs: tuple[str, ...], file: Path | None, describe: boo
         print(written)
 
 
-@cli.command()
-@click.argument("design", required=False)
-def claims(design: str | None) -> None:
-    """Every claim of a thread and its verdict: a table in a terminal, CSV in a pipe."""
-    found = ledger.ledger(ledger.claims(design))
-    if not console.is_terminal:
-        found.to_csv(sys.stdout, index=False)
-        return
-    table = Table(show_lines=True)
-    for column in ("id", "statement", "verdict", "why"):
-        table.add_column(column)
-    for row in found.itertuples():
-        table.add_row(f"{row.design}/{row.id}", row.statement, row.verdict, row.why)
-    console.print(table)
-
-
-@cli.command()
-@click.argument("title", metavar="[DESIGN/NAME]", required=False)
-def findings(title: str | None) -> None:
-    """What is worth sending upstream, and what mainline has mended; NAME shows it again.
-
-    A table in a terminal, CSV in a pipe.
-    """
-    if title is not None:
-        one = found_.finding(title)
-        print(f"{one.title}: {one.defect}", file=sys.stderr)
-        _show_again(one.command)
-        print(one.effect(), file=sys.stderr)
-        print(one.prior_art.text, file=sys.stderr)
-        return
-    rows = found_.table(found_.findings())
-    if not console.is_terminal:
-        rows.to_csv(sys.stdout, index=False)
-        return
-    table = Table(show_lines=True)
-    for column in ("finding", "defect", "effect", "known", "mainline"):
-        table.add_column(column)
-    for row in rows.itertuples():
-        table.add_row(row.finding, row.defect, row.effect, row.known, row.mainline)
-    console.print(table)
-
-
 @cli.command("figure")
 @click.argument("name", metavar="[NAME]", required=False)
 @click.option(
@@ -307,6 +264,8 @@ def verify(design: str | None, seed: int) -> None:
 cli.add_command(lab)
 cli.add_command(doctor)
 cli.add_command(sweep)
+cli.add_command(claims)
+cli.add_command(findings)
 # What one design alone has: recording/door.py with `command`, and `lab_command` where it needs
 # a kernel.
 for name in DESIGNS:
@@ -362,7 +321,7 @@ def _say_which(measured: records.Record) -> None:
     print(f"kernel: {which}", file=sys.stderr)
 
 
-def _show_again(command: str) -> None:
+def show_again(command: str) -> None:
     """Run what shows a finding; what was recorded of a kernel is not measured anew."""
     door, name, *pairs = shlex.split(command)
     if door == "kernel":

@@ -14,10 +14,13 @@ SERIES = {
     for design in cache.designs()
     if (KERNEL_FILES / design / "patches").exists()
 }
-UPSTREAM = sorted(KERNEL_FILES.glob("*/upstream/*.patch"))
+KITS = sorted((KERNEL_FILES).glob("*/upstream/*"))
 """For the maintainers: they change the plain source, and no kernel of ours has them."""
+UPSTREAM = sorted(
+    patch for kit in KITS for patch in kit.glob("*.patch") if patch.name[:4] != "0000"
+)
 NEWEST = needs.SOURCE.with_name("linux-source-7.3.tar.xz")
-"""What a patch for upstream that says so applies to (trixie-backports has it)."""
+"""What patches for upstream are made for (trixie-backports has it)."""
 CONFIGS = sorted({patch.parent for patch in KERNEL_FILES.glob("*/configs/*/*.patch")})
 """Of kernels with a config, and patches on top of the series, of their own."""
 PATCHES = [
@@ -67,6 +70,8 @@ def named(patch):
 )
 def test_numbered_without_a_gap(folder):
     numbers = [int(patch.name[:4]) for patch in sorted(folder.glob("*.patch"))]
+    if len(numbers) > 1 and folder in KITS:
+        assert numbers.pop(0) == 0, "a cover letter"
     assert numbers == list(range(1, len(numbers) + 1))
 
 
@@ -84,19 +89,25 @@ def test_applies_in_order(source, patches, tmp_path):
         assert "offset" not in done.stdout, f"{patch.name}: {done.stdout}"
 
 
-@pytest.mark.parametrize("patch", UPSTREAM, ids=named)
-def test_each_patch_for_upstream_applies_by_itself(source, patch, tmp_path):
-    text = patch.read_text()
-    said = re.search(r"^Applies to: (.*)$", text, re.MULTILINE)
-    if said and "6.12" not in said[1]:
-        if not NEWEST.exists():
-            pytest.skip(f"{NEWEST} is not here: see the patch")
-        unpack(NEWEST, tmp_path, re.findall(r"^--- a/(\S+)", text, re.MULTILINE))
-    else:
-        shutil.copytree(source, tmp_path, dirs_exist_ok=True)
-    apply = ["patch", "-p1", "--forward", "--batch", "--fuzz=0", f"--input={patch}"]
-    done = subprocess.run(apply, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
+@pytest.fixture(scope="module")
+def newest(tmp_path_factory):
+    """The files of the newest source that patches for upstream change."""
+    if not NEWEST.exists():
+        pytest.skip(f"{NEWEST} is not here: package linux-source-7.3 of trixie-backports")
+    folder = tmp_path_factory.mktemp("newest")
+    text = "".join(patch.read_text() for patch in UPSTREAM)
+    unpack(NEWEST, folder, sorted(set(re.findall(r"^--- a/(\S+)", text, re.MULTILINE))))
+    return folder
+
+
+@pytest.mark.parametrize("kit", KITS, ids=lambda kit: f"{kit.parts[-3]}/{kit.name}")
+def test_a_kit_applies_in_order(newest, kit, tmp_path):
+    shutil.copytree(newest, tmp_path, dirs_exist_ok=True)
+    for patch in sorted(kit.glob("*.patch")):
+        apply = ["patch", "-p1", "--forward", "--batch", "--fuzz=0", f"--input={patch}"]
+        if patch.name[:4] != "0000":
+            done = subprocess.run(apply, cwd=tmp_path, capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("patch", PATCHES, ids=named)

@@ -1,7 +1,5 @@
 """What claims show as evidence, and what the findings say: each figure from where it comes."""
 
-from pathlib import Path
-
 import pytest
 
 from lorelab.experiments import experiment
@@ -13,8 +11,6 @@ from lorelab.gso.thread import checks
 from lorelab.gso.thread.claims import CLAIMS, NOT_CLAIMED
 from lorelab.gso.thread.figures import figure
 from lorelab.gso.thread.findings import FINDINGS
-
-ROOT = Path(__file__).parents[3]
 
 
 def evidence(id):
@@ -137,9 +133,3 @@ def test_findings_of_the_model():
     assert "with a copied one first, 8 are told of where 4 were copied" in said("one-word-for-many")
     assert said("unread-macvtap").startswith("not measured")
     assert said("size-in-the-review").startswith("0x150 bytes with 8 of them in holes, and")
-
-
-def test_what_is_sent_has_its_patch_and_no_other_patch_is_here():
-    named = {one.fix.split(":")[0] for one in FINDINGS if "/upstream/" in one.fix}
-    here = {str(path.relative_to(ROOT)) for path in (ROOT / "lib/kernel/gso/upstream").iterdir()}
-    assert named == here

@@ -104,11 +104,10 @@ FINDINGS = [
             how="kdamond_split_regions, last_nr_regions, static, race",
             when=LOOKED,
         ),
-        "a clean-up of 7.3.4: fields of struct damon_ctx in place of both static variables, with "
-        "a kunit test; Fixes: b9a6ac4e4ede",
+        "lib/kernel/damon/upstream/shared-last-count: fields of struct damon_ctx in place of both, "
+        "with a kunit test; not compiled",
         "7.3.4 has both (mm/damon/core.c). rotation came with Jiayuan Chen's series of 2026, "
-        "20260521045236.115749-1 and v2. No earlier report found in a search of stored list "
-        "archives",
+        "20260521045236.115749-1 and v2",
         True,
         "agree damon/hotspot -p hot_kib=256 -p runs=12 -p windows=150 -p own=true -p kdamonds=2",
     ),
@@ -131,11 +130,11 @@ FINDINGS = [
             how="damon_ptep_mkold, damon_young_pmd_entry, vm_normal_folio, AF_PACKET, DAX",
             when=LOOKED,
         ),
-        "let damon_ptep_mkold() clear the bit without damon_get_folio(), or vaddr.c refuse the "
-        "folio that ops-common.c refuses; not tried",
+        "lib/kernel/damon/upstream/pages-on-no-list: damon_ptep_mkold() looks the folio up as "
+        "damon_young_pmd_entry() does; not compiled",
         "a regression of 7.3.4 by 'mm/damon/vaddr: use vm_normal_folio{,_pmd}() instead of "
         "damon_get_folio()', SeongJae Park, 20251112154114.66053-5-sj@kernel.org, which is for the "
-        "Fixes tag. No earlier report found in a search of stored list archives",
+        "Fixes tag",
         True,
         "agree damon/masim -p workload=whole -p mib=1 -p min_regions=1000 -p fresh=true",
     ),

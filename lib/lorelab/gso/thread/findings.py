@@ -118,8 +118,8 @@ FINDINGS = [
             how="tap_handle_frame, skb_orphan_frags_rx, macvtap, MSG_ZEROCOPY",
             when=LOOKED,
         ),
-        fix="none here: skb_orphan_frags_rx() in tap_handle_frame(), as tun_net_xmit() has it; to "
-        "be measured first",
+        fix="lib/kernel/gso/upstream/unread-macvtap: skb_orphan_frags_rx() in tap_handle_frame(), "
+        "as tun_net_xmit() has it; not compiled",
         mainline="7.3.4 has it, by its source (drivers/net/tap.c, include/linux/netdevice.h)",
         worth_sending=True,
         command="model gso/lifetimes -p rx_orphan=false",
@@ -136,9 +136,8 @@ FINDINGS = [
             how="msg_zerocopy_complete, __msg_zerocopy_callback, zerocopy, KCSAN, data-race",
             when=LOOKED,
         ),
-        fix="lib/kernel/gso/upstream/"
-        "0001-net-do-not-lose-that-a-MSG_ZEROCOPY-packet-was-copie.patch: what "
-        "io_tx_ubuf_complete() does for io_uring; compiled, not run",
+        fix="lib/kernel/gso/upstream/lost-copied-flag: what io_tx_ubuf_complete() does for "
+        "io_uring; compiled in 6.12.117, not run",
         mainline="7.3.4 has it, by its source (net/core/skbuff.c); not seen on a running kernel",
         worth_sending=True,
         command="model gso/flag",
@@ -155,9 +154,8 @@ FINDINGS = [
             how="skb_zerocopy_notify_extend, ee_code, SO_EE_CODE_ZEROCOPY_COPIED, coalesced",
             when=LOOKED,
         ),
-        fix="lib/kernel/gso/upstream/"
-        "0002-net-tell-of-a-copy-in-a-MSG_ZEROCOPY-notification-th.patch: ee_code |= code, which "
-        "adds no notification; compiled, not run",
+        fix="lib/kernel/gso/upstream/one-word-for-many: ee_code |= code, which adds no "
+        "notification; compiled, not run",
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=True,
         command="kernel gso/told",

@@ -1,0 +1,111 @@
+"""What is sent to maintainers: a folder of mails for git send-email, and what shows the defect.
+
+A finding's kit is lib/kernel/DESIGN/upstream/NAME: mails as git format-patch writes them, the
+cover letter among them where there are several patches; `recipients`, as get_maintainer.pl of the
+source names them; and a reproducer, which needs nothing of this project.
+"""
+
+import shutil
+import textwrap
+from pathlib import Path
+
+from lorelab.errors import BadInput
+from lorelab.judging.findings import Finding
+from lorelab.lab.cache import KERNEL_FILES
+
+SOURCE = "linux-source-7.3 (7.3.4)"
+"""Debian's package that the patches are made for."""
+SENDER = "YOUR NAME <you@example.org>"
+"""Stands where whoever sends it signs off."""
+WIDTH = 72
+
+
+def kit(one: Finding) -> Path:
+    """The folder of a finding's kit; there may be none."""
+    return KERNEL_FILES / one.design / "upstream" / one.name
+
+
+def patches(one: Finding) -> list[Path]:
+    """The mails of a finding, the cover letter first."""
+    return sorted(kit(one).glob("*.patch"))
+
+
+def reproducer(one: Finding) -> Path | None:
+    """What says PASS or FAIL of a kernel."""
+    return next(iter(kit(one).glob("reproduce.*")), None)
+
+
+def write(one: Finding, folder: Path) -> list[Path]:
+    """Write what is sent of a finding into a new folder.
+
+    Parameters
+    ----------
+    one : Finding
+    folder : Path
+        Is made; it may be there, but must be empty.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+
+    Raises
+    ------
+    BadInput
+        There is no patch of the finding, or the folder has something in it.
+    """
+    mails = patches(one)
+    if not mails:
+        raise BadInput(f"{one.title} has no patch to send; what would mend it: {one.fix}")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise BadInput(f"-o {folder}: is a file, or below one; give a folder") from None
+    if any(folder.iterdir()):
+        raise BadInput(f"-o {folder}: is not empty; give a new folder")
+    to = (kit(one) / "recipients").read_text()
+    written = []
+    for number, mail in enumerate(mails):
+        said = _notes(one) if number == 0 else ""
+        written.append(folder / mail.name)
+        written[-1].write_text(_addressed(mail.read_text(), to, said))
+    if shown := reproducer(one):
+        written.append(Path(shutil.copy(shown, folder)))
+    written.append(folder / "README")
+    written[-1].write_text(_readme(one, written))
+    return written
+
+
+def _addressed(mail: str, to: str, said: str) -> str:
+    """A mail with its recipients, and what is said of it below the line that git drops."""
+    head, body = mail.split("\n\n", 1)
+    text, line, diff = body.partition("\n---\n")
+    return f"{head}\n{to}\n{text}{line}{said}{diff}"
+
+
+def _notes(one: Finding) -> str:
+    parts = {
+        "Measured": one.effect(),
+        "Known": one.prior_art.text,
+        "In mainline": one.mainline,
+    }
+    said = (textwrap.fill(f"{name}: {text}", WIDTH) for name, text in parts.items())
+    return "\n\n".join(said) + "\n\n"
+
+
+def _readme(one: Finding, written: list[Path]) -> str:
+    mails = [file.name for file in written if file.suffix == ".patch"]
+    shown = reproducer(one)
+    steps = [
+        f"{one.title}: {one.defect}",
+        f"The patches are for {SOURCE}: `patch -p1 <FILE`, or `git am`, in the order of their "
+        "numbers (0000 is the cover letter).",
+        f"{shown.name}, as root, says FAIL on a kernel that has the defect, and is to say PASS "
+        "on one with the patches."
+        if shown
+        else "There is no reproducer: it was not seen on a running kernel.",
+        f"Before sending put your name in the place of {SENDER}, in From and Signed-off-by, and "
+        "read what stands below the line `---`: it is for the reader of the mail, not for the log.",
+        f"Then: git send-email {' '.join(mails)}",
+    ]
+    return "\n\n".join(textwrap.fill(step, WIDTH, break_on_hyphens=False) for step in steps) + "\n"

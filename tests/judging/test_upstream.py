@@ -1,0 +1,81 @@
+"""The folder that is sent: mails with recipients and numbers, and what shows the defect."""
+
+import email
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from lorelab.errors import BadInput
+from lorelab.judging import upstream
+from lorelab.judging.findings import findings
+from lorelab.lab.cache import KERNEL_FILES
+
+FOUND = {one.title: one for one in findings()}
+SENT = [title for title, one in FOUND.items() if upstream.patches(one)]
+
+
+def quick(title):
+    """A finding whose effect is not computed."""
+    return replace(FOUND[title], effect=lambda: "42 of 64 (6.12.117, n = 3)")
+
+
+def test_each_kit_belongs_to_a_finding_that_is_worth_sending():
+    kits = {f"{kit.parts[-3]}/{kit.name}" for kit in KERNEL_FILES.glob("*/upstream/*")}
+    assert kits == set(SENT)
+    assert all(FOUND[title].worth_sending for title in SENT)
+
+
+@pytest.mark.parametrize("title", SENT)
+def test_a_folder_is_ready_for_git_send_email(title, tmp_path):
+    written = upstream.write(quick(title), tmp_path / "out")
+    mails = [file for file in written if file.suffix == ".patch"]
+    assert mails[0].name[:4] == ("0000" if len(mails) > 1 else "0001")
+    for file in mails:
+        mail = email.message_from_string(file.read_text())
+        assert mail["From"] == upstream.SENDER
+        assert mail.get_all("To") and "linux-kernel@vger.kernel.org" in mail.get_all("Cc")
+        if file.name[:4] != "0000":
+            assert f"Signed-off-by: {upstream.SENDER}\n---\n" in file.read_text()
+    text = mails[0].read_text()
+    assert text.index("\n---\n") < text.index("Measured: 42 of 64 (6.12.117, n = 3)")
+    assert "Known: " in text and "In mainline: " in text
+    readme = (tmp_path / "out" / "README").read_text()
+    assert all(file.name in readme for file in mails)
+
+
+@pytest.mark.parametrize("title", SENT)
+def test_what_is_said_below_the_line_does_not_disturb_the_diff(title, tmp_path):
+    for file in upstream.write(quick(title), tmp_path / "out"):
+        if file.suffix == ".patch" and file.name[:4] != "0000":
+            plain = upstream.kit(FOUND[title]) / file.name
+            numstat = ["git", "apply", "--numstat"]
+            mine, theirs = (
+                subprocess.run([*numstat, str(one)], capture_output=True, text=True, check=True)
+                for one in (file, plain)
+            )
+            assert mine.stdout == theirs.stdout != ""
+
+
+@pytest.mark.parametrize("title", SENT)
+def test_a_reproducer_needs_nothing_and_is_short(title):
+    if shown := upstream.reproducer(FOUND[title]):
+        text = shown.read_text()
+        assert "lorelab" not in text and "PASS" in text and "FAIL" in text
+        assert text.count("\n") < 60
+
+
+def test_nothing_is_overwritten(tmp_path):
+    (tmp_path / "mine").write_text("kept")
+    with pytest.raises(BadInput, match="is not empty; give a new folder"):
+        upstream.write(quick(SENT[0]), tmp_path)
+    with pytest.raises(BadInput, match="is a file, or below one"):
+        upstream.write(quick(SENT[0]), tmp_path / "mine")
+    assert (tmp_path / "mine").read_text() == "kept"
+
+
+def test_a_finding_without_a_patch_says_what_would_mend_it(tmp_path):
+    one = next(one for title, one in FOUND.items() if title not in SENT)
+    with pytest.raises(BadInput, match="has no patch to send; what would mend it"):
+        upstream.write(one, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
