@@ -12,9 +12,11 @@ from pathlib import Path
 from lorelab.errors import BadInput
 from lorelab.judging.findings import Finding
 from lorelab.lab.cache import KERNEL_FILES
+from lorelab.lab.source import is_stable
 
-SOURCE = "linux-source-7.3 (7.3.4)"
-"""Debian's package that the patches are made for."""
+SOURCES = {False: "linux-source-7.3 (7.3.4)", True: "linux-source-6.12 (6.12.117)"}
+"""Debian's package that patches are made for: those for mainline, and those for its stable series,
+as the subject says: [PATCH 6.12.y]."""
 SENDER = "YOUR NAME <you@example.org>"
 """Stands where whoever sends it signs off."""
 WIDTH = 72
@@ -98,8 +100,8 @@ def _readme(one: Finding, written: list[Path]) -> str:
     shown = reproducer(one)
     steps = [
         f"{one.title}: {one.defect}",
-        f"The patches are for {SOURCE}: `patch -p1 <FILE`, or `git am`, in the order of their "
-        "numbers (0000 is the cover letter).",
+        f"The patches are for {SOURCES[is_stable(patches(one)[-1])]}: `patch -p1 <FILE`, or "
+        "`git am`, in the order of their numbers (0000 is the cover letter).",
         f"{shown.name}, as root, says FAIL on a kernel that has the defect, and is to say PASS "
         "on one with the patches."
         if shown

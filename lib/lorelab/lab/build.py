@@ -9,6 +9,7 @@ import functools
 import os
 import re
 import shutil
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache, needs
+from lorelab.lab import source as source_
 from lorelab.lab.commands import follow, say
 
 UNPACKAGED = "put there by hand"
@@ -116,6 +118,8 @@ class Recipe(NamedTuple):
     fragments: list[Path]
     """What Kconfig merges, in order."""
     patches: list[Path]
+    source: Path = needs.SOURCE
+    """Archive or tree."""
 
     @property
     def patches_sha256(self) -> str | None:
@@ -144,10 +148,17 @@ class Recipe(NamedTuple):
             name = "lab"
         else:
             name = f"{self.design}-{self.config}" if own else self.config
+        if self.source != needs.SOURCE:
+            name = f"{name}-{self.package}-{cache.digest(str(self.source))[:8]}"
         return cache.root() / "kernel" / "work" / name
 
 
-def recipe(design: str | None = None, config: str | None = None, patched: bool = True) -> Recipe:
+def recipe(
+    design: str | None = None,
+    config: str | None = None,
+    patched: bool = True,
+    other: Path | None = None,
+) -> Recipe:
     """Say what a build would be made of on this machine.
 
     Parameters
@@ -159,6 +170,9 @@ def recipe(design: str | None = None, config: str | None = None, patched: bool =
         which comes with the patches of configs/CONFIG, if there are any.
     patched : bool
         With the patches of `common` and the design; otherwise the design's unmodified kernel.
+    other : Path, optional
+        Another source (see `lorelab.lab.source`); the patches are then those of the design's
+        `upstream`.
     """
     needs.check(needs.BUILD)
     if design is not None and design not in cache.designs():
@@ -167,10 +181,22 @@ def recipe(design: str | None = None, config: str | None = None, patched: bool =
     return Recipe(
         design,
         config or "lab",
-        *_machine(needs.SOURCE),
+        *_machine(other or needs.SOURCE),
         fragments(design, config),
-        patches(design, config) if design is not None and patched else [],
+        _wanted(design, config, other) if design is not None and patched else [],
+        other or needs.SOURCE,
     )
+
+
+def _wanted(design: str, config: str | None, other: Path | None) -> list[Path]:
+    return upstream(design) if other else patches(design, config)
+
+
+def upstream(design: str) -> list[Path]:
+    """A design's patches for mainline, in order: no cover letter, and none for a stable series."""
+    found = sorted((cache.KERNEL_FILES / design / "upstream").glob("*/*.patch"))
+    mails = [patch for patch in found if not patch.name.startswith("0000")]
+    return [mail for mail in mails if not source_.is_stable(mail)]
 
 
 def patches(design: str, config: str | None = None) -> list[Path]:
@@ -191,9 +217,11 @@ def recipes(designs: list[str]) -> list[Recipe]:
 @functools.cache
 def _machine(source: Path) -> tuple[str, str, str, str]:
     """Package, version and digest of the source, and the compiler."""
+    compiler = say("gcc", "--version").splitlines()[0]
+    if source.is_dir():
+        return *source_.described(source), compiler
     package = source.name.removesuffix(".tar.xz")
     version = _version(package)
-    compiler = say("gcc", "--version").splitlines()[0]
     return package, version, cache.file_digest(source), compiler
 
 
@@ -285,8 +313,7 @@ def _pristine(made: Recipe, work: Path) -> Path:
     stamp.unlink(missing_ok=True)
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir()
-    unpack = ["tar", "-xf", str(needs.SOURCE), "-C", str(source), "--strip-components=1"]
-    follow("kernel: unpacking the source", unpack, work / "build.log")
+    source_.unpack(made.source, source, work / "build.log")
     stamp.write_text(made.source_sha256)
     return source
 
@@ -308,9 +335,13 @@ def _unpack(made: Recipe, work: Path) -> None:
         try:
             follow(f"kernel: applying {patch.name}", apply, log, cwd=fresh)
         except RunFailed:
+            meant = (
+                "the series is for the version named in lib/kernel/common/patches/README.md"
+                if made.source == needs.SOURCE
+                else "it is for Debian's linux-source-7.3"
+            )
             raise RunFailed(
-                f"{patch.name} does not apply to {made.package} {made.version}; the series is for "
-                f"the version named in lib/kernel/common/patches/README.md; see {log}"
+                f"{patch.name} does not apply to {made.package} {made.version}; {meant}; see {log}"
             ) from None
     # By content, without the archive's times: make then sees only what a patch really changed.
     update = ["rsync", "-rlp", "--checksum", "--delete", f"{fresh}/", f"{source}/"]
@@ -333,8 +364,15 @@ def _configure(made: Recipe, work: Path) -> None:
     for fragment in made.fragments:
         wanted |= _settings(fragment)
     dropped = [name for name, value in wanted.items() if result.get(name, "n") != value]
-    if dropped:
-        raise RunFailed(f"{made.config}.config: Kconfig dropped or changed {', '.join(dropped)}")
+    if made.source == needs.SOURCE:
+        lost = dropped
+    else:
+        needed = source_.NEEDED.union(*map(_settings, made.fragments[1:]))
+        lost = [name for name in dropped if name in needed]
+        if other := ", ".join(name for name in dropped if name not in needed):
+            print(f"{made.version} has no {other} as {made.config}.config wants", file=sys.stderr)
+    if lost:
+        raise RunFailed(f"{made.config}.config: Kconfig dropped or changed {', '.join(lost)}")
 
 
 def _forget(made: Recipe, objects: Path) -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import boot, build, cache, guest, needs, obstacles, tree
+from lorelab.lab import boot, build, cache, guest, needs, obstacles, source, tree
 
 
 @click.group()
@@ -24,11 +24,29 @@ def lab() -> None:
     help="Build with lib/kernel/common/NAME.config on top (debug, kasan or kcsan), or a config of "
     "the design's own, lib/kernel/DESIGN/configs/NAME.config.",
 )
-def build_(designs: tuple[str, ...], config: str | None) -> None:
+@click.option(
+    "--source",
+    "word",
+    metavar="RELEASE|PATH",
+    help="Build one DESIGN's config on another source: Debian's linux-source-RELEASE, or a tree.",
+)
+@click.option("--upstream", is_flag=True, help="With --source: with DESIGN's patches for upstream.")
+def build_(designs: tuple[str, ...], config: str | None, word: str | None, upstream: bool) -> None:
     """Build kernels, the guest and its programs; seconds when nothing changed.
 
     The unmodified kernel and, of each DESIGN or of all, the one with its patches.
     """
+    if upstream and word is None:
+        raise BadInput("--upstream goes with --source: those patches are for a newer kernel")
+    if word is not None:
+        if len(designs) != 1:
+            raise BadInput(f"--source {word}: of which design? give one")
+        needs.check(needs.BUILD)
+        if upstream and designs[0] in cache.designs() and not build.upstream(designs[0]):
+            raise BadInput(f"--upstream: {designs[0]} has no patch for upstream")
+        kernel = build.build(build.recipe(designs[0], config, upstream, source.find(word)))
+        print(kernel.image)
+        return
     # All that can be missing is named before the first of them starts.
     needs.check(needs.BUILD + needs.GUEST + needs.BOOT)
     wanted = list(designs) or cache.designs()

@@ -7,8 +7,8 @@ only those are compared that run in the guest as they stand in lib/kernel.
 from collections import Counter
 
 from lorelab.errors import BadInput
-from lorelab.lab import cache, records
-from lorelab.lab.build import KernelInfo, digest_of, fragments, patches
+from lorelab.lab import cache, needs, records
+from lorelab.lab.build import KernelInfo, digest_of, fragments, patches, upstream
 
 
 def differs(source: records.Provenance) -> list[str]:
@@ -55,7 +55,9 @@ def _kernel(kernel: KernelInfo, design: str) -> list[str]:
     found = []
     config = None if kernel.config == "lab" else kernel.config
     if kernel.patches:
-        ours = cache.digest(*(file.read_bytes() for file in patches(design, config)))
+        newest = kernel.package != needs.SOURCE.name.removesuffix(".tar.xz")
+        series = upstream(design) if newest else patches(design, config)
+        ours = cache.digest(*(file.read_bytes() for file in series))
         if kernel.patches_sha256 != ours:
             found.append("patches")
     try:

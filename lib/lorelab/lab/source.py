@@ -1,0 +1,104 @@
+"""Other sources than Debian's 6.12 to build a kernel from: a newer package, a reader's own tree.
+
+The laboratory's series is for 6.12 alone; such a kernel has the design's config, and the patches
+that are for the maintainers if they are asked for. Names of the config that its Kconfig no longer
+has are told and left out, but for those without which a guest has no road or a probe no ground.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from lorelab.errors import BadInput
+from lorelab.lab import cache, needs
+from lorelab.lab.commands import follow
+
+PARTS = ("Makefile", "Kconfig", "scripts/kconfig/merge_config.sh")
+"""What a tree of Linux has."""
+VERSION = ("VERSION", "PATCHLEVEL", "SUBLEVEL", "EXTRAVERSION")
+NEEDED = {
+    f"CONFIG_{name}"
+    for name in (
+        *("9P_FS", "NET_9P_VIRTIO", "VIRTIO_PCI", "VIRTIO_CONSOLE", "OVERLAY_FS", "DEVTMPFS"),
+        *("BPF_SYSCALL", "KPROBES", "DEBUG_INFO_BTF", "IKHEADERS"),
+    )
+}
+"""The guest's road, and what a probe stands on."""
+
+
+def find(word: str) -> Path:
+    """The archive or tree that `--source` means.
+
+    Parameters
+    ----------
+    word : str
+        A release, such as 7.3, whose package is installed; or a folder.
+
+    Raises
+    ------
+    BadInput
+        There is no such archive, or the folder is no tree of Linux.
+    """
+    if re.fullmatch(r"\d+\.\d+", word):
+        archive = needs.SOURCE.with_name(f"linux-source-{word}.tar.xz")
+        if not archive.exists():
+            raise BadInput(
+                f"--source {word}: {archive} is not here; as root: apt-get install "
+                f"linux-source-{word} (Debian's trixie-backports has 7.3)"
+            )
+        return archive
+    tree = Path(word).resolve()
+    lacking = [part for part in PARTS if not (tree / part).is_file()]
+    if lacking:
+        raise BadInput(
+            f"--source {word}: no tree of Linux, for it has no {', '.join(lacking)}; takes one, or "
+            "a release such as 7.3 whose linux-source is installed"
+        )
+    if (tree / ".config").exists():
+        raise BadInput(f"--source {word}: was built in place; run make mrproper there first")
+    return tree
+
+
+def described(tree: Path) -> tuple[str, str, str]:
+    """What a tree is called, its version, and a digest of all its files.
+
+    Raises
+    ------
+    BadInput
+        Its Makefile names no version.
+    """
+    text = (tree / "Makefile").read_text(errors="replace")
+    said = [re.search(rf"^{name} = *(\S*)$", text, re.MULTILINE) for name in VERSION]
+    if None in said:
+        raise BadInput(f"--source {tree}: its Makefile names no version of Linux")
+    major, minor, patch, extra = (found[1] for found in said)
+    whole = hashlib.sha256()
+    for file in _files(tree):
+        what = str(file.readlink()) if file.is_symlink() else cache.file_digest(file)
+        whole.update(f"{file.relative_to(tree)}\0{what}\n".encode())
+    return "tree", f"{major}.{minor}.{patch}{extra}", whole.hexdigest()
+
+
+def unpack(source: Path, into: Path, log: Path) -> None:
+    """Lay the files of an archive or a tree out in an empty folder."""
+    if source.is_dir():
+        copy = ["rsync", "-rlpt", "--exclude=/.git", f"{source}/", f"{into}/"]
+        follow("kernel: copying the tree", copy, log)
+    else:
+        tar = ["tar", "-xf", str(source), "-C", str(into), "--strip-components=1"]
+        follow("kernel: unpacking the source", tar, log)
+
+
+def is_stable(mail: Path) -> bool:
+    """Whether a patch is for a stable series, as its subject says: [PATCH 6.12.y]."""
+    return re.search(r"^Subject: \[PATCH \d+\.\d+\.y", mail.read_text(), re.MULTILINE) is not None
+
+
+def _files(tree: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(tree):
+        if folder == str(tree) and ".git" in folders:
+            folders.remove(".git")
+        folders.sort()
+        yield from (Path(folder) / name for name in sorted(names))

@@ -1,0 +1,76 @@
+"""Other sources: what is none is told in a line, what is one has a digest of its own."""
+
+import pytest
+from click.testing import CliRunner
+
+from lorelab.errors import BadInput
+from lorelab.lab import needs, source
+from lorelab.lab.doors import lab
+
+MAKEFILE = "VERSION = 7\nPATCHLEVEL = 4\nSUBLEVEL = 0\nEXTRAVERSION = -rc2\nNAME = x\n"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    for part in source.PARTS:
+        (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / part).write_text("")
+    (tmp_path / "Makefile").write_text(MAKEFILE)
+    return tmp_path
+
+
+def test_a_tree_has_its_version_and_a_digest_of_its_files(tree):
+    assert source.find(str(tree)) == tree
+    package, version, digest = source.described(tree)
+    assert (package, version) == ("tree", "7.4.0-rc2")
+    (tree / ".git").mkdir()
+    (tree / ".git/index").write_text("no part of it")
+    assert source.described(tree)[2] == digest
+    (tree / "Kconfig").write_text("config A\n")
+    assert source.described(tree)[2] != digest
+
+
+@pytest.mark.parametrize("part", source.PARTS)
+def test_what_is_no_tree_is_told(tree, part):
+    (tree / part).unlink()
+    with pytest.raises(BadInput, match=f"no tree of Linux, for it has no {part}; takes"):
+        source.find(str(tree))
+
+
+def test_a_tree_that_was_built_in_place_is_told(tree):
+    (tree / ".config").write_text("")
+    with pytest.raises(BadInput, match="was built in place; run make mrproper"):
+        source.find(str(tree))
+
+
+def test_a_makefile_of_something_else_is_told(tree):
+    (tree / "Makefile").write_text("all:\n")
+    with pytest.raises(BadInput, match="its Makefile names no version of Linux"):
+        source.described(tree)
+
+
+def test_a_release_that_is_not_installed_names_its_package(monkeypatch, tmp_path):
+    monkeypatch.setattr(needs, "SOURCE", tmp_path / "linux-source-6.12.tar.xz")
+    with pytest.raises(BadInput, match=r"apt-get install linux-source-7\.3 "):
+        source.find("7.3")
+    (tmp_path / "linux-source-7.3.tar.xz").write_text("")
+    assert source.find("7.3").name == "linux-source-7.3.tar.xz"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["gso", "--upstream"], "--upstream goes with --source"),
+        (["--source", "7.3"], "--source 7.3: of which design? give one"),
+        (["gso", "damon", "--source", "7.3"], "--source 7.3: of which design? give one"),
+    ],
+)
+def test_what_the_door_refuses(words, said):
+    done = CliRunner().invoke(lab, ["build", *words])
+    assert isinstance(done.exception, BadInput) and said in str(done.exception)
+
+
+def test_a_stable_series_is_in_the_subject(tmp_path):
+    for subject, stable in (("[PATCH 6.12.y] mm: a", True), ("[PATCH net 1/2] b", False)):
+        (tmp_path / "mail").write_text(f"From: x\nSubject: {subject}\n\n[PATCH 5.4.y]\n")
+        assert source.is_stable(tmp_path / "mail") is stable
