@@ -1,0 +1,86 @@
+"""The page of findings: a row each, with what is sent of it folded, and every name a link."""
+
+import re
+from html import escape
+from pathlib import Path
+
+from lorelab.judging import upstream
+from lorelab.judging.findings import COMMIT, MESSAGE, PAGE, Finding
+from lorelab.running.progress import track
+
+ELIXIR = "https://elixir.bootlin.com/linux/v7.3.4/A/ident"
+COLUMNS = (
+    "finding",
+    "measured",
+    "known already, and in mainline",
+    "what is sent, and how to see it",
+)
+LINKS = re.compile(
+    rf"(?P<page>{PAGE[:-1]}+[^\s).,;])|(?P<message>\b{MESSAGE}\b)|(?P<function>\b_{{0,4}}[a-z]\w*\(\))"
+    rf"|(?P<commit>\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d){COMMIT}\b)"
+)
+
+
+class Rows:
+    """Findings as a table of HTML, a row each.
+
+    Parameters
+    ----------
+    chosen : list of Finding
+        Their effects are computed here.
+    """
+
+    def __init__(self, chosen: list[Finding]):
+        self.rows = [_row(one) for one in track(chosen, "computing what findings cost")]
+
+    def __repr__(self) -> str:
+        return f"{len(self.rows)} findings"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in COLUMNS)
+        rows = "\n".join(
+            "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in self.rows
+        )
+        above = f'<table class="dataframe"><thead><tr>{head}</tr></thead>'
+        return f"{above}<tbody>\n{rows}\n</tbody></table>"
+
+
+def linked(text: str) -> str:
+    """A text as HTML; functions, messages, commits and addresses are links."""
+    return LINKS.sub(_link, escape(text, quote=False))
+
+
+def _link(found: re.Match) -> str:
+    word = found[0]
+    there = {
+        "page": word,
+        "message": f"https://lore.kernel.org/r/{word}",
+        "commit": f"https://git.kernel.org/linus/{word}",
+        "function": f"{ELIXIR}/{word[:-2]}",
+    }[found.lastgroup]
+    shown = f"<code>{word}</code>" if found.lastgroup == "function" else word
+    return f'<a href="{there}">{shown}</a>'
+
+
+def _row(one: Finding) -> tuple[str, ...]:
+    what = f"<b>{one.title}</b><br>{linked(one.defect)}<br><i>Hurts:</i> {linked(one.hurts)}"
+    known = f"{linked(one.prior_art.text)}<br><i>In mainline:</i> {linked(one.mainline)}"
+    worth = "Worth sending" if one.worth_sending else "Not to send"
+    parts = [f"<b>{worth}.</b> {linked(one.fix)}", f"<code>lorelab {escape(one.command)}</code>"]
+    mails = upstream.patches(one)
+    if mails:
+        parts.append(f"<code>lorelab findings {one.title} -o FOLDER</code>")
+    if shown := upstream.reproducer(one):
+        parts.append(_folded(shown.name, shown))
+    parts += [_folded(mail.name[:4] + " " + _subject(mail), mail) for mail in mails]
+    return what, linked(one.effect()), known, "<br>".join(parts)
+
+
+def _folded(name: str, file: Path) -> str:
+    text = escape(file.read_text(), quote=False)
+    return f"<details><summary>{escape(name)}</summary><pre>{text}</pre></details>"
+
+
+def _subject(mail: Path) -> str:
+    said = re.search(r"^Subject: \[[^\]]*\] (.*(?:\n .*)*)", mail.read_text(), re.MULTILINE)
+    return said[1].replace("\n ", " ")
