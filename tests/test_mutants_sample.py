@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab.experiments import DESIGNS
+from lorelab.experiments import designs
 from mutants import __main__ as mutants
 from mutants import sample as samples
 from mutants.mutate import KINDS, mutations
@@ -74,7 +74,7 @@ def test_each_kind_that_there_is_is_in_a_sample(library):
     assert {kind for _, _, kind, *_ in drawn(library, len(every))} == every
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", designs())
 def test_the_default_sample_has_room_for_every_function_of_a_model(design):
     files = [file for file in mutants.modules([]) if samples.design_of(file) == design]
     functions = {

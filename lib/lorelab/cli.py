@@ -16,7 +16,7 @@ from rich.table import Table
 
 from lorelab import params, whole
 from lorelab.errors import BadInput, RunFailed
-from lorelab.experiments import DESIGNS, Experiment, experiment, experiments
+from lorelab.experiments import Experiment, designs, experiment, experiments
 from lorelab.judging.agreement import AgreementVerdict
 from lorelab.judging.doors import claims, findings
 from lorelab.lab import build, pool, probes, records
@@ -24,6 +24,7 @@ from lorelab.lab.boot import GuestFailed
 from lorelab.lab.doors import doctor, lab
 from lorelab.lab.own import TAKES
 from lorelab.lab.run import RunOptions
+from lorelab.running.new.door import new
 from lorelab.running.sweep.door import sweep
 
 console = Console()
@@ -266,9 +267,10 @@ cli.add_command(doctor)
 cli.add_command(sweep)
 cli.add_command(claims)
 cli.add_command(findings)
+cli.add_command(new)
 # What one design alone has: recording/door.py with `command`, and `lab_command` where it needs
 # a kernel.
-for name in DESIGNS:
+for name in designs():
     if find_spec(f"lorelab.{name}.recording"):
         door = import_module(f"lorelab.{name}.recording.door")
         cli.add_command(door.command)

@@ -9,7 +9,7 @@ import pytest
 from lorelab.book import build, ledger
 from lorelab.book.verdicts import COLOURS, MIME, Claims, strip
 from lorelab.errors import BadInput, RunFailed
-from lorelab.experiments import DESIGNS
+from lorelab.experiments import designs
 from lorelab.judging.claims import COLUMNS
 
 ROWS = pd.DataFrame(
@@ -83,7 +83,7 @@ def test_a_strip_has_a_piece_for_each_claim():
 def test_the_pages_of_the_book_show_all_claims():
     from lorelab.judging.claims import claims
 
-    for design in DESIGNS:
+    for design in designs():
         assert list(ledger.weighed(design)["id"]) == [claim.id for claim in claims(design)]
 
 

@@ -13,7 +13,7 @@ from pkgutil import iter_modules
 import pandas as pd
 import pytest
 
-from lorelab.experiments import DESIGNS, Experiment
+from lorelab.experiments import Experiment, designs
 from lorelab.judging import claims, threads
 
 BY = 1.05
@@ -125,7 +125,7 @@ def unmoved(chosen: list[claims.Claim], rows: pd.DataFrame, shown: Shown) -> set
     return found
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", designs())
 def test_a_figure_that_moves_is_noticed_or_listed_with_the_reason(design, shown):
     rows = FIGURES(design)
     patterns = UNWEIGHED.loc[UNWEIGHED["design"] == design, "id"]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lorelab.errors import RunFailed
-from lorelab.experiments import DESIGNS
+from lorelab.experiments import designs
 from lorelab.judging import threads
-from tests import MAY_SKIP
+from tests import MAY_SKIP, WEIGHED
 
 TEXTS = Path(__file__).parents[3] / "shared" / "threads"
 """The archived pages, DESIGN.txt, beside the checkout where they are at hand."""
@@ -31,7 +31,7 @@ def printed(place: str, lines: list[str]) -> set[float]:
     return numbers
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", WEIGHED)
 def test_each_figure_is_on_the_line_that_it_names(design):
     text = TEXTS / f"{design}.txt"
     if not text.exists() and MAY_SKIP:
@@ -57,7 +57,7 @@ def test_a_wrong_figure_and_a_wrong_line_are_seen():
         printed("v4 0/3", lines)
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", designs())
 def test_each_figure_says_where_it_stands(design):
     rows = threads.figures(design)
     assert rows.index.is_unique

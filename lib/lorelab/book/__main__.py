@@ -11,7 +11,7 @@ from lorelab.book import prose as prose_
 from lorelab.book import talk as talk_
 from lorelab.cli import main
 from lorelab.errors import RunFailed
-from lorelab.experiments import DESIGNS
+from lorelab.experiments import designs
 
 DAY = 24 * 60 * 60
 """Seconds."""
@@ -80,8 +80,8 @@ def prose(pages: tuple[Path, ...]) -> None:
     found = [str(number) for page in pages for number in prose_.loose(page)]
     pages = tuple(page for page in pages if compared.covered(page))
     bare = [str(one) for page in pages for one in compared.bare(page)]
-    designs = sorted({page.parent.name for page in pages} & set(DESIGNS))
-    bare += [str(one) for design in designs for one in compared.bare_library(design)]
+    chapters = sorted({page.parent.name for page in pages} & set(designs()))
+    bare += [str(one) for design in chapters for one in compared.bare_library(design)]
     print("\n".join(found + bare))
     if found:
         raise RunFailed(f"{len(found)} numbers in prose have nothing on their page to back them")

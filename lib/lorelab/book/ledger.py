@@ -10,9 +10,9 @@ from pathlib import Path
 import pandas as pd
 
 from lorelab import whole
-from lorelab.book.verdicts import COLOURS, MIME, Claims
+from lorelab.book.verdicts import MIME, Claims, shown
 from lorelab.errors import BadInput, RunFailed
-from lorelab.experiments import DESIGNS, experiment, experiments
+from lorelab.experiments import designs, experiment, experiments
 from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 from lorelab.showing.notebook import against_model
@@ -49,7 +49,7 @@ def weighed(design: str, pages: Path = PAGES) -> pd.DataFrame:
 
 def every() -> pd.DataFrame:
     """The claims of all threads with their verdicts, in the order of the book."""
-    return pd.concat([weighed(design) for design in DESIGNS], ignore_index=True)
+    return pd.concat([weighed(design) for design in designs()], ignore_index=True)
 
 
 def collected(design: str) -> Claims:
@@ -61,7 +61,7 @@ def collected(design: str) -> Claims:
 def totals(every: pd.DataFrame) -> pd.DataFrame:
     """Claims by design and verdict; the last row and column are sums."""
     counted = pd.crosstab(every["design"], every["verdict"])
-    counted = counted.reindex(index=every["design"].unique(), columns=COLOURS, fill_value=0)
+    counted = counted.reindex(index=every["design"].unique(), columns=shown(every), fill_value=0)
     counted["claims"] = counted.sum(axis=1)
     counted.loc["all"] = counted.sum()
     return counted.rename_axis(index=None, columns=None)

@@ -18,7 +18,7 @@ from lorelab.book import build
 from lorelab.book.chromium import print_
 from lorelab.book.slides import Slide, markdown, slides
 from lorelab.errors import BadInput, RunFailed
-from lorelab.showing.cards import CARDS
+from lorelab.showing.cards import card
 
 OVERVIEW = "overview"
 """The deck across all chapters."""
@@ -126,8 +126,8 @@ def _opening(name: str) -> str:
     """What stands below a deck's title: the thread, and its question."""
     if name == OVERVIEW:
         return "Linux kernel mailing-list threads as executable notebooks"
-    card = CARDS[name]
-    return f"{card.question}\n\n{card.named}, {card.who}"
+    chapter = card(name)
+    return f"{chapter.question}\n\n{chapter.named}, {chapter.who}"
 
 
 def _reveal(name: str) -> str:

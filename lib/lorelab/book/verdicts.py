@@ -16,6 +16,7 @@ COLOURS = {
     str(ClaimVerdict.CONTRADICTED): "#d55e00",
     str(ClaimVerdict.ARITHMETIC): "#e69f00",
     str(ClaimVerdict.NOT_TESTABLE): "#999999",
+    str(ClaimVerdict.OPEN): "#dddddd",
 }
 
 
@@ -61,6 +62,12 @@ class Claims:
         return shown if self.at else shown | {MIME: self.table.to_dict("records")}
 
 
+def shown(every: pd.DataFrame) -> list[str]:
+    """The verdicts that there are; those that wait for one only where a claim does."""
+    waits = str(ClaimVerdict.OPEN)
+    return [name for name in COLOURS if name != waits or (every["verdict"] == waits).any()]
+
+
 def strip(every: pd.DataFrame, see: str = "") -> alt.LayerChart:
     """A strip for each thread, a piece for each claim, coloured by its verdict.
 
@@ -71,7 +78,7 @@ def strip(every: pd.DataFrame, see: str = "") -> alt.LayerChart:
     see : str
         What to see, below the title.
     """
-    order = list(COLOURS)
+    order = shown(every)
     rows = every.assign(rank=every["verdict"].map(order.index)).sort_values(
         ["design", "rank"], kind="stable"
     )
@@ -86,7 +93,7 @@ def strip(every: pd.DataFrame, see: str = "") -> alt.LayerChart:
     colour = alt.Color(
         "verdict:N",
         title=None,
-        scale=alt.Scale(domain=order, range=list(COLOURS.values())),
+        scale=alt.Scale(domain=order, range=[COLOURS[name] for name in order]),
         legend=alt.Legend(orient="bottom", columns=3, symbolType="square"),
     )
     pieces = alt.Chart(rows).mark_rect(stroke="white", strokeWidth=1.5)

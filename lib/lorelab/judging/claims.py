@@ -13,6 +13,7 @@ from importlib.util import find_spec
 import pandas as pd
 
 from lorelab.experiments import designs
+from lorelab.judging.threads import FOLDER
 from lorelab.running.progress import track
 
 COLUMNS = ["design", "id", "statement", "place", "check", "verdict", "why", "evidence"]
@@ -26,6 +27,7 @@ class ClaimVerdict(StrEnum):
     CONTRADICTED = "contradicted"
     ARITHMETIC = "arithmetic only"
     NOT_TESTABLE = "not testable here"
+    OPEN = "no verdict yet"
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,18 @@ class Claim:
     place: str
     check: str
     weigh: Weigh
+
+
+def not_weighed() -> Weighed:
+    """The check of a claim that waits for one."""
+    return Weighed(ClaimVerdict.OPEN, "Nobody has weighed it yet.", {}, judgement=True)
+
+
+def open_questions(design: str) -> list[Claim]:
+    """Questions and objections of a thread that wait for a check: data/threads/questions."""
+    rows = pd.read_csv(FOLDER / f"questions/{design}.csv", dtype=str, keep_default_na=False)
+    waits = "nobody has weighed it yet"
+    return [Claim(design, *row, waits, not_weighed) for row in rows.itertuples(index=False)]
 
 
 def claims(design: str | None = None) -> list[Claim]:

@@ -6,6 +6,8 @@ import pandas as pd
 
 from lorelab.errors import RunFailed
 
+TO_BE_CONFIRMED = "to be confirmed"
+"""`seen` of a number that a program found in the messages, and nobody has looked at yet."""
 FOLDER = Path(__file__).parents[3] / "data" / "threads"
 
 
@@ -16,8 +18,24 @@ def figures(design: str) -> pd.DataFrame:
     -------
     DataFrame
         Columns as data/threads/README.md says; text columns are empty strings where they do not
-        apply, `value` is a float in the unit of the row.
+        apply, `value` is a float in the unit of the row. What is to be confirmed is left out.
     """
+    rows = _rows(design)
+    return rows[rows["seen"] != TO_BE_CONFIRMED]
+
+
+def proposed(design: str) -> pd.DataFrame:
+    """The rows that `figures` leaves out, for somebody to confirm."""
+    rows = _rows(design)
+    return rows[rows["seen"] == TO_BE_CONFIRMED]
+
+
+def messages(design: str) -> pd.DataFrame:
+    """Messages of a thread that `lorelab new` read: `message`, `author`, `date`, `subject`."""
+    return pd.read_csv(FOLDER / f"messages/{design}.csv", dtype=str, keep_default_na=False)
+
+
+def _rows(design: str) -> pd.DataFrame:
     path = FOLDER / f"{design}.csv"
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)

@@ -1,10 +1,11 @@
 """What the first page and the decks say of each design: its thread, its question, its records."""
 
+from importlib import import_module
 from typing import NamedTuple
 
 import pandas as pd
 
-from lorelab.experiments import experiments
+from lorelab.experiments import designs, experiments
 from lorelab.lab import records
 
 
@@ -23,40 +24,9 @@ class Card(NamedTuple):
         return f"[{self.thread}]({self.link})" if self.link else self.thread
 
 
-CARDS = {
-    "swap": Card(
-        "Swap-out small-sized THP without splitting",
-        "https://lore.kernel.org/r/87pm0v8b32.fsf@yhuang6-desk2.ccr.corp.intel.com",
-        "Ryan Roberts and Huang Ying, October 2023",
-        "What does splitting a 64 KiB folio before swap-out cost, and does the allocator that "
-        "avoids it survive fragmentation?",
-    ),
-    "damon": Card(
-        "Introduce Data Access MONitor",
-        "https://lore.kernel.org/r/20200309102345.13427-1-sjpark@amazon.com",
-        "SeongJae Park, March 2020",
-        "How near can one sampled page a region come to knowing which memory is hot, at a cost "
-        "that does not grow with memory?",
-    ),
-    "vmalock": Card(
-        "Per-VMA locks",
-        "https://lore.kernel.org/r/20230127194110.533103-1-surenb@google.com",
-        "Suren Baghdasaryan, January 2023",
-        "Can a page fault do without `mmap_lock`, and what does a writer pay for it?",
-    ),
-    "gso": Card(
-        "Zero-copy GSO without orphaning the fragments",
-        "",
-        "Igor Royzis, Anton Nayshtut, Michael S. Tsirkin, Eric Dumazet, June 2014",
-        "When may the sender reuse its pages once a packet has been cut into segments?",
-    ),
-    "fairzone": Card(
-        "Reset fair zone allocation policy only when batch counts are expired",
-        "",
-        "Mel Gorman and Johannes Weiner, May 2014",
-        "When should the allocator reset the counters that spread allocations over zones?",
-    ),
-}
+def card(design: str) -> Card:
+    """The card of a design: `CARD` of `lorelab.DESIGN.thread.card`."""
+    return import_module(f"lorelab.{design}.thread.card").CARD
 
 
 def totals() -> pd.DataFrame:
@@ -93,7 +63,7 @@ def machines() -> pd.DataFrame:
 def _runs() -> pd.DataFrame:
     """A row for each recorded run; of those that share a boot the first counts it."""
     rows, booted, known = [], set(), experiments()
-    for design in CARDS:
+    for design in designs():
         for file in sorted((records.FOLDER / design).glob("*/*.csv")):
             source = records.unseal(file.with_suffix(".json")).provenance
             kernel = source.kernel

@@ -1,0 +1,1 @@
+"""A design laid out from its thread: `lorelab new`."""

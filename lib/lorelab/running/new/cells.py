@@ -1,0 +1,52 @@
+"""Pages out of text: a line `%% code|markdown ID [MARK ...]` begins each cell."""
+
+import re
+
+import nbformat
+from nbformat import NotebookNode
+
+CELL = re.compile(r"^%% (code|markdown) (\S+)(.*)\n", re.M)
+MARKS = {
+    "hide": {"tags": ["hide-cell"]},
+    "parameters": {"tags": ["parameters"]},
+    "slide": {"slideshow": {"slide_type": "slide"}},
+}
+KERNEL = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def cells(text: str) -> list[NotebookNode]:
+    """The cells of a text."""
+    _, *parts = CELL.split(text)
+    made = []
+    for kind, name, marks, source in zip(*(iter(parts),) * 4, strict=True):
+        make = nbformat.v4.new_code_cell if kind == "code" else nbformat.v4.new_markdown_cell
+        metadata = {key: value for mark in marks.split() for key, value in MARKS[mark].items()}
+        made.append(make(source.rstrip("\n"), id=name, metadata=metadata))
+    return made
+
+
+def notebook(text: str) -> str:
+    """A page as its file has it, without outputs."""
+    page = nbformat.v4.new_notebook(cells=cells(text), metadata=KERNEL)
+    return _written(page)
+
+
+def add(page: str, text: str) -> str:
+    """A page with cells more at its end."""
+    opened = nbformat.reads(page, 4)
+    opened.cells += cells(text)
+    return _written(opened)
+
+
+def take(page: str, names: set[str]) -> str:
+    """A page without the cells of these names."""
+    opened = nbformat.reads(page, 4)
+    opened.cells = [cell for cell in opened.cells if cell.id not in names]
+    return _written(opened)
+
+
+def _written(page: NotebookNode) -> str:
+    return nbformat.writes(page) + "\n"

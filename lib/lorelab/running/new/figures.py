@@ -1,0 +1,147 @@
+"""What a thread prints and asks: numbers, each with a guess at what it counts; questions; doubts.
+
+Everything here is a proposal. A number is kept as `to be confirmed`, which no check of a claim can
+read (`lorelab.judging.threads`), until somebody has looked at its line.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lorelab.running.new.mail import Message
+
+UNITS = (
+    "%", "KiB", "MiB", "GiB", "TiB", "kB", "KB", "MB", "GB", "TB", "K", "M", "G", "bytes", "byte",
+    "B", "bits", "bit", "ns", "us", "usec", "usecs", "ms", "msec", "msecs", "s", "sec", "secs",
+    "seconds", "second", "min", "minutes", "minute", "hours", "hour", "Hz", "kHz", "MHz", "GHz",
+    "KB/s", "KiB/s", "MB/s", "MiB/s", "GB/s", "GiB/s", "Mbit/s", "Gbit/s", "Mbits/sec",
+    "Gbits/sec", "Gbytes", "Mbytes", "ops/s", "ops/sec", "op/s", "IOPS", "x", "times", "pages",
+    "page", "folios", "slots", "entries", "cycles", "cycle", "insns", "instructions", "CPUs",
+    "CPU", "cpus", "cores", "threads", "thread", "tasks", "processes", "runs", "iterations",
+    "packets", "faults", "nodes", "zones", "lines", "VMAs", "clusters", "bits/sec",
+)  # fmt: skip
+NUMBER = re.compile(
+    rf"""(?<![\w.,/:#~^@$+-])[~]?(?P<value>-?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?)
+    (?P<unit>\s?(?:{"|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))})
+    (?![\w/]))?(?![\w/:@]|\.\d|,\d{{3}}|-\d)""",
+    re.X,
+)
+NO_FIGURE = re.compile(
+    r"\bv?\d+\.\d+(?:\.\d+|-\S+)|\b(?:linux|kernel|v|version|gcc|commit|line|lines|patch|page)"
+    r"[ -]?v?\d[\d.]*|\[[^]]*\]|\b[0-9a-f]{7,40}\b|https?://\S+|\S+@\S+|\b\d{4}-\d\d-\d\d\b|\b\d\d?:\d\d\b"
+    r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w*,? \d+"
+    r"|\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w* \d{4}|\b\w+\(\d+\)"
+    r"|^\s*(?:\d+[.)]|\(\d+\)|\*) |^.*\|\s+\d+ [+-]*$|^.*\(\d+\):$|^.*\d+ files? changed.*$"
+    r"|^Thread overview: .*$",
+    re.I | re.M,
+)
+"""Numbers that count nothing: releases, dates, links, hashes, points of a list, a diffstat."""
+QUESTION = re.compile(r"[^.!?]*\?(?=\s|$)")
+DOUBT = re.compile(
+    r"\b(?:NAK|Nacked|I (?:do not|don't) (?:think|see|like|understand|believe)|not convinced|"
+    r"I doubt|I wonder|I'm worried|my concern|concerned|objection|disagree|"
+    r"this (?:breaks|is wrong)|regression|instead of|why not|but (?:that|this|it)|However,)\b",
+    re.I,
+)
+LONGEST = 200
+"""Characters of a sentence that a row quotes."""
+WORDS = 8
+"""Words before a number that a guess is made of."""
+
+
+class Figure(NamedTuple):
+    """A printed number."""
+
+    message: Message
+    line: int
+    value: float
+    unit: str
+    """As printed; `count` where nothing is."""
+    quantity: str
+    """A guess: the words before it, or row and column of its table."""
+
+
+class Sentence(NamedTuple):
+    """A question, or a doubt, of somebody."""
+
+    message: Message
+    line: int
+    text: str
+    kind: str
+    """`question` or `objection`."""
+
+
+def figures(messages: list[Message]) -> list[Figure]:
+    """Every number that a message prints itself; what it quotes stands in the message quoted."""
+    return [figure for message in messages for figure in _figures(message)]
+
+
+def sentences(messages: list[Message]) -> list[Sentence]:
+    """Questions and objections that a message has itself."""
+    found = []
+    for message in messages:
+        for line, paragraph in _paragraphs(message):
+            for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z\"'(])", paragraph):
+                kind = "question" if sentence.endswith("?") else "objection"
+                if kind == "question" or DOUBT.search(sentence):
+                    found.append(Sentence(message, line, _shortened(sentence), kind))
+    return found
+
+
+def _figures(message: Message) -> Iterator[Figure]:
+    heading: list[tuple[int, str]] = []
+    for line, text in message.own:
+        clean = NO_FIGURE.sub(lambda cut: " " * len(cut[0]), text)
+        numbers = list(NUMBER.finditer(clean))
+        words = _columns(text)
+        if len(words) > 1 and not numbers:
+            heading = words
+        elif len(words) == 1 and " " in words[0][1]:
+            heading = []  # prose
+        for number in numbers:
+            table = len(numbers) > 1 and heading and _is_row(text)
+            guess = _cell(text, number.start(), heading) if table else _before(text, number.start())
+            unit = (number["unit"] or "").strip() or "count"
+            value = float(number["value"].replace(",", ""))
+            yield Figure(message, line, value, unit, guess or "number")
+
+
+def _is_row(text: str) -> bool:
+    """Whether a line is one of a table: two columns or more, each behind two blanks, a tab or |."""
+    return len(_columns(text)) > 2
+
+
+def _columns(text: str) -> list[tuple[int, str]]:
+    """Where each column of a line ends, and its text."""
+    return [(cell.end(), cell[0]) for cell in re.finditer(r"\S+(?: \S+)*", text.replace("|", "  "))]
+
+
+def _cell(text: str, at: int, heading: list[tuple[int, str]]) -> str:
+    """Name of the row, and of the column that ends nearest."""
+    row = _before(text[: re.search(r"\d|$", text).start()] or text, len(text))
+    end = at + len(re.match(r"\S*", text[at:])[0])
+    column = min(heading, key=lambda one: abs(one[0] - end))[1]
+    return f"{row}, {column}".strip(", ")
+
+
+def _before(text: str, at: int) -> str:
+    """Words between a number and the one before it, or, where there are none, around it."""
+    near = re.split(r"\d[\d.,]*\S*", text[:at])[-1]
+    words = re.findall(r"[A-Za-z_][\w/()-]*", near) or re.findall(r"[A-Za-z_][\w/()-]*", text)
+    return " ".join(words[-WORDS:])
+
+
+def _paragraphs(message: Message) -> Iterator[tuple[int, str]]:
+    first, lines = 0, []
+    for line, text in [*message.own, (0, "")]:
+        if text.strip():
+            first = first if lines else line
+            lines.append(text.strip())
+        elif lines:
+            yield first, " ".join(lines)
+            lines = []
+
+
+def _shortened(sentence: str) -> str:
+    words = " ".join(sentence.split())
+    return words if len(words) <= LONGEST else words[: LONGEST - 3].rsplit(" ", 1)[0] + " ..."

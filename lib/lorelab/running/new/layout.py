@@ -1,0 +1,216 @@
+"""The rooms of a new design: one experiment that runs, and pages that say what is still empty.
+
+Every file is of the design's own folders but these, which get a line or a section each: the list of
+designs, the table of contents, and the ledger.
+"""
+
+import csv
+import io
+import json
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from lorelab import whole
+from lorelab.errors import BadInput
+from lorelab.experiments import LIST, designs
+from lorelab.judging.threads import TO_BE_CONFIRMED
+from lorelab.running.new import cells
+from lorelab.running.new.figures import Figure, Sentence
+from lorelab.running.new.mail import Message
+
+NAME = re.compile(r"[a-z][a-z0-9]{1,19}")
+ROOMS = (
+    "lib/lorelab/{name}",
+    "lib/kernel/{name}",
+    "notebooks/{name}",
+    "tests/{name}",
+    "data/threads/{name}.csv",
+    "data/threads/messages/{name}.csv",
+    "data/threads/questions/{name}.csv",
+)
+"""What is written for a design."""
+LATER = ("data/kernel/{name}", "data/agreements/{name}", "bench/{name}")
+"""What comes to it as it grows."""
+PAGES = ("index", "thread", "model", "kernel")
+TOC, LAST = "book/_toc.yml", "  - caption: Appendix\n"
+"""The table of contents, and the part of it that chapters stand in front of."""
+LEDGER = "notebooks/ledger.ipynb"
+NUMBERS = (
+    *("id", "source", "message", "author", "date", "place", "quantity"),
+    *("workload", "configuration", "value", "unit", "seen", "note"),
+)
+QUESTIONS = ("id", "statement", "place")
+MESSAGES = ("message", "author", "date", "subject")
+
+
+def check_name(name: str, root: Path) -> None:
+    """Raise BadInput for a name that can't be a design's, or is taken."""
+    if not NAME.fullmatch(name):
+        raise BadInput(f"{name!r} can't name a design: takes 2 to 20 of a-z, 0-9, a letter first")
+    taken = [room for room in _rooms(name) if (root / room).exists()]
+    if taken or name in sys.stdlib_module_names:
+        by = taken[0] if taken else "the standard library"
+        raise BadInput(f"{name} is taken by {by}; give another name")
+
+
+def lay_out(
+    name: str,
+    messages: list[Message],
+    figures: list[Figure],
+    sentences: list[Sentence],
+    root: Path,
+) -> list[Path]:
+    """Write the files of a design, and its line in those that all share; returns its pages.
+
+    Parameters
+    ----------
+    name : str
+        As `check_name` takes it.
+    messages : list of Message
+        The thread.
+    figures, sentences : list
+        What it prints and asks, as `lorelab.running.new.figures` proposes it.
+    root : Path
+        The checkout.
+    """
+    title = re.sub(r"^(?:(?:re|fwd?):|\[[^]]*\])\s*", "", messages[0].subject, flags=re.I)
+    title = re.sub(r"\s+", " ", re.sub(r"^(?:\[[^]]*\]\s*)+", "", title)) or name
+    words = {
+        "name": name,
+        "title": title,
+        "title_literal": _literal(title),
+        "link": f"https://lore.kernel.org/r/{messages[0].id}" if messages[0].id else "",
+        "who_literal": _literal(f"{messages[0].author}, {messages[0].posted[:10] or 'undated'}"),
+        "who": messages[0].author,
+    }
+    texts = {path: _sorted(text.substitute(words)) for path, text in _templates(name)}
+    texts |= {
+        f"data/threads/{name}.csv": _csv(NUMBERS, _numbers(figures)),
+        f"data/threads/messages/{name}.csv": _csv(
+            MESSAGES, ((one.id, one.author, one.posted, one.subject) for one in messages)
+        ),
+        f"data/threads/questions/{name}.csv": _csv(QUESTIONS, _questions(sentences)),
+    }
+    for path, text in texts.items():
+        page = path.endswith(".cells")
+        file = root / (path.replace(".cells", ".ipynb") if page else path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        whole.write(file, cells.notebook(text) if page else text)
+    _change(root, _with(name, title))
+    return [root / f"notebooks/{name}/{page}.ipynb" for page in PAGES]
+
+
+def remove(name: str, root: Path) -> None:
+    """Take a design away again, with all that was recorded, judged or written of it.
+
+    Raises
+    ------
+    BadInput
+        There is no such design, or others name it.
+    """
+    if name not in designs():
+        raise BadInput(f"there is no design {name}: takes one of {', '.join(designs())}")
+    if by := _named_by(name, root):
+        raise BadInput(f"{by} names {name}; take that out first")
+    _change(root, _without(name))
+    for room in _rooms(name) + [room.format(name=name) for room in LATER]:
+        path = root / room
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    for stored in (root / "notebooks").glob(f".*/{name}"):
+        shutil.rmtree(stored)
+
+
+def _rooms(name: str) -> list[str]:
+    return [room.format(name=name) for room in ROOMS]
+
+
+def _named_by(name: str, root: Path) -> str | None:
+    """A page or module of another that links to a design or imports it, but for the ledger."""
+    link = re.compile(rf"\({name}/\w+\.|\.\./{name}/|lorelab\.{name}\b|experiment\(.{name}/")
+    own = {root / room for room in _rooms(name)} | {root / LEDGER}
+    others = [*(root / "notebooks").rglob("*.ipynb"), *(root / "lib/lorelab").rglob("*.py")]
+    for file in sorted(others):
+        if not own & {file, *file.parents} and link.search(file.read_text()):
+            return str(file.relative_to(root))
+    return None
+
+
+def _templates(name: str) -> Iterator[tuple[str, Template]]:
+    """Path and text of each file."""
+    rooms = Path(str(files("lorelab.running.new"))) / "rooms"
+    for file in sorted(rooms.rglob("*.in")):
+        path = str(file.relative_to(rooms).with_suffix("")).replace("NAME", name)
+        yield path, Template(file.read_text())
+
+
+def _sorted(text: str) -> str:
+    """A module with its imports of the library in order, wherever the design's name comes."""
+    block = re.compile(r"(?:^from lorelab.*\n){2,}", re.M)
+    return block.sub(lambda found: "".join(sorted(found[0].splitlines(True))), text)
+
+
+def _literal(text: str) -> str:
+    """A string as Python source, in double quotes."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _numbers(figures: list[Figure]) -> Iterator[tuple[object, ...]]:
+    """Rows of data/threads, as its README has them; all are to be confirmed."""
+    for number, one in enumerate(figures, 1):
+        mail = one.message
+        stands = (mail.name, mail.author, mail.posted[:10], f"line {one.line}")
+        guess = (one.quantity, "", "", f"{one.value:g}", one.unit)
+        yield (f"number-{number}", "thread", *stands, *guess, TO_BE_CONFIRMED, "")
+
+
+def _questions(sentences: list[Sentence]) -> Iterator[tuple[str, ...]]:
+    """Rows of data/threads/questions: each question and objection by name, with its place."""
+    counted = {"question": 0, "objection": 0}
+    for one in sentences:
+        counted[one.kind] += 1
+        place = f"line {one.line} ({one.message.author}, {one.message.name})"
+        yield (f"{one.kind}-{counted[one.kind]}", one.text, place)
+
+
+def _change(root: Path, changes: dict[str, Callable[[str], str]]) -> None:
+    for path, change in changes.items():
+        whole.write(root / path, change((root / path).read_text()))
+
+
+def _with(name: str, title: str) -> dict[str, Callable[[str], str]]:
+    """What a design changes in the files that all share."""
+    chapters = "".join(f"      - file: {name}/{page}\n" for page in PAGES)
+    part = f"  - caption: {json.dumps(title, ensure_ascii=False)}\n    chapters:\n{chapters}"
+    section = (
+        f"%% markdown {name}-text\n## {title}\n\n[{title}: the thread]({name}/thread.ipynb)\n"
+        f'%% code {name}-claims\ncollected("{name}")\n'
+    )
+    return {
+        LIST: lambda text: f"{text}{name}\n",
+        TOC: lambda text: text.replace(LAST, part + LAST),
+        LEDGER: lambda text: cells.add(text, section),
+    }
+
+
+def _without(name: str) -> dict[str, Callable[[str], str]]:
+    """The same, taken back."""
+    part = re.compile(rf"  - caption: .*\n    chapters:\n(?:      - file: {name}/.*\n)+")
+    line = re.compile(rf"^{name}\n", re.M)
+    return {
+        LIST: lambda text: line.sub("", text),
+        TOC: lambda text: part.sub("", text),
+        LEDGER: lambda text: cells.take(text, {f"{name}-text", f"{name}-claims"}),
+    }

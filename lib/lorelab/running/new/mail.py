@@ -1,0 +1,210 @@
+"""The messages of a thread: from an mbox, from one mail, or from a page saved from an archive.
+
+Mail is read by the standard library's `email`. A page of lore.kernel.org (or of any other
+public-inbox) that was saved as text has no Message-IDs: there a message is known by its time.
+"""
+
+import email
+import email.policy
+import gzip
+import io
+import re
+import zlib
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from pathlib import Path
+from typing import NamedTuple
+
+from lorelab.errors import BadInput
+
+LARGEST = 32 << 20
+"""Bytes of a thread that is read: more than any thread has."""
+INSTEAD = "give an mbox, a mail, or the text of an archive's page"
+ENVELOPE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n:]+[^\n]*\d\d:\d\d[^\n]*\n")
+"""Line before each mail of an mbox, which an empty line separates from the one before."""
+HEADER = re.compile(rb"[A-Za-z][A-Za-z-]*:")
+MENU = re.compile(r"(?P<menu>(?:.*\n){1,6}?)From: .*<.*@.*>\n(?:.+\n)*?Subject: ")
+"""What a page of one message has above its headers."""
+LINKS = re.compile(r"[ \t]+(?:\[[a-z ]+\]|\(raw\))$", re.M)
+"""Links that such a page has behind its headers."""
+POSTED = re.compile(r"^From: (?P<author>.+?) @ (?P<date>\d{4}-\d\d-\d\d +\d?\d:\d\d) UTC.*$", re.M)
+"""Head of a message on a page of public-inbox."""
+BESIDE = re.compile(r"^(?:\s+.*|To: .*|Cc: .*|In-Reply-To: .*|)$")
+"""What a page has between the head of a message and its text."""
+NOT_OWN = re.compile(
+    r"\s*[>|]|On .{10,}(?:wrote|writes):$|\S+ writes:$|[A-Z][\w-]*-by: |Link: |Fixes: "
+)
+END = re.compile(r"-- $|---$|diff --git |@@ |Index: |_{10,}$|\^ permalink |\^ \[flat\|")
+
+
+class Message(NamedTuple):
+    """One message of a thread."""
+
+    id: str
+    """Message-ID without its brackets; empty where the file has none."""
+    author: str
+    date: datetime | None
+    """When it was sent, UTC."""
+    subject: str
+    lines: tuple[tuple[int, str], ...]
+    """Its text, each line with its number: in the message of a mail, on the page of an archive."""
+
+    @property
+    def own(self) -> tuple[tuple[int, str], ...]:
+        """The lines that are its author's: nothing quoted, no tag, no diff, no signature."""
+        kept = []
+        for number, line in self.lines:
+            if END.match(line):
+                break
+            if not NOT_OWN.match(line):
+                kept.append((number, line))
+        return tuple(kept)
+
+    @property
+    def posted(self) -> str:
+        """Its time as tables show it, empty where it has none."""
+        return "" if self.date is None else f"{self.date:%Y-%m-%d %H:%M} UTC"
+
+    @property
+    def name(self) -> str:
+        """What it is cited by: its Message-ID, else its time."""
+        return self.id or self.posted
+
+
+def read(file: Path) -> list[Message]:
+    """The messages of a file, in its order; one that the file has twice comes once.
+
+    Parameters
+    ----------
+    file : Path
+        An mbox, a mail, or text saved from an archive; each may be compressed with gzip.
+
+    Returns
+    -------
+    list of Message
+        At least one.
+
+    Raises
+    ------
+    BadInput
+        It can't be read, has more than 32 MiB, or has no message.
+    """
+    data = _bytes(file)
+    text = data.decode("utf-8-sig", errors="replace")
+    if ENVELOPE.match(data):
+        messages = [_mail(part) for part in ENVELOPE.split(data) if part.strip()]
+    elif POSTED.search(text):
+        messages = _page(text.replace("\r\n", "\n"))
+    else:
+        messages = _alone(text.replace("\r\n", "\n"), data.removeprefix(b"\xef\xbb\xbf"))
+    once = {(one.name, one.author, one.subject): one for one in messages if one.author}
+    if not once:
+        raise BadInput(f"{file} has no message; {INSTEAD}")
+    return list(once.values())
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(LARGEST + 1)
+        if data.startswith(b"\x1f\x8b"):
+            with gzip.open(io.BytesIO(data)) as opened:
+                data = opened.read(LARGEST + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise BadInput(f"{file} is no whole gzip file; {INSTEAD}") from None
+    except OSError as error:
+        raise BadInput(f"cannot read {file}: {error.strerror}; {INSTEAD}") from None
+    if len(data) > LARGEST:
+        raise BadInput(f"{file} has more than {LARGEST >> 20} MiB; give one thread of it")
+    return data
+
+
+def _alone(text: str, data: bytes) -> list[Message]:
+    """One mail, or a page that shows one."""
+    if HEADER.match(data):
+        return [_mail(data)]
+    if not (found := MENU.match(text)):
+        return []
+    page = text[found.end("menu") :]
+    head, _, body = page.partition("\n\n")
+    mail = _mail(f"{LINKS.sub('', head)}\n\n{body}".encode())
+    above = text.count("\n", 0, found.end("menu")) + head.count("\n") + 2
+    return [mail._replace(lines=tuple((number + above, line) for number, line in mail.lines))]
+
+
+def _mail(data: bytes) -> Message:
+    mail = email.message_from_bytes(data, policy=email.policy.default)
+    text = _text(mail).replace("\r\n", "\n")
+    return Message(
+        _header(mail, "Message-ID").strip("<> "),
+        _author(mail),
+        _date(mail),
+        _header(mail, "Subject"),
+        tuple(enumerate(text.split("\n"), 1)),
+    )
+
+
+def _text(mail: EmailMessage) -> str:
+    """Its plain text, whatever charset it says or has; empty where it has none."""
+    part = mail.get_body(("plain",))
+    if part is None:
+        return ""
+    try:
+        return part.get_content()
+    except (LookupError, ValueError):  # no such charset
+        return part.get_payload(decode=True).decode("utf-8", errors="replace")
+
+
+def _header(mail: EmailMessage, name: str) -> str:
+    """A header on one line; what no parser reads is empty."""
+    try:
+        return " ".join(str(mail[name] or "").split())
+    except (ValueError, IndexError, AttributeError):  # what email raises for broken ones
+        return ""
+
+
+def _author(mail: EmailMessage) -> str:
+    try:
+        first = mail["From"].addresses[0]
+    except (AttributeError, IndexError, TypeError, ValueError):
+        return _header(mail, "From")
+    return first.display_name or first.addr_spec
+
+
+def _date(mail: EmailMessage) -> datetime | None:
+    try:
+        sent = mail["Date"].datetime
+    except (AttributeError, TypeError, ValueError):
+        return None
+    if sent is None:
+        return None
+    return sent.replace(tzinfo=UTC) if sent.tzinfo is None else sent.astimezone(UTC)
+
+
+def _page(text: str) -> list[Message]:
+    lines = text.split("\n")
+    heads = [(number, found) for number, line in enumerate(lines) if (found := POSTED.match(line))]
+    ends = [_title(lines, number)[0] for number, _ in heads[1:]] + [len(lines)]
+    messages = []
+    for (number, head), end in zip(heads, ends, strict=True):
+        first = number + 1
+        while first < end and BESIDE.match(lines[first]):
+            first += 1
+        messages.append(
+            Message(
+                "",
+                head["author"],
+                datetime.strptime(head["date"], "%Y-%m-%d %H:%M").replace(tzinfo=UTC),
+                _title(lines, number)[1],
+                tuple((at + 1, lines[at]) for at in range(first, end)),
+            )
+        )
+    return messages
+
+
+def _title(lines: list[str], head: int) -> tuple[int, str]:
+    """Where a message begins whose head is at `head`, and its subject: the nearest title before."""
+    for at in range(head - 1, max(head - 30, -1), -1):
+        if lines[at].startswith("* "):
+            return at, lines[at][2:]
+    return head, ""

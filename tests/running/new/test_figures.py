@@ -1,0 +1,65 @@
+"""What is proposed as a figure, and what counts nothing."""
+
+import pytest
+
+from lorelab.running.new import figures
+from lorelab.running.new.mail import Message
+
+
+def message(text):
+    return Message("one@example.org", "Ada", None, "count", tuple(enumerate(text.split("\n"), 1)))
+
+
+def found(text):
+    return [(one.value, one.unit) for one in figures.figures([message(text)])]
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("It takes 12 ms.", [(12, "ms")]),
+        ("about 10-15MB", []),
+        ("down by 23.5% to 1,024 KiB", [(23.5, "%"), (1024, "KiB")]),
+        ("between -0.08 % and 4K", [(-0.08, "%"), (4, "K")]),
+        ("On 6.12.117 and v4, since linux-5 and gcc 12", []),
+        ("On 2014-05-29 at 14:38, in commit 1fd819ecb90c", []),
+        ("see https://lore.kernel.org/r/12 [3] or line 40", []),
+        (" mm/memory.c | 12 ++--\n 2 files changed, 8 insertions(+)", []),
+        ("> It takes 12 ms.", []),
+        ("-- \n12 Main Street", []),
+    ],
+)
+def test_numbers(text, numbers):
+    assert found(text) == numbers
+
+
+def test_a_number_of_a_table_is_named_by_row_and_column():
+    table = "           base    patched\n\nMean 1    120.95    133.59\nMean 16   100.81    113.61"
+    cells = {one.value: one.quantity for one in figures.figures([message(table)])}
+    assert cells[120.95] == "Mean, base"
+    assert cells[113.61] == "Mean, patched"
+
+
+def test_the_words_before_a_number_are_the_guess_and_its_line_is_kept():
+    [one] = figures.figures([message("Hello,\n\nthe launch time is 75 % of it")])
+    assert (one.line, one.quantity) == (3, "the launch time is")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Why not reset\nthe batches?", "question"),
+        ("I don't think that this works.", "objection"),
+        ("It works.", None),
+        ("> Why?", None),
+    ],
+)
+def test_questions_and_doubts(text, kind):
+    asked = figures.sentences([message(text)])
+    assert [one.kind for one in asked] == ([kind] if kind else [])
+    assert all(one.line == 1 for one in asked)
+
+
+def test_a_long_sentence_is_shortened():
+    [one] = figures.sentences([message("Why " + "so " * 200 + "long?")])
+    assert len(one.text) <= figures.LONGEST and one.text.endswith(" ...")

@@ -1,0 +1,127 @@
+"""`lorelab new`: a design that runs at once, and is gone without a trace."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from tests.running.new.test_mail import FIRST, PAGE, mbox, second
+
+ROOT = Path(__file__).parents[3]
+COPIED = ("lib/lorelab", "lib/kernel", "data/threads", "book", "notebooks", "tests")
+ROWS = "           base    patched\nMean 1    120.95    133.59\n\nWhy not 5 ms?\n"
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """What the command changes, of this checkout."""
+    folder = tmp_path_factory.mktemp("tree")
+    ignore = shutil.ignore_patterns("__pycache__", "bench")
+    for name in COPIED:
+        shutil.copytree(ROOT / name, folder / name, ignore=ignore)
+    return folder
+
+
+def lorelab(tree, *words):
+    """Status, stdout and stderr of a command of the copy."""
+    there = {"PYTHONPATH": str(tree / "lib"), "XDG_CACHE_HOME": str(tree / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", "from lorelab.cli import main; main()", *words],
+        cwd=tree,
+        env={**os.environ, **there},
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def digests(tree):
+    files = (file for name in COPIED for file in (tree / name).rglob("*"))
+    return {
+        str(file.relative_to(tree)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in files
+        if file.is_file() and "__pycache__" not in file.parts
+    }
+
+
+def test_it_comes_runs_and_goes_without_a_trace(tree):
+    before = digests(tree)
+    thread = tree / "thread.mbox"
+    thread.write_text(mbox(FIRST + ROWS, second()))
+
+    status, out, err = lorelab(tree, "new", "sixth", "--thread", str(thread))
+    assert status == 0, err
+    assert out.split() == [
+        f"notebooks/sixth/{page}.ipynb" for page in ("index", "thread", "model", "kernel")
+    ]
+    assert "2 messages, 5 numbers, 2 questions and doubts, all to be confirmed" in err
+
+    status, out, err = lorelab(tree, "model", "sixth/resident", "-p", "pages=10")
+    assert (status, err) == (0, "") and out.splitlines()[1].endswith("resident,pages,4")
+    _, out, _ = lorelab(tree, "claims", "sixth")
+    assert out.count("no verdict yet") == 2 and "Why not 5 ms?" in out
+
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--no-cache", "--config", ROOT / "pyproject.toml"]
+        + [str(file) for file in tree.rglob("*.py") if "sixth" in file.parts],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    for page in (tree / "notebooks/sixth").iterdir():
+        nbformat.validate(nbformat.read(page, 4))
+
+    assert lorelab(tree, "new", "--remove", "sixth")[0] == 0
+    assert digests(tree) == before
+
+
+def test_a_number_is_read_by_no_check_before_it_is_confirmed(tree, monkeypatch):
+    from lorelab.judging import threads
+
+    (tree / "page.txt").write_text(PAGE)
+    assert lorelab(tree, "new", "seventh", "--thread", str(tree / "page.txt"))[0] == 0
+    monkeypatch.setattr(threads, "FOLDER", tree / "data/threads")
+    assert len(threads.figures("seventh")) == 0
+    assert threads.proposed("seventh")[["value", "unit"]].values.tolist() == [[12.0, "ms"]]
+    rows = tree / "data/threads/seventh.csv"
+    rows.write_text(rows.read_text().replace("to be confirmed", "thread file"))
+    assert threads.figure("seventh", "number-1") == 12.0
+    assert lorelab(tree, "new", "--remove", "seventh")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["swap", "--thread", "thread.mbox"], "swap is taken by lib/lorelab/swap"),
+        (["lab", "--thread", "thread.mbox"], "lab is taken by lib/lorelab/lab"),
+        (["json", "--thread", "thread.mbox"], "json is taken by the standard library"),
+        (["Six", "--thread", "thread.mbox"], "can't name a design: takes 2 to 20 of a-z"),
+        (["../x", "--thread", "thread.mbox"], "can't name a design"),
+        (["sixth", "--thread", "nothing"], "cannot read nothing: No such file"),
+        (["sixth", "--thread", "book/_toc.yml"], "book/_toc.yml has no message"),
+        (["sixth"], "give --thread FILE to lay out a design, or --remove"),
+        (["sixth", "--remove", "--thread", "thread.mbox"], "give --thread FILE to lay out"),
+        (["--remove", "nothing"], "there is no design nothing: takes one of swap, "),
+        (["--remove", "swap"], "names swap; take that out first"),
+    ],
+)
+def test_bad_input_is_one_line_and_nothing_is_written(tree, words, says):
+    (tree / "thread.mbox").write_text(mbox(FIRST))
+    before = digests(tree)
+    status, out, err = lorelab(tree, "new", *words)
+    assert (status, out) == (2, "")
+    assert says in err and err.count("\n") == 1
+    assert digests(tree) == before
+
+
+def test_a_thread_without_a_number_or_a_question(tree):
+    (tree / "bare.mbox").write_text(mbox(FIRST.replace("It takes 12 ms.", "Hello.")))
+    status, _, err = lorelab(tree, "new", "sixth", "--thread", str(tree / "bare.mbox"))
+    assert status == 0, err
+    assert lorelab(tree, "claims", "sixth")[0] == 0
+    assert lorelab(tree, "new", "--remove", "sixth")[0] == 0
