@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from lorelab.cli import cli
-from lorelab.rerun import run as rerun
+from lorelab.running.rerun import run as rerun
 
 FILES = Path(__file__).with_name("files")
 SHARES = {"DMA32": 60.98, "Normal": 39.02}

@@ -81,6 +81,7 @@ def prose(pages: tuple[Path, ...]) -> None:
     pages = tuple(page for page in pages if compared.covered(page))
     bare = [str(one) for page in pages for one in compared.bare(page)]
     chapters = sorted({page.parent.name for page in pages} & set(designs()))
+    chapters = [design for design in chapters if compared.covered(Path(design, "thread.ipynb"))]
     bare += [str(one) for design in chapters for one in compared.bare_library(design)]
     print("\n".join(found + bare))
     if found:
