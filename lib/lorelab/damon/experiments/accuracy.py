@@ -18,10 +18,14 @@ def simulate(params: Accuracy, speeds: Speeds = ALONE) -> pd.DataFrame:
     DataFrame
         A step a run, with seeds from `seed` on.
     """
-    ends = np.cumsum([phase.ms / 1000 for phase in configuration(params).phases])
     speeds = speeds._replace(sleep_us=params.sample_us)
-    found = [figures(observe(one, speeds), ends[:-1].tolist(), one, speeds) for one in runs(params)]
+    found = [figures(observe(one, speeds), planned(one), one, speeds) for one in runs(params)]
     return accuracy_counters(found, params, "model")
+
+
+def planned(params: Accuracy) -> list[float]:
+    """When each phase of the program but the first is to begin, in seconds."""
+    return np.cumsum([phase.ms / 1000 for phase in configuration(params).phases])[:-1].tolist()
 
 
 def model_figures(params: Accuracy, speeds: Speeds, said: Told) -> dict[str, tuple[str, float]]:

@@ -12,6 +12,7 @@ import pandas as pd
 from lorelab.damon.model.alternatives import WINDOWS, Watched
 from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.model.memory import Pages
+from lorelab.damon.model.state import Damon
 from lorelab.damon.params import ALONE, Masim, Speeds
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import configuration, context, memory
@@ -42,17 +43,21 @@ def observe(params: Masim, speeds: Speeds = ALONE) -> pd.DataFrame:
     DataFrame
         A row a window, columns as `Observed`.
     """
-    config = configuration(params)
-    pages = memory(params, config, speeds, truth=True)
+    pages = memory(params, configuration(params), speeds, truth=True)
     if params.variant.traits.regions:
-        windows = _monitored(params, pages)
+        windows = monitored(params, context(params, pages), pages)
     else:
         windows = WINDOWS[params.variant](pages, params.samples, params.sample_us)
+    return held(params, pages, windows)
+
+
+def held(params: Masim, pages: Pages, windows: Iterator[Watched]) -> pd.DataFrame:
+    """Hold what `windows` report of a program's memory against the truth; as `observe()`."""
     base = pages.info["base"][0]
     low = int(pages.patterns["start"].min())
     high = int((pages.patterns["start"] + pages.patterns["sz"]).max())
     rows, before = [], 0.0
-    end_ns = int(masim.seconds(config) * 1e9)
+    end_ns = int(masim.seconds(configuration(params)) * 1e9)
     for _, window in zip(_until(pages, end_ns), windows, strict=False):
         regions = window.regions
         counts = float(params.samples), float(window.samples)
@@ -72,8 +77,8 @@ def observe(params: Masim, speeds: Speeds = ALONE) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=Observed._fields)
 
 
-def _monitored(params: Masim, pages: Pages) -> Iterator[Watched]:
-    ctx = context(params, pages)
+def monitored(params: Masim, ctx: Damon, pages: Pages) -> Iterator[Watched]:
+    """Windows of kdamond, for as long as somebody asks for one."""
     checks = passed = 0
     while True:
         n = kdamond_window(ctx, pages)

@@ -58,6 +58,7 @@ INFO = np.dtype(
             "max_pieces",  # 3: as the kernel splits; 2: never in three
             "rand64",  # damon_rand() takes the whole width
             "v7_3",  # all of it is 7.3.4's (`lorelab.damon.model.v7_3`)
+            "splits_some",  # 7.3.4's: some regions are split above half of max_nr_regions
             "goal_access_bp",  # 6.15's intervals_goal
             "goal_aggrs",
             "goal_min_sample",
@@ -229,6 +230,7 @@ def damon_new_ctx(
         "max_pieces": traits.pieces,
         "rand64": rand64,
         "v7_3": traits.v7_3,
+        "splits_some": True,
         "aggr_samples": aggr_us // sample_us,
         "random": seed,
     }.items():

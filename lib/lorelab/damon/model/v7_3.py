@@ -233,7 +233,8 @@ def kdamond_split_regions(ctx):
     nr_regions = ctx.nr_regions.sum()
     if nr_regions < max_nr_regions:
         if nr_regions > max_nr_regions // TWO:
-            damon_split_some_regions(ctx, max_nr_regions // (max_nr_regions - nr_regions))
+            if ctx.info[0].splits_some:
+                damon_split_some_regions(ctx, max_nr_regions // (max_nr_regions - nr_regions))
         else:
             again = ctx.static[LAST_NR_REGIONS] == nr_regions
             nr_subregions = THREE if again and nr_regions < max_nr_regions // THREE else TWO
@@ -271,10 +272,16 @@ def kdamond_check(ctx, pages):
     int64
         Regions in `ctx.trace` if a window ended here, else -1.
     """
+    ctx.info[0].max_nr_accesses = damon_va_check_accesses(ctx, pages)
+    return kdamond_checked(ctx)
+
+
+@njit
+def kdamond_checked(ctx):
+    """Do what comes after the checks of a sample; returns as `kdamond_check()`."""
     info = ctx.info[0]
     aggregated = -1
     info.passed_sample_intervals += ONE
-    info.max_nr_accesses = damon_va_check_accesses(ctx, pages)
     if info.passed_sample_intervals >= info.next_aggregation_sis:
         kdamond_merge_regions(ctx, info.max_nr_accesses // TEN, info.sz_limit)
         info.sz_limit = damon_apply_min_nr_regions(ctx)
