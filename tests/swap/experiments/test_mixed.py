@@ -333,3 +333,13 @@ def test_runs_are_longer_where_each_cpu_has_a_cluster():
     length = m.run_lengths(params, [Variant.V1, Variant.V2], tasks=[1, 4])
     assert list(length.columns) == [1, 4]
     assert length.loc[(1, "v2"), 4] > length.loc[(1, "v1"), 4]
+
+
+def test_orders_of_stealing_differ_where_order_0_steals():
+    given = Mixed(device_mib=16, orders="0:1,4:1", turnovers=4, steps=4, fill=0.9)
+    found = m.by_stealing(given, range(1, 2))
+    assert found.index.tolist() == list(m.STEALS)
+    assert (found.loc["before free"] != found.loc["last"]).any()
+    last = m.grid(given, variant=[Variant.V7_2])
+    kept = m.late(last, ["fallback_order4", "scanned"], ["variant"], after=2).iloc[0]
+    assert found.loc["last"].tolist() == kept.tolist()

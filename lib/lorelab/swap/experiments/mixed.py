@@ -15,6 +15,7 @@ from lorelab import counters
 from lorelab.numerics import ZERO, U, outline
 from lorelab.params import label
 from lorelab.running.progress import track
+from lorelab.swap.model import v7_2
 from lorelab.swap.model.state import (
     CLUSTER_FLAG_FRAG,
     CLUSTER_FLAG_NONFULL,
@@ -27,6 +28,8 @@ from lorelab.swap.workload.load import COUNTED, Load, mean_pages, run, start
 NAME = "swap/mixed"
 
 STATES = ("free", "nonfull", "frag", "full", "current", "unlisted")
+STEALS = {"last": 1, "before free": v7_2.BEFORE_FREE, "fullest": v7_2.FULLEST}
+"""When, or from what, order 0 takes slots of clusters of other orders; 7.2 does so last."""
 IS_FREE, IS_NONFULL, IS_FRAG, IS_FULL, IS_CURRENT, IS_UNLISTED = range(6)
 
 
@@ -71,8 +74,14 @@ def windows(params: Mixed) -> list[int]:
     return [round(folios * params.fill), *np.diff([0, *ends]).tolist()]
 
 
-def simulate(params: Mixed) -> pd.DataFrame:
+def simulate(params: Mixed, steals: str = "") -> pd.DataFrame:
     """Run the load on the model.
+
+    Parameters
+    ----------
+    params : Mixed
+    steals : str
+        One of `STEALS`, with variant v7.2; otherwise as `params.stealing` says.
 
     Returns
     -------
@@ -86,6 +95,8 @@ def simulate(params: Mixed) -> pd.DataFrame:
         `free_at_first_failure` [slots]; what never failed has no row.
     """
     si, ld = start(params)
+    if steals:
+        si.info["stealing"] = STEALS[steals]
     orders = list(order_weights(params.orders))
     rows, before = [], _readings(si, ld)
     for step, folios in enumerate(track(windows(params), "swap/mixed")):
@@ -148,6 +159,24 @@ def grid(
         columns = {name: value for name, value in given.items() if name != "variant"}
         tables.append(by(Mixed(**(params.model_dump() | given))).assign(**columns))
     return pd.concat(tables, ignore_index=True)
+
+
+def by_stealing(params: Mixed, seeds: range) -> pd.DataFrame:
+    """What 7.2 splits and reads by `STEALS`: means over seeds, after filling and one turnover.
+
+    Returns
+    -------
+    DataFrame
+        A row each of `STEALS`: share of folios split, by order [%], and slots of swap_map read per
+        allocation.
+    """
+    names = [f"fallback_order{order}" for order in order_weights(params.orders) if order]
+    given = [params.model_copy(update={"variant": Variant.V7_2, "seed": seed}) for seed in seeds]
+    rows = {}
+    for steals in STEALS:
+        runs = pd.concat([simulate(one, steals).assign(seed=one.seed) for one in given])
+        rows[steals] = late(runs, [*names, "scanned"], ["seed"], after=2).mean()
+    return pd.DataFrame(rows).T
 
 
 def run_lengths(params: Mixed, variants: list[Variant], tasks: list[int]) -> pd.DataFrame:

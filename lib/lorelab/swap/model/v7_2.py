@@ -44,6 +44,10 @@ from lorelab.swap.model.state import (
     swap_range_empty,
 )
 
+BEFORE_FREE, FULLEST = U(2), U(3)
+"""Values of `stealing` that no kernel has: order 0 steals before it takes a free cluster, or from
+the fullest cluster of another order."""
+
 
 @outline
 def move_cluster(si, idx, head, flags):
@@ -150,8 +154,35 @@ def swap_alloc_fast(si, cpu, order):
 
 
 @outline
+def steal(si, cpu):
+    """Take a slot for order 0 from the first list of another order that has one."""
+    for other in range(ONE, SWAP_NR_ORDERS):
+        for which in (FRAG, NONFULL):
+            found = alloc_swap_scan_list(si, cpu, which + other, ZERO, True)
+            if found:
+                return found
+    return ZERO
+
+
+@outline
+def steal_from_fullest(si, cpu):
+    """Take a slot for order 0 from the fullest cluster of the other orders: no kernel's way."""
+    best = nr = U(len(si.cluster_info))
+    for idx in range(nr):
+        ci = si.cluster_info[idx]
+        listed = ci.flags == CLUSTER_FLAG_NONFULL or ci.flags == CLUSTER_FLAG_FRAG
+        if listed and ci.order and (best == nr or ci.count > si.cluster_info[best].count):
+            best = idx
+    if best == nr:
+        return ZERO
+    return alloc_swap_scan_cluster(si, cpu, best * SWAPFILE_CLUSTER, ZERO)
+
+
+@outline
 def cluster_alloc_swap_entry(si, cpu, order):
     """Take a range from the lists: nonfull, free, one frag, and for order 0 what others have.
+
+    `stealing` is 0, 1 as in 7.2, or one of the two values above.
 
     Returns
     -------
@@ -162,6 +193,10 @@ def cluster_alloc_swap_entry(si, cpu, order):
         found = alloc_swap_scan_list(si, cpu, NONFULL + order, order, True)
         if found:
             return found, FROM_NONFULL
+    if order == ZERO and si.info[0].stealing == BEFORE_FREE:
+        found = steal(si, cpu)
+        if found:
+            return found, STEAL
     found = alloc_swap_scan_list(si, cpu, FREE, order, False)
     if found:
         return found, FROM_FREE
@@ -170,11 +205,10 @@ def cluster_alloc_swap_entry(si, cpu, order):
         if found:
             return found, FROM_FRAG
     if order == ZERO and si.info[0].stealing:
-        for other in range(ONE, SWAP_NR_ORDERS):
-            for which in (FRAG + other, NONFULL + other):
-                found = alloc_swap_scan_list(si, cpu, which, order, True)
-                if found:
-                    return found, STEAL
+        fullest = si.info[0].stealing == FULLEST
+        found = steal_from_fullest(si, cpu) if fullest else steal(si, cpu)
+        if found:
+            return found, STEAL
     return ZERO, FAIL
 
 
