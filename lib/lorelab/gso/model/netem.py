@@ -35,9 +35,10 @@ def prandom_u32_state(state):
     return state[0] ^ state[1] ^ state[2] ^ state[3]
 
 
-def probability(percent: float) -> int:
+@njit
+def probability(percent):
     """A share as tc hands it to netem: of 2**32 - 1, rounded to the nearest."""
-    return round(percent / 100 * 0xFFFFFFFF)
+    return np.int64(np.rint(percent / 100 * 0xFFFFFFFF))
 
 
 @forceinline

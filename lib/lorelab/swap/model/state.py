@@ -25,10 +25,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.numerics import ONE, ZERO, U, forceinline
+from lorelab.numerics import ONE, ZERO, U, forceinline, njit
 from lorelab.swap.params import TRAITS, Allocator, AllocMode, Traits, Variant
 
 SSD_CLUSTER = U(Allocator.SSD_CLUSTER)
+CAN = np.array([TRAITS[variant] for variant in Variant], np.uint64)
+"""`TRAITS` as compiled code reads them: a row for each variant, a column for each trait."""
 
 SWAPFILE_CLUSTER = U(512)
 PMD_ORDER = U(9)
@@ -87,6 +89,7 @@ INFO = np.dtype(
         )
     ]
 )
+WORDS = len(INFO)
 
 
 class Swap(NamedTuple):
@@ -148,30 +151,57 @@ def swapon(
     -------
     Swap
     """
-    nr_clusters = -(-pages // int(SWAPFILE_CLUSTER))
-    info = np.zeros(1, INFO)
-    traits = TRAITS[variant]
-    for name, value in traits._asdict().items():
-        info[name] = value
-    info["alloc_mode"] = alloc_mode
-    info["stealing"] = stealing
-    info["max"] = pages
-    info["pages"] = info["nr_swap_pages"] = pages - 1
-    info["nr_clusters"] = 0 if rotational else nr_clusters
-    info["lowest_bit"] = info["cluster_next"] = 1
-    info["highest_bit"] = pages - 1
-    info["swap_slot_cache_enabled"] = slot_cache and traits.slot_caches
-    info["free_cache"] = free_cache
-    info["batched_zap"] = batched_zap and traits.batched_zap
-    info["random"] = 88172645463325252
-    swap_map = np.zeros(nr_clusters * int(SWAPFILE_CLUSTER), np.uint8)
+    return setup(
+        int(pages),
+        int(variant),
+        int(cpus),
+        bool(slot_cache),
+        bool(free_cache),
+        bool(stealing),
+        bool(rotational),
+        bool(batched_zap),
+        int(alloc_mode),
+    )
+
+
+@njit
+def setup(
+    pages,
+    variant,
+    cpus,
+    slot_cache,
+    free_cache,
+    stealing,
+    rotational,
+    batched_zap,
+    alloc_mode,
+):
+    """Compiled half of `swapon`, with the same parameters."""
+    nr_clusters = (pages + 511) // 512
+    words = np.zeros(WORDS, np.uint64)
+    words[: CAN.shape[1]] = CAN[variant]
+    state = words.view(INFO)
+    info = state[0]
+    info.alloc_mode = alloc_mode
+    info.stealing = stealing
+    info.max = pages
+    info.pages = pages - 1
+    info.nr_swap_pages = pages - 1
+    info.nr_clusters = 0 if rotational else nr_clusters
+    info.lowest_bit = 1
+    info.cluster_next = 1
+    info.highest_bit = pages - 1
+    info.swap_slot_cache_enabled = slot_cache and info.slot_caches != ZERO
+    info.free_cache = free_cache
+    info.batched_zap = batched_zap and info.batched_zap != ZERO
+    info.random = 88172645463325252
+    swap_map = np.zeros(nr_clusters * 512, np.uint8)
     swap_map[0] = SWAP_MAP_BAD
     swap_map[pages:] = SWAP_MAP_BAD
-    cluster_info = np.zeros(nr_clusters + int(NR_HEADS), CLUSTER_INFO)
     si = Swap(
-        info=info,
+        info=state,
         swap_map=swap_map,
-        cluster_info=cluster_info,
+        cluster_info=np.zeros(nr_clusters + np.int64(NR_HEADS), CLUSTER_INFO),
         frag_cluster_nr=np.zeros(10, np.uint64),
         percpu_next=np.zeros((cpus, 10), np.uint32),
         cluster_next_cpu=np.ones(cpus, np.uint64),

@@ -290,6 +290,27 @@ def iterate(si, task, tool, stats, seen):
     _madvise_pageout(si, task, tool.mem2.pte, tool.tails_reversed, stats, seen)
 
 
+@njit
+def begin(slots, seed, aligned_swapin, small_folios, large_swapin, tails_reversed):
+    """Make the process of a run, and what is counted of it: a `Tool` and a `Seen`."""
+    small = np.int64(MEMSIZE_SMALLFOLIO) if small_folios else 0
+    tool = Tool(
+        Area(np.zeros(np.int64(MEMSIZE_MTHP), np.uint64), bool(1)),
+        Area(np.zeros(small, np.uint64), bool(0)),
+        srand(seed),
+        aligned_swapin,
+        large_swapin,
+        tails_reversed,
+    )
+    seen = Seen(
+        np.zeros((10, BUCKETS), np.uint64),
+        np.zeros((10, BUCKETS), np.uint64),
+        np.zeros(slots, np.uint64),
+        np.zeros(1, np.uint64),
+    )
+    return tool, seen
+
+
 def rand_calls(options: str) -> int:
     """Calls of rand() in one iteration; with so many the kernel's tool can be told when to end."""
     step = MTHP_PAGES if "-a" in options else ONE
@@ -320,20 +341,13 @@ def run(params: AllocatorTest, name: str, task: Task | None = None) -> Ran:
         batched_zap=params.batched_zap,
         alloc_mode=params.alloc_mode,
     )
-    small = int(MEMSIZE_SMALLFOLIO) if "-s" in params.options else 0
-    tool = Tool(
-        mem1=Area(np.zeros(int(MEMSIZE_MTHP), np.uint64), thp=True),
-        mem2=Area(np.zeros(small, np.uint64), thp=False),
-        rand=srand(params.seed),
-        aligned_swapin="-a" in params.options,
-        large_swapin=params.large_swapin,
-        tails_reversed=params.tails_reversed,
-    )
-    seen = Seen(
-        read=np.zeros((10, BUCKETS), np.uint64),
-        waits=np.zeros((10, BUCKETS), np.uint64),
-        uses=np.zeros(params.device_mib << 8, np.uint64),
-        swapouts=np.zeros(1, np.uint64),
+    tool, seen = begin(
+        len(si.swap_map),
+        params.seed,
+        "-a" in params.options,
+        "-s" in params.options,
+        params.large_swapin,
+        params.tails_reversed,
     )
     stats = np.zeros(1 + params.iterations, STATS)
     for step in track(range(1 + params.iterations), f"{name}: iterations"):

@@ -51,10 +51,17 @@ class Task(NamedTuple):
 
 def start(cpus: int, move_every: int = 0, moves: np.ndarray | None = None) -> Task:
     """Put a task on CPU 0."""
-    batch = np.zeros(cpus, BATCH)
-    batch["number"] = 1
     if moves is None:
         moves = np.zeros((0, 2), np.uint64)
+    return on_first(int(cpus), U(move_every), moves)
+
+
+@njit
+def on_first(cpus, move_every, moves):
+    """Compiled half of `start`, with the same parameters."""
+    batch = np.zeros(cpus, BATCH)
+    for cpu in range(cpus):
+        batch[cpu].number = ONE
     return Task(np.zeros(1, PLACE), moves, U(move_every), batch)
 
 
