@@ -128,20 +128,32 @@ def life(frames: pd.DataFrame) -> Moved:
     return slider(chart, "step", 4, "step")
 
 
-def costs(table: pd.DataFrame) -> alt.Chart:
-    """`traffic.costs`: what a send of 40 segments takes, by variant."""
+def costs(
+    table: pd.DataFrame, said: str = "What a send of 56,000 bytes in 40 segments takes"
+) -> alt.Chart:
+    """Draw what a send takes, by variant.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Index `variant`; of a send, or of as many as `sends` says: `copied_bytes`, and beside them
+        `copied_by_send` where that is there, `atomics` and `lines`.
+    said : str
+        Title.
+    """
+    # The chart has the counters, not what one send takes: a panel need only give it others.
     shown = {
-        "copied_bytes": "bytes copied",
-        "atomics": "atomic operations",
-        "lines": "lines of shared infos",
+        "bytes copied": "datum.copied_bytes + datum.copied_by_send",
+        "atomic operations": "datum.atomics",
+        "lines of shared infos": "datum.lines",
     }
-    long = (
-        table.rename(columns=shown)
-        .reset_index()
-        .melt("variant", list(shown.values()), "what", "count")
-    )
+    each = {what: f"({number}) / datum.sends" for what, number in shown.items()}
+    kept = ["copied_bytes", "copied_by_send", "atomics", "lines", "sends"]
+    rows = pd.DataFrame({"copied_by_send": 0, "sends": 1} | dict(table.items()))
     return (
-        alt.Chart(long)
+        alt.Chart(rows[kept].reset_index())
+        .transform_calculate(**each)
+        .transform_fold(list(each), as_=["what", "count"])
         .mark_bar()
         .encode(
             y=alt.Y("variant:N", title=None, sort=list(table.index)),
@@ -149,10 +161,10 @@ def costs(table: pd.DataFrame) -> alt.Chart:
         )
         .properties(width=150, height=190)
         .facet(
-            facet=alt.Facet("what:N", title=None, sort=list(shown.values())),
+            facet=alt.Facet("what:N", title=None, sort=list(shown)),
             columns=3,
             title=title(
-                "What a send of 56,000 bytes in 40 segments takes",
+                said,
                 "Copying costs bytes, counting two atomic operations a segment, and the pointer\n"
                 "in the shared info a cache line where a segment has one fragment.",
             ),

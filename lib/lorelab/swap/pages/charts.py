@@ -91,10 +91,14 @@ def _order(table: pd.DataFrame, column: str) -> list:
 
 def fallback_rate(table: pd.DataFrame) -> pd.DataFrame:
     """Fallback of each step from the counters `swpout` and `swpout_fallback`, as `value` [%]."""
-    keys = [name for name in table.columns if name not in ("counter", "unit", "value")]
-    wide = table.pivot_table(index=keys, columns="counter", values="value", sort=False)
+    wide = _wide(table)
     rate = 100 * wide["swpout_fallback"] / (wide["swpout"] + wide["swpout_fallback"])
     return rate.rename("value").reset_index()
+
+
+def _wide(table: pd.DataFrame) -> pd.DataFrame:
+    keys = [name for name in table.columns if name not in ("counter", "unit", "value")]
+    return table.pivot_table(index=keys, columns="counter", values="value", sort=False)
 
 
 def fallback(
@@ -113,10 +117,13 @@ def fallback(
     see : str
         Caption; by default what the marks are.
     """
-    rates = fallback_rate(table)
+    # The chart has the counters, not their ratio, so that a panel need only give it other counters.
+    rates = _wide(table).reset_index()
     variants = _order(rates, "variant")
     see = see or "Each iteration of the test: line = model, points = kernel."
-    base = alt.Chart(rates).encode(
+    whole = "datum.swpout + datum.swpout_fallback"
+    base = alt.Chart(rates).transform_calculate(value=f"100 * datum.swpout_fallback / ({whole})")
+    base = base.encode(
         x=alt.X("step:Q", title="iteration"),
         y=alt.Y("value:Q", title="fallback [%]", scale=alt.Scale(domain=[0, 100])),
         color=alt.Color("variant:N", sort=variants, title="allocator"),
