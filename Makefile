@@ -89,8 +89,9 @@ record: env
 bench: env
 	$(run) bench
 
-# Rerun what changed and store the outputs in notebooks/.
+# Compile the panels' modules that are stale, rerun what changed and store the outputs in notebooks/.
 outputs: env
+	$(run) lorelab.panel
 	$(run) lorelab.book hold
 	$(run) lorelab.book store
 

@@ -1,4 +1,4 @@
-"""`make bench`: what the models cost in numba, C and plain Python, and on machines of any size.
+"""`make bench`: what the models cost in numba, C, plain Python and a browser, at any size.
 
     python -m bench [--keep] [DESIGN ...]
 
@@ -13,7 +13,7 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from bench import sweep
+from bench import panels, sweep
 from bench.damon import tables as damon
 from bench.fairzone import tables as fairzone
 from bench.gso import tables as gso
@@ -36,6 +36,7 @@ DESIGNS = {
     "gso": (gso.speed, gso.reach),
     "fairzone": (fairzone.speed, fairzone.size),
     "sweep": (sweep.costs, sweep.memory),
+    "panel": (panels.speed,),
 }
 
 

@@ -67,7 +67,9 @@ def test_the_digest_follows_kernels_and_not_the_rooms_without_any(tmp_path):
 
 def test_no_module_with_a_kernel_rests_on_what_the_digest_leaves_out():
     modules = {module(file): file for file in numba_cache.PACKAGE.rglob("*.py")}
-    reached = [name for name, file in modules.items() if "njit" in file.read_text()]
+    # What a panel compiles is for a browser, and kept with what it rests on itself.
+    kernels = {name: file for name, file in modules.items() if ".panel." not in name}
+    reached = [name for name, file in kernels.items() if "njit" in file.read_text()]
     assert len(reached) > 15
     for name in reached:  # which grows
         reached += sorted(imported(modules[name]) & modules.keys() - set(reached))

@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[3]
 LIBRARY = Path(__file__).parents[1]
 DRAWS = [
     *(LIBRARY / "book").glob("*.py"),
-    *(LIBRARY / name for name in ("showing/charts.py", "showing/figure.py", "showing/fonts.conf")),
+    *(LIBRARY / name for name in ("charts.py", "figure.py", "fonts.conf", "panel/panel.js")),
 ]
 """The code that makes pages of notebooks, and the fonts that it draws with."""
 PARTS = 5
@@ -204,6 +204,7 @@ def _build(root: Path) -> Path:
     if not made_of.exists() or made_of.read_text() != state:
         pages = _pages(notebooks, root)
         shutil.copy(vega(root), pages / "assets/vega.js")
+        shutil.copy(LIBRARY / "panel/panel.js", pages / "assets")
         rendered = _sphinx(pages, root / "build/sphinx")
         # Jupyter Book's own redirect says nothing of an icon, and a slow browser asks for one.
         (rendered / "index.html").write_text(FIRST.format(Path(chapters(root)[0]).stem))

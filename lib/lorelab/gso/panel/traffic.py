@@ -1,0 +1,63 @@
+"""The panel of `gso/traffic`: many sends, counted in the reader's browser."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from lorelab.gso.experiments.traffic import UNITS, setting
+from lorelab.gso.model.netem import probability
+from lorelab.gso.model.traffic import COUNTED, PROBED, run
+from lorelab.gso.pages import charts
+from lorelab.gso.params import TRAITS, UDP_MAX_SEGMENTS, Traffic, Variant
+from lorelab.numerics import U, njit
+
+CHOICES: dict[str, tuple[str, ...]] = {}
+COUNTERS = {name: UNITS.get(name, "calls") for name in PROBED}
+MORE = ("allocations", "atomics", "lines", "truesize", "sends", "copied_by_send")
+"""What the chart draws beside `COUNTERS`."""
+FIRST = 0
+VARIANT = "variant"
+GIVEN = np.concatenate([setting(Traffic(variant=variant)) for variant in Variant])
+"""What a variant can do, and the sizes of its structures."""
+AT_SEND = np.array([TRAITS[variant].at_send for variant in Variant])
+WORDS = len(COUNTED)
+
+
+@njit
+def entry(params):
+    """Send all; one row, a column for each of `COUNTERS` and `MORE`.
+
+    Parameters
+    ----------
+    params : (1,) array
+        As `lorelab.panel.values.flat` makes it of `Traffic`.
+    """
+    p = params[0]
+    # What `Traffic` refuses, and no two choices alone bring about.
+    if -(-p.length // p.segment) > UDP_MAX_SEGMENTS or (p.reorder and not p.held):
+        raise ValueError
+    given = GIVEN[p.variant : p.variant + 1].copy()
+    s = given[0]
+    s.sends = p.sends
+    s.length = p.length
+    s.segment = p.segment
+    s.zerocopy = p.zerocopy
+    s.held = p.held
+    s.loss = probability(p.loss)
+    s.reorder = probability(p.reorder)
+    s.tap = p.tap
+    s.received = p.received
+    counted = np.zeros(1, COUNTED)
+    run(given, U(p.seed), counted)
+    row = np.zeros((1, WORDS + 2), np.uint64)
+    row[0, :WORDS] = counted.view(np.uint64)
+    row[0, WORDS] = p.sends
+    if AT_SEND[p.variant] or p.zerocopy == 0:
+        row[0, WORDS + 1] = p.sends * p.length
+    return row
+
+
+def chart(table: pd.DataFrame) -> alt.TopLevelMixin:
+    """The page's chart of this experiment."""
+    wide = table.pivot_table(index="variant", columns="counter", values="value")
+    return charts.costs(wide, "What a send takes")

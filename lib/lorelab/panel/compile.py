@@ -1,0 +1,189 @@
+"""numba's IR of a function as a WebAssembly module: no compiler and no linker but llvmlite's LLVM.
+
+    python -m lorelab.panel.compile DESIGN/QUESTION FILE
+
+numba compiles for this machine; its IR, which has no vectors in it, is given the triple and the
+data layout of wasm32, and optimised for that. LLVM writes an object file, which is nearly a module:
+what a linker would add here are the exports, and the numbers in its code are already those of an
+object that is linked alone.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+TRIPLE = "wasm32-unknown-unknown"
+LAYOUT = "e-m:e-p:32:32-p10:8:8-p20:8:8-i64:64-i128:128-n32:64-S128-ni:1:10:20"
+FEATURES = "+bulk-memory,+mutable-globals,+sign-ext,+nontrapping-fptoint"
+ENV = {
+    "NUMBA_LOOP_VECTORIZE": "0",
+    "NUMBA_SLP_VECTORIZE": "0",
+    "NUMBA_CPU_NAME": "generic",
+    "NUMBA_CPU_FEATURES": "",
+}
+"""For the process that compiles: IR without this machine's vectors in it. Unoptimised IR would do
+too, and takes three times as long, for functions are then linked before they are made small."""
+IMPORT, FUNCTION, EXPORT, CUSTOM = 2, 3, 7, 0
+DROP = """define internal i8 @lorelab.drop(ptr %p, i64 %v, i32 %c) {
+  %old = load i64, ptr %p
+  %new = sub i64 %old, %v
+  store i64 %new, ptr %p
+  %zero = icmp eq i64 %new, 0
+  %flag = zext i1 %zero to i8
+  ret i8 %flag
+}"""
+
+
+def module(function: Any, record: Any) -> tuple[bytes, str]:
+    """WebAssembly of a numba function that takes one array of `record`, and the type of its result.
+
+    The module exports `entry(result, exception, parameters)`, all three addresses.
+    """
+    import numba
+    from numba.core import types
+
+    def entry(at):
+        return function(numba.carray(at, 1, record))
+
+    signature = (types.voidptr,)
+    compiled = numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(
+        entry
+    )
+    _ir_alone()
+    compiled.compile(signature)
+    made = compiled.overloads[signature]
+    obj = _object(made.library.get_llvm_str(), made.fndesc.llvm_func_name)
+    return linked(obj), str(made.signature.return_type.dtype)
+
+
+def _ir_alone() -> None:
+    """From now on, numba ends with the IR: code for this machine would take longer, for nobody."""
+    from numba.core.caching import CompileResultCacheImpl
+    from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+
+    JITCPUCodegen._add_module = JITCPUCodegen.set_env = lambda *_: None
+    JITCodeLibrary._finalize_specific = lambda _: None
+    JITCodeLibrary.get_pointer_to_function = lambda *_: 1
+    CompileResultCacheImpl.check_cachable = lambda *_: False
+
+
+def _object(ir: str, name: str) -> bytes:
+    import llvmlite.binding as llvm
+
+    ir = re.sub(r'target datalayout = "[^"]*"', f'target datalayout = "{LAYOUT}"', ir)
+    ir = re.sub(r'target triple = "[^"]*"', f'target triple = "{TRIPLE}"', ir)
+    ir = re.sub(r"= common ((?:local_unnamed_addr )?global)", r"= internal \1", ir)
+    ir = re.sub(r"declare i8 @llvm\.x86\.atomic\.sub\.cc\.i64.*", DROP, ir)
+    ir = ir.replace("@llvm.x86.atomic.sub.cc.i64", "@lorelab.drop").replace("i32 immarg)", "i32)")
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    parsed = llvm.parse_assembly(ir)
+    for function in parsed.functions:
+        if not function.is_declaration:
+            function.linkage = "external" if function.name == name else "internal"
+            if function.name == name:
+                function.name = "entry"
+    machine = llvm.Target.from_triple(TRIPLE).create_target_machine(opt=3, features=FEATURES)
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    passes = llvm.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(parsed, passes)
+    return machine.emit_object(parsed)
+
+
+def linked(obj: bytes) -> bytes:
+    """An object file as a module: its function `entry` exported, the notes for linkers left out."""
+    parts, entry = [], None
+    for kind, body in sections(obj):
+        if kind != CUSTOM:
+            parts.append((kind, body))
+        elif body[1:8] == b"linking":
+            entry = _defined(body[8:], b"entry")
+    if entry is None:
+        raise ValueError("the object file has no function entry")
+    export = bytes([1, 5]) + b"entry" + b"\0" + leb(entry)
+    at = next(n for n, (kind, _) in enumerate(parts) if kind > EXPORT)
+    parts.insert(at, (EXPORT, export))
+    out = obj[:8]
+    for kind, body in parts:
+        out += bytes([kind]) + leb(len(body)) + body
+    return out
+
+
+def sections(obj: bytes) -> Iterator[tuple[int, bytes]]:
+    """Sections of a WebAssembly file: kind and contents."""
+    at = 8
+    while at < len(obj):
+        kind = obj[at]
+        size, at = unleb(obj, at + 1)
+        yield kind, obj[at : at + size]
+        at += size
+
+
+def _defined(body: bytes, name: bytes) -> int | None:
+    """Number of the function `name` in the symbol table of a linking section."""
+    at = 1  # its version
+    while at < len(body):
+        kind = body[at]
+        size, at = unleb(body, at + 1)
+        if kind == 8:
+            return _symbol(body[at : at + size], name)
+        at += size
+    return None
+
+
+def _symbol(table: bytes, name: bytes) -> int | None:
+    count, at = unleb(table, 0)
+    for _ in range(count):
+        kind = table[at]
+        flags, at = unleb(table, at + 1)
+        undefined, named = flags & 0x10, flags & 0x40
+        if kind == 1:  # data
+            size, at = unleb(table, at)
+            at += size
+            if not undefined:
+                for _ in range(3):
+                    _, at = unleb(table, at)
+        elif kind == 3:  # section
+            _, at = unleb(table, at)
+        else:
+            index, at = unleb(table, at)
+            if not undefined or named:
+                size, at = unleb(table, at)
+                if kind == 0 and table[at : at + size] == name and not undefined:
+                    return index
+                at += size
+    return None
+
+
+def leb(number: int) -> bytes:
+    """A number as WebAssembly writes it: seven bits a byte, the lowest first."""
+    out = bytearray()
+    while True:
+        out.append(number & 0x7F | (0x80 if number > 0x7F else 0))
+        number >>= 7
+        if not number:
+            return bytes(out)
+
+
+def unleb(data: bytes, at: int) -> tuple[int, int]:
+    """The number at a place, and the place behind it."""
+    number = shift = 0
+    while True:
+        byte = data[at]
+        number |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return number, at
+
+
+if __name__ == "__main__":
+    from lorelab.experiments import experiment
+    from lorelab.panel.kept import described
+    from lorelab.panel.values import record
+
+    question, file = sys.argv[1:]
+    made, numbers = module(described(question).entry, record(experiment(question).Params))
+    Path(file).write_bytes(made)
+    print(numbers)

@@ -1,0 +1,80 @@
+"""A panel on its page: what the browser needs, as one piece of HTML."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from lorelab import counters
+from lorelab.experiments import experiment
+from lorelab.panel import kept, values
+from lorelab.params import Params, label
+
+PAGE = """\
+<div class="lorelab-panel" id="{id}">
+<script type="application/json">{about}</script>
+</div>"""
+
+
+class Panel:
+    """The form with which a reader runs an experiment in the page."""
+
+    def __init__(self, question: str, about: dict[str, Any] | None):
+        self.question, self.about = question, about
+
+    def _repr_mimebundle_(self, *_: object, **__: object) -> dict[str, str]:
+        if self.about is None:
+            said = f"The panel of {self.question} is stale: `make outputs` compiles it anew."
+            return {"text/html": f"<p>{said}</p>", "text/plain": said}
+        about = json.dumps(self.about, sort_keys=True).replace("</", "<\\/").replace("<!", "<\\!")
+        page = PAGE.format(id=f"panel-{self.question.replace('/', '-')}", about=about)
+        return {"text/html": page, "text/plain": f"Panel: {self.question}"}
+
+
+def panel(question: str, start: Params | None = None) -> Panel:
+    """The panel of an experiment.
+
+    Without scripts, and where a page has no `panel.js`, it shows nothing. Where its module is stale
+    it says so.
+
+    Parameters
+    ----------
+    question : str
+        Experiment as `design/experiment`.
+    start : Params, optional
+        What the form shows first, and after a reset; by default the defaults.
+    """
+    described, have = kept.described(question), kept.kept(question)
+    if have is None or have.rests_on != kept.rests_on(described.entry):
+        return Panel(question, None)
+    return Panel(question, about(question, have, start))
+
+
+def about(question: str, have: kept.Kept, start: Params | None = None) -> dict[str, Any]:
+    """What `panel.js` is given of an experiment and its module."""
+    described, asked = kept.described(question), experiment(question)
+    start = start or asked.Params()
+    return {
+        "experiment": question,
+        "fields": values.fields(asked.Params, start, described.CHOICES),
+        "refused": values.refused(asked.Params, described.CHOICES),
+        "counters": list(described.COUNTERS.items()),
+        "more": list(described.MORE),
+        "first": described.FIRST,
+        "numbers": have.numbers,
+        "variant": described.VARIANT,
+        "chart": _chart(question, start),
+        "module": have.packed,
+    }
+
+
+def _chart(question: str, start: Params) -> dict[str, Any]:
+    """The page's chart of an experiment in Vega-Lite's words, without data."""
+    described = kept.described(question)
+    name = getattr(start, described.VARIANT, described.VARIANT)
+    names = (*described.COUNTERS, *described.MORE)
+    nothing = {counter: ("", np.zeros(1)) for counter in names}
+    variant = name if isinstance(name, str) else label(name)
+    table = counters.table(question, variant, "model", nothing, first=described.FIRST)
+    spec = described.chart(table).to_dict()
+    return {part: inside for part, inside in spec.items() if part not in ("data", "datasets")}

@@ -1,0 +1,132 @@
+"""The parameters of an experiment as one flat record, and as the fields of a form."""
+
+from collections.abc import Iterator
+from enum import IntEnum
+from itertools import combinations, product
+from typing import Any, Literal, get_args, get_origin
+
+import numpy as np
+
+from lorelab.errors import BadInput
+from lorelab.params import Params, label, parse, shown
+
+BOUNDS = ("multiple_of", "le", "lt", "ge", "gt")
+"""In the order in which pydantic complains of them."""
+Choices = dict[str, tuple[str, ...]]
+
+
+def record(model: type[Params]) -> np.dtype:
+    """What compiled code gets: a number of 64 bits for each field, in their order."""
+    fields = model.model_fields.items()
+    return np.dtype([(name, "f8" if each.annotation is float else "i8") for name, each in fields])
+
+
+def flat(params: Params, choices: Choices) -> np.ndarray:
+    """Parameters as compiled code gets them; a text is its place among its choices."""
+    row = np.zeros(1, record(type(params)))
+    for name, value in params:
+        words = _words(type(params).model_fields[name], name, choices)
+        number = words.index(value) if words else value
+        # 64 bits as they are, for a seed takes all of them.
+        row[name] = number if isinstance(number, float) else (number + 2**63) % 2**64 - 2**63
+    return row
+
+
+def fields(model: type[Params], start: Params, choices: Choices) -> list[dict[str, Any]]:
+    """The form's fields.
+
+    Parameters
+    ----------
+    model : type
+    start : Params
+        What the form shows first.
+    choices : dict
+        The values of parameters that are texts.
+
+    Returns
+    -------
+    list of dict
+        `name`, `help`, `unit`, `kind` (int, float, bool or choice), `default` and `start` as typed,
+        `values` (pairs of what is typed and its number), `bounds` (name, number and what is said
+        beyond it), `error` (what is said of a value that is no number).
+    """
+    first = start.model_dump(mode="json")
+    found = []
+    for name, field in model.model_fields.items():
+        one: dict[str, Any] = {
+            "name": name,
+            "help": field.description,
+            "unit": field.json_schema_extra["unit"],
+            "kind": _kind(field, name, choices),
+            "default": shown(field.default).replace('""', ""),
+            "start": shown(first[name]).replace('""', ""),
+            "error": _said(model, name, "?"),
+        }
+        if one["kind"] in ("int", "float"):
+            one["bounds"] = list(_bounds(model, name, field))
+        else:
+            one["values"] = _values(field, name, choices)
+        found.append(one)
+    return found
+
+
+def refused(model: type[Params], choices: Choices) -> list[list[str]]:
+    """Pairs of values that no run takes together: two names with their values, what is said."""
+    finite = {
+        name: [typed for typed, _ in _values(field, name, choices)]
+        for name, field in model.model_fields.items()
+        if _kind(field, name, choices) not in ("int", "float")
+    }
+    found = []
+    for one, other in combinations(finite, 2):
+        for a, b in product(finite[one], finite[other]):
+            if said := _complaint(model, {one: a, other: b}):
+                found.append([one, a, other, b, said])
+    return found
+
+
+def _kind(field: Any, name: str, choices: Choices) -> str:
+    kind = field.annotation
+    if kind is bool:
+        return "bool"
+    if _words(field, name, choices) or (isinstance(kind, type) and issubclass(kind, IntEnum)):
+        return "choice"
+    return {int: "int", float: "float"}[kind]
+
+
+def _words(field: Any, name: str, choices: Choices) -> tuple[str, ...]:
+    if get_origin(field.annotation) is Literal:
+        return get_args(field.annotation)
+    return choices.get(name, ())
+
+
+def _values(field: Any, name: str, choices: Choices) -> list[tuple[str, int]]:
+    if words := _words(field, name, choices):
+        return [(word, number) for number, word in enumerate(words)]
+    if field.annotation is bool:
+        return [("false", 0), ("true", 1)]
+    return [(label(member), int(member)) for member in field.annotation]
+
+
+def _bounds(model: type[Params], name: str, field: Any) -> Iterator[tuple[str, str, str]]:
+    given = [getattr(one, "multiple_of", None) for one in field.metadata]
+    step = next((number for number in given if number), 1)
+    for bound in BOUNDS:
+        for constraint in field.metadata:
+            if (number := getattr(constraint, bound, None)) is not None:
+                beyond = {"ge": number - step, "le": number + step, "gt": number, "lt": number}
+                bad = beyond.get(bound, number / 2 if field.annotation is float else number + 1)
+                yield bound, str(number), _said(model, name, bad)
+
+
+def _said(model: type[Params], name: str, bad: Any) -> str:
+    """What is said of a bad value, behind its name and itself."""
+    return _complaint(model, {name: bad}).removeprefix(f"{name}={bad}: ")
+
+
+def _complaint(model: type[Params], given: dict[str, Any]) -> str:
+    try:
+        parse(model, given)
+    except BadInput as error:
+        return str(error)
+    return ""

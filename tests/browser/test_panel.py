@@ -1,0 +1,206 @@
+"""Panels in Chromium, from a file on disk: equal to the library, live, and never silent.
+
+LORELAB_POINTS=500 takes more than the sample of a run of the tests.
+"""
+
+import json
+import os
+import re
+import shutil
+
+import pytest
+
+from lorelab.book import build
+from lorelab.errors import BadInput
+from lorelab.experiments import experiment
+from lorelab.panel import kept, show
+from lorelab.params import label, parse
+from lorelab.swap.experiments.allocator_test import simulate
+from lorelab.swap.panel.allocator_test import chart
+from lorelab.swap.params import AllocatorTest
+from tests.browser.pages import PATIENCE, chromium
+from tests.panel.points import points
+
+POINTS = int(os.environ.get("LORELAB_POINTS", "8"))
+PANELS = kept.panels()
+RUN = """async ([about, typed]) => {
+  const ran = await lorelabPanel.start(about, typed, () => {}).ran;
+  return lorelabPanel.csv(ran);
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def about():
+    return {each: show.about(each, kept.kept(each)) for each in PANELS}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """A page with every panel, beside the scripts of the book."""
+    folder = tmp_path_factory.mktemp("panel")
+    panels = "\n".join(show.panel(each)._repr_mimebundle_()["text/html"] for each in PANELS)
+    shutil.copy(build.vega(build.ROOT), folder / "vega.js")
+    shutil.copy(build.LIBRARY / "panel/panel.js", folder)
+    scripts = '<script src="vega.js"></script><script src="panel.js"></script>'
+    page = folder / "page.html"
+    page.write_text(f'<!doctype html><meta charset="utf-8"><body>{panels}{scripts}')
+    return page
+
+
+@pytest.fixture
+def page(browser, file):
+    """The page, opened from disk; a request for anything else, or an error, fails the test."""
+    said = []
+    page = browser.new_page()
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: said.append(request.url))
+    page.goto(file.as_uri())
+    yield page
+    page.close()
+    ours = rf"{re.escape(file.parent.as_uri())}/|data:|blob:"
+    assert [each for each in said if not re.match(ours, each)] == []
+
+
+@pytest.mark.parametrize("question", PANELS)
+def test_counters_are_those_of_the_library(page, about, question):
+    for params, typed in points(question, POINTS, seed=POINTS):
+        counters = experiment(question).simulate(params).to_csv(index=False)
+        assert page.evaluate(RUN, [about[question], typed]) == counters, typed
+
+
+@pytest.mark.parametrize("question", PANELS)
+def test_bad_values_are_refused_in_the_words_of_the_library(page, about, question):
+    model = experiment(question).Params
+    form = about[question]
+    first = {field["name"]: field["default"] for field in form["fields"]}
+    for name in first:
+        for bad in ("", "x", "-1", "1.5", "99999999999999999999999", "<b>"):
+            typed = first | {name: bad}
+            try:
+                parse(model, typed)
+                said = ""
+            except BadInput as error:
+                said = str(error)
+            assert (
+                page.evaluate(
+                    "([about, typed]) => lorelabPanel.complaint(about, typed)", [form, typed]
+                )
+                == said
+            ), typed
+    for one, a, other, b, said in form["refused"]:
+        typed = first | {one: a, other: b}
+        assert (
+            page.evaluate("([about, typed]) => lorelabPanel.complaint(about, typed)", [form, typed])
+            == said
+        )
+
+
+def test_values_that_do_not_go_together_are_one_line(page, about):
+    form = about["gso/traffic"]
+    first = {field["name"]: field["default"] for field in form["fields"]}
+    for typed in ({"reorder": "5"}, {"length": "65000", "segment": "64"}):
+        with pytest.raises(BadInput):
+            parse(experiment("gso/traffic").Params, first | typed)
+        said = page.evaluate(
+            "([about, typed]) => lorelabPanel.start(about, typed, () => {}).ran"
+            ".catch(e => e.message)",
+            [form, first | typed],
+        )
+        assert said == "these values do not go together; the command below says why"
+
+
+def opened(page, question="swap/allocator-test"):
+    panel = page.locator(f"#panel-{question.replace('/', '-')}")
+    panel.locator("summary").first.click()
+    return panel
+
+
+def test_run_again_compare_and_reset(page):
+    panel = opened(page)
+    panel.locator("[name=iterations]").fill("5")
+    run = panel.get_by_role("button", name="Run")
+    for _ in range(10):
+        run.click(force=True, no_wait_after=True)
+    panel.get_by_text("5 rows of counters").wait_for(timeout=PATIENCE)
+    panel.locator(".lorelab-run svg.marks").wait_for(timeout=PATIENCE)
+    panel.get_by_label("beside the runs before").check()
+    panel.locator("[name=variant]").select_option("v6.6")
+    run.click()
+    panel.locator(".lorelab-run").get_by_text("v6.6").first.wait_for(timeout=PATIENCE)
+    command = panel.get_by_label("The same as a command").input_value()
+    assert command == "lorelab model swap/allocator-test -p iterations=5 -p variant=v6.6"
+    panel.get_by_role("button", name="Reset").click()
+    assert panel.locator("[name=iterations]").input_value() == "100"
+
+
+def test_cancel_and_what_does_not_fit(page):
+    panel = opened(page)
+    panel.locator("[name=iterations]").fill("10000")
+    panel.get_by_role("button", name="Run").click()
+    panel.get_by_text("running: ").wait_for(timeout=PATIENCE)
+    panel.get_by_role("button", name="Cancel").click()
+    panel.get_by_text("cancelled").wait_for(timeout=PATIENCE)
+    for name, value, said in (
+        ("device_mib", str(2**20), "out of memory"),
+        ("device_mib", "3", "device_mib=3: takes a multiple of 2 MiB"),
+        ("iterations", "many", "iterations=many: takes a valid integer"),
+    ):
+        panel.get_by_role("button", name="Reset").click()
+        panel.locator(f"[name={name}]").fill(value)
+        panel.get_by_role("button", name="Run").click()
+        panel.get_by_text(said).wait_for(timeout=PATIENCE)
+    panel.get_by_role("button", name="Reset").click()
+    panel.locator("[name=iterations]").fill("2")
+    panel.get_by_role("button", name="Run").click()
+    panel.get_by_text("2 rows of counters").wait_for(timeout=PATIENCE)
+
+
+def test_a_dead_worker_is_one_line(page, about):
+    broken = about["swap/allocator-test"] | {"module": "H4sI"}
+    said = page.evaluate(
+        "([about, typed]) => lorelabPanel.start(about, typed, () => {}).ran.catch(e => e.message)",
+        [broken, {field["name"]: field["default"] for field in broken["fields"]}],
+    )
+    assert said.startswith("the run died: ")
+
+
+def test_a_link_holds_the_values(page, file):
+    panel = opened(page)
+    panel.locator("[name=iterations]").fill("3")
+    panel.locator("[name=options]").select_option("-a -s")
+    page.goto(panel.get_by_role("link", name="Link to these values").get_attribute("href"))
+    panel.get_by_text("3 rows of counters").wait_for(timeout=PATIENCE)
+    assert panel.locator("[name=options]").input_value() == "-a -s"
+    page.goto(f"{file.as_uri()}?panel=swap/allocator-test&variant=nonsense&seed=%3Cb%3E")
+    panel.get_by_text("variant=nonsense: takes one of v6.6").wait_for(timeout=PATIENCE)
+
+
+def test_the_chart_is_the_pages(page, about):
+    """The same rows as the page's own chart, drawn from what the worker counts."""
+    form = about["swap/allocator-test"]
+    typed = {field["name"]: field["default"] for field in form["fields"]} | {"iterations": "4"}
+    spec = page.evaluate(
+        """async ([about, typed]) => lorelabPanel.spec(
+          about, [await lorelabPanel.start(about, typed, () => {}).ran])""",
+        [form, typed],
+    )
+    params = AllocatorTest(iterations=4)
+    own = chart(simulate(params)).to_dict()
+    [rows] = own.pop("datasets").values()
+    own.pop("data")
+    kept_ = ("step", "source", "variant", "swpout", "swpout_fallback")
+    assert spec.pop("data")["values"] == [{name: row[name] for name in kept_} for row in rows]
+    assert json.dumps(spec, sort_keys=True) == json.dumps(own, sort_keys=True)
+    assert rows[0]["variant"] == label(params.variant)
+
+
+def test_without_scripts_there_is_nothing(browser, file):
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(file.as_uri())
+    assert page.locator(".lorelab-panel").first.inner_text().strip() == ""

@@ -1,0 +1,53 @@
+"""Points of the whole range of a panel's parameters, each small enough to be run many times."""
+
+import random
+from typing import Any
+
+from lorelab.experiments import experiment
+from lorelab.panel import kept, values
+from lorelab.params import Params
+
+SMALL: dict[str, dict[str, tuple[int, int]]] = {
+    "swap/allocator-test": {"iterations": (1, 30), "device_mib": (2, 1024)},
+    "gso/traffic": {"sends": (1, 20_000)},
+    "vmalock/contention": {"ms": (1, 5), "threads": (1, 64), "vmas": (1, 64), "cpus": (1, 64)},
+}
+"""Ranges of what costs time and memory, narrower than the parameters' own."""
+
+
+def points(question: str, number: int, seed: int) -> list[tuple[Params, dict[str, str]]]:
+    """Random parameters that a run may have, and as the form's fields have them.
+
+    A number comes from an end of its range, from all of it, or from its small values.
+    """
+    drawn = random.Random(f"{question} {seed}")
+    model = experiment(question).Params
+    described = kept.described(question)
+    form = values.fields(model, model(), described.CHOICES)
+    refused = values.refused(model, described.CHOICES)
+    found = []
+    while len(found) < number:
+        typed = {field["name"]: _value(field, question, drawn) for field in form}
+        if any(typed[a] == x and typed[b] == y for a, x, b, y, _ in refused):
+            continue
+        try:
+            found.append((model.model_validate(typed), typed))
+        except ValueError:
+            continue
+    return found
+
+
+def _value(field: dict[str, Any], question: str, drawn: random.Random) -> str:
+    if "values" in field:
+        return drawn.choice(field["values"])[0]
+    kind = {"int": int, "float": float}[field["kind"]]
+    limits = {name: kind(number) for name, number, _ in field["bounds"]}
+    step = limits.get("multiple_of", 1)
+    least = limits.get("ge", limits.get("gt", 0))
+    most = limits.get("le", limits.get("lt", least + step) - step)
+    least, most = SMALL[question].get(field["name"], (least, most))
+    if kind is float:
+        return str(drawn.choice([least, most, drawn.uniform(least, most), least]))
+    few = min(most, least + 8 * step)
+    number = drawn.choice([least, most, drawn.randint(least, most), drawn.randint(least, few)])
+    return str(max(least, number // step * step))

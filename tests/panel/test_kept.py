@@ -1,0 +1,75 @@
+"""A module is kept with what it rests on, and a change of any function in it is noticed."""
+
+import base64
+import gzip
+
+import numpy as np
+import pytest
+
+from lorelab.numerics import njit
+from lorelab.panel import kept, show
+
+LIMIT = 3
+ARRAY = np.arange(4)
+
+
+def test_no_module_is_stale():
+    assert kept.stale() == [], "run `make outputs`"
+
+
+@pytest.mark.parametrize("question", kept.panels())
+def test_modules_are_small_and_as_they_are_kept(question):
+    have = kept.kept(question)
+    module = gzip.decompress(base64.b64decode(have.packed))
+    assert module[:4] == b"\0asm"
+    assert len(module) == have.size <= kept.LARGEST
+
+
+def test_a_panel_without_its_module_says_so(tmp_path, monkeypatch):
+    assert kept.stale(tmp_path) == kept.panels()
+    monkeypatch.setattr(kept, "kept", lambda question: None)
+    page = show.panel("swap/allocator-test")._repr_mimebundle_()
+    assert "is stale" in page["text/html"]
+    assert "<script" not in page["text/html"]
+
+
+@njit
+def called(x):
+    return x + LIMIT
+
+
+@njit
+def entry(x):
+    return called(x) + ARRAY[0]
+
+
+def changed(monkeypatch, name, value):
+    before = kept.rests_on(entry)
+    with monkeypatch.context() as patch:
+        patch.setattr(f"{__name__}.{name}", value)
+        return kept.rests_on(entry) != before
+
+
+def test_what_changes_a_module(monkeypatch):
+    monkeypatch.setattr(called.py_func, "__module__", "lorelab.somewhere")
+
+    def other(x):
+        return x - LIMIT
+
+    def same(x):
+        """With a docstring."""
+        return x + LIMIT  # and a comment
+
+    same.__module__ = other.__module__ = "lorelab.somewhere"
+    same.__name__ = "called"
+    assert changed(monkeypatch, "LIMIT", 4)
+    assert changed(monkeypatch, "ARRAY", np.arange(1, 5))
+    assert changed(monkeypatch, "called", njit(other))
+    assert not changed(monkeypatch, "LIMIT", 3)
+
+
+def test_what_nobody_could_notice_is_refused(monkeypatch):
+    monkeypatch.setattr(f"{__name__}.LIMIT", {"a": 1})
+    monkeypatch.setattr(called.py_func, "__module__", "lorelab.somewhere")
+    with pytest.raises(TypeError, match="nobody would notice"):
+        kept.rests_on(entry)

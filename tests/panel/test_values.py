@@ -1,0 +1,56 @@
+"""The form says of each value what the library says, and compiled code gets each as it is."""
+
+import numpy as np
+import pytest
+
+from lorelab.errors import BadInput
+from lorelab.experiments import experiment
+from lorelab.panel import kept, values
+from lorelab.params import parse
+
+PANELS = kept.panels()
+
+
+def form(question):
+    model = experiment(question).Params
+    return model, values.fields(model, model(), kept.described(question).CHOICES)
+
+
+@pytest.mark.parametrize("question", PANELS)
+def test_the_form_has_every_parameter(question):
+    model, fields = form(question)
+    assert [field["name"] for field in fields] == list(model.model_fields)
+    assert parse(model, {field["name"]: field["default"] for field in fields}) == model()
+
+
+@pytest.mark.parametrize("question", PANELS)
+def test_each_bound_says_what_the_library_says(question):
+    model, fields = form(question)
+    for field in fields:
+        for bound, number, said in field.get("bounds", ()):
+            limit = float(number)
+            bad = {"ge": limit - 4096, "gt": limit, "le": limit * 2 + 4096, "lt": limit * 2}
+            if bound in bad:
+                with pytest.raises(BadInput) as error:
+                    parse(model, {field["name"]: int(bad[bound])})
+                assert str(error.value).endswith(f": {said}")
+
+
+@pytest.mark.parametrize("question", PANELS)
+def test_pairs_that_are_refused_are_refused(question):
+    model, _ = form(question)
+    for one, a, other, b, said in values.refused(model, kept.described(question).CHOICES):
+        with pytest.raises(BadInput) as error:
+            parse(model, {one: a, other: b})
+        assert str(error.value) == said
+
+
+def test_flat_values_are_the_parameters():
+    model = experiment("swap/allocator-test").Params
+    given = model(options="-a -s", seed=2**32 - 1, variant="v3", stealing=False)
+    row = values.flat(given, kept.described("swap/allocator-test").CHOICES)[0]
+    assert (row["options"], row["seed"], row["variant"], row["stealing"]) == (3, 2**32 - 1, 3, 0)
+    model = experiment("gso/traffic").Params
+    row = values.flat(model(seed=2**64 - 1, held=True, loss=2.5), {})
+    assert row["seed"].astype(np.uint64) == 2**64 - 1
+    assert row["loss"] == 2.5
