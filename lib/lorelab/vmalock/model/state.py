@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.numerics import U
+from lorelab.numerics import U, njit
 from lorelab.vmalock.params import TRAITS, Traits, Variant
 
 NONE = U(0xFFFFFFFF)
@@ -253,43 +253,74 @@ def machine(
     traced : int
         Events to keep in `trace`.
     """
-    threads = len(spans)
-    leaves = 1 << max(1, (threads - 1).bit_length())
-    sems, lines = 1 + vmas, int(VMA_LINES) + 2 * vmas
     one = np.zeros(1, PERFORMANCE)
-    for name, value in costs.items():
-        one[name] = value
     given = {
+        **costs,
         **TRAITS[policy]._asdict(),
         "cpus": cpus,
-        "threads": threads,
         "vmas": vmas,
-        "leaves": leaves,
         "stop": stop,
         "limit": limit,
         "seed": seed,
-        "idle": cpus,
         "traced": traced,
     }
     for name, value in given.items():
         one[name] = value
+    return lay_out(one, program, spans)
 
-    task, sem = np.zeros(threads, TASK), np.zeros(sems, SEM)
-    for column in (task, sem):
-        for name in {"cpu", "follower", "spins_on", *SEM.names[-4:], "writer", "owner"}:
-            if name in column.dtype.names:
-                column[name] = NONE
-    for name, column in zip(("first", "end", "left", "since"), spans.T, strict=True):
-        task[name] = column
-    task["op"] = task["first"]
+
+@njit
+def lay_out(one, program, spans):
+    """Lay out the machine of a `PERFORMANCE` that has costs, traits, and what the run is.
+
+    Parameters
+    ----------
+    one : (1,) PERFORMANCE
+        Receives what follows from the others.
+    program, spans
+        As for `machine`.
+    """
+    p, threads = one[0], len(spans)
+    cpus, vmas = np.int64(p.cpus), np.int64(p.vmas)
+    leaves = 2
+    while leaves < threads:
+        leaves *= 2
+    p.threads, p.leaves, p.idle = threads, leaves, cpus
+    sems, lines = 1 + vmas, np.int64(VMA_LINES) + 2 * vmas
+    task = np.zeros(threads, TASK)
+    for t in range(threads):
+        task[t].cpu = NONE
+        task[t].follower = NONE
+        task[t].spins_on = NONE
+        task[t].first = spans[t, 0]
+        task[t].end = spans[t, 1]
+        task[t].left = spans[t, 2]
+        task[t].since = spans[t, 3]
+        task[t].op = spans[t, 0]
+    sem = np.zeros(sems, SEM)
+    for n in range(sems):
+        sem[n].writer = NONE
+        sem[n].owner = NONE
+        sem[n].waiter_head = NONE
+        sem[n].waiter_tail = NONE
+        sem[n].osq_head = NONE
+        sem[n].osq_tail = NONE
     tournament = np.zeros(2 * leaves, DUE)
-    tournament["key"] = WAITS
-    tournament["thread"][leaves:] = np.arange(leaves)
+    for n in range(2 * leaves):
+        tournament[n].key = WAITS
+        tournament[n].thread = max(n - leaves, 0)
     line = np.zeros(lines, LINE)
-    line["owner"], line["stamp"] = NONE, 1
+    for n in range(lines):
+        line[n].owner = NONE
+        line[n].stamp = 1
     vma = np.zeros(vmas, VMA)
-    # vma_lock_alloc() sets UINT_MAX; mm_lock_seq starts at 0
-    vma["vm_lock_seq"], vma["anon_vma"] = 0xFFFFFFFF, 1
+    for n in range(vmas):
+        # vma_lock_alloc() sets UINT_MAX; mm_lock_seq starts at 0
+        vma[n].vm_lock_seq = 0xFFFFFFFF
+        vma[n].anon_vma = 1
+    idle = np.zeros(cpus, np.uint64)
+    for n in range(cpus):
+        idle[n] = cpus - 1 - n
     return Machine(
         one,
         np.zeros(len(COUNTERS), np.uint64),
@@ -300,9 +331,9 @@ def machine(
         np.zeros((cpus, lines), np.uint64),
         vma,
         np.zeros(threads, np.uint64),
-        np.arange(cpus, dtype=np.uint64)[::-1].copy(),
+        idle,
         program,
         np.zeros(BUCKETS, np.uint64),
         np.zeros(BUCKETS, np.uint64),
-        np.zeros((max(traced, 1), 3), np.uint64),
+        np.zeros((max(np.int64(p.traced), 1), 3), np.uint64),
     )

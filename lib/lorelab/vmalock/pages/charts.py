@@ -25,6 +25,32 @@ def _policy(table: pd.DataFrame) -> alt.Color:
     return alt.Color("variant:N", title="a fault takes", scale=scale)
 
 
+def contended(table: pd.DataFrame) -> alt.Chart:
+    """Draw the rates and latencies of runs of `vmalock/contention`, a bar a run."""
+    shown = {
+        "million faults / s": "datum.fault_rate / 1e6",
+        "thousand mprotect() / s": "datum.write_rate / 1e3",
+        "fault, 99th percentile [us]": "datum.fault_p99 / 1e3",
+        "mprotect(), 99th percentile [us]": "datum.write_p99 / 1e3",
+    }
+    wide = table.pivot_table(index="variant", columns="counter", values="value").reset_index()
+    return (
+        alt.Chart(wide)
+        .transform_calculate(**shown)
+        .transform_fold(list(shown), as_=["what", "count"])
+        .mark_bar()
+        .encode(
+            y=alt.Y("variant:N", title=None, sort=None),
+            x=alt.X("count:Q", title=None),
+            color=_policy(table),
+        )
+        .properties(width=250, height=alt.Step(22))
+        .facet(facet=alt.Facet("what:N", title=None, sort=list(shown)), columns=2)
+        .resolve_scale(x="independent")
+        .properties(title=title("Threads that fault, and change VMAs", "Model."))
+    )
+
+
 def throughput(table: pd.DataFrame) -> alt.Chart:
     """Draw faults a second over CPUs (`lorelab.vmalock.experiments.contention.over_cpus`)."""
     rates = table[table["counter"] == "fault_rate"].assign(value=lambda t: t["value"] / 1e6)

@@ -5,6 +5,7 @@ import pandas as pd
 
 from lorelab.counters import table
 from lorelab.errors import RunFailed
+from lorelab.numerics import njit
 from lorelab.params import label
 from lorelab.vmalock.model.run import run
 from lorelab.vmalock.model.state import BUCKETS, COUNT, Machine
@@ -36,19 +37,71 @@ def bounds() -> np.ndarray:
     return (n - 32 * octave) << octave
 
 
-def quantile(histogram: np.ndarray, share: float) -> float:
+LEAST = bounds()
+
+
+@njit
+def quantile(histogram, share):
     """Latency that `share` of those in a histogram stay below, within 3 % [ns]; 0 of none."""
-    total = int(histogram.sum())
-    if not total:
-        return 0.0
-    reached = np.searchsorted(np.cumsum(histogram), share * total)
-    return float(bounds()[reached])
+    total = histogram.sum()
+    reached, number = np.uint64(0), 0
+    while total and reached + histogram[number] < share * total:
+        reached += histogram[number]
+        number += 1
+    return np.float64(LEAST[number])
 
 
-def mean(machine: Machine, total: str, of: str) -> float:
-    """Quotient of two counters, 0 of none."""
-    number = int(machine.count[COUNT[of]])
-    return int(machine.count[COUNT[total]]) / number if number else 0.0
+@njit
+def mean(count, total, of):
+    """Quotient of two of the model's counters, 0 of none."""
+    return count[total] / count[of] if count[of] else 0.0
+
+
+UNITS = {
+    "time": "ms",
+    "faults": "faults",
+    "writes": "calls",
+    "fault_rate": "faults / s",
+    "write_rate": "calls / s",
+    "fault_p50": "ns",
+    "fault_p99": "ns",
+    "fault_mean": "ns",
+    "write_p50": "ns",
+    "write_p99": "ns",
+    "reader_wait": "ns",
+    "writer_wait": "ns",
+    "vma_wait": "ns",
+} | EVENTS
+"""Counters of a run and their units, in the order of `tally`."""
+FAULTS, WRITES, LAST = COUNT["faults"], COUNT["writes"], COUNT["last"]
+FAULT_TIME, VMA_WAIT, MARKS = COUNT["fault_time"], COUNT["vma_wait"], COUNT["marks"]
+READER_WAIT, READER_WAITS = COUNT["reader_wait"], COUNT["reader_waits"]
+WRITER_WAIT, WRITER_WAITS = COUNT["writer_wait"], COUNT["writer_waits"]
+AS_THEY_ARE = np.array([COUNT[name] for name in EVENTS])
+
+
+@njit
+def tally(machine):
+    """Counters of a machine that has run, in the order of `UNITS`; shape (counters,)."""
+    count = machine.count
+    seconds = max(count[LAST], np.uint64(1)) / 1e9
+    found = np.zeros(13 + len(AS_THEY_ARE))
+    found[0] = seconds * 1e3
+    found[1] = count[FAULTS]
+    found[2] = count[WRITES]
+    found[3] = count[FAULTS] / seconds
+    found[4] = count[WRITES] / seconds
+    found[5] = quantile(machine.fault_latency, 0.5)
+    found[6] = quantile(machine.fault_latency, 0.99)
+    found[7] = mean(count, FAULT_TIME, FAULTS)
+    found[8] = quantile(machine.write_latency, 0.5)
+    found[9] = quantile(machine.write_latency, 0.99)
+    found[10] = mean(count, READER_WAIT, READER_WAITS)
+    found[11] = mean(count, WRITER_WAIT, WRITER_WAITS)
+    found[12] = mean(count, VMA_WAIT, MARKS)
+    for n in range(len(AS_THEY_ARE)):
+        found[13 + n] = count[AS_THEY_ARE[n]]
+    return found
 
 
 def done(machine: Machine) -> Machine:
@@ -63,25 +116,8 @@ def counters(name: str, params: Timed, machine: Machine) -> pd.DataFrame:
 
     `reader_wait` and `writer_wait` are means over those that had to wait for mmap_lock.
     """
-    count = machine.count
-    seconds = max(int(count[COUNT["last"]]), 1) / 1e9
-    faults, writes = (int(count[COUNT[each]]) for each in ("faults", "writes"))
-    found = {
-        "time": ("ms", seconds * 1e3),
-        "faults": ("faults", faults),
-        "writes": ("calls", writes),
-        "fault_rate": ("faults / s", faults / seconds),
-        "write_rate": ("calls / s", writes / seconds),
-        "fault_p50": ("ns", quantile(machine.fault_latency, 0.5)),
-        "fault_p99": ("ns", quantile(machine.fault_latency, 0.99)),
-        "fault_mean": ("ns", mean(machine, "fault_time", "faults")),
-        "write_p50": ("ns", quantile(machine.write_latency, 0.5)),
-        "write_p99": ("ns", quantile(machine.write_latency, 0.99)),
-        "reader_wait": ("ns", mean(machine, "reader_wait", "reader_waits")),
-        "writer_wait": ("ns", mean(machine, "writer_wait", "writer_waits")),
-        "vma_wait": ("ns", mean(machine, "vma_wait", "marks")),
-    }
-    found |= {each: (unit, int(count[COUNT[each]])) for each, unit in EVENTS.items()}
+    rows = zip(UNITS.items(), tally(machine), strict=True)
+    found = {each: (unit, value) for (each, unit), value in rows}
     laid = {each: (unit, [value]) for each, (unit, value) in found.items()}
     return table(name, label(params.policy), "model", laid, first=0)
 

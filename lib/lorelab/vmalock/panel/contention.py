@@ -1,0 +1,64 @@
+"""The panel of `vmalock/contention`: threads that fault and, now and then, change a VMA."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from lorelab.numerics import U, njit
+from lorelab.vmalock.model.run import run
+from lorelab.vmalock.model.state import PROGRAM, lay_out
+from lorelab.vmalock.pages import charts
+from lorelab.vmalock.params import Contention, Variant
+from lorelab.vmalock.workload import programs
+from lorelab.vmalock.workload.outcome import UNITS, tally
+from lorelab.vmalock.workload.programs import FOREVER
+
+CHOICES: dict[str, tuple[str, ...]] = {}
+COUNTERS = UNITS
+MORE = ()
+FIRST = 0
+VARIANT = "policy"
+MACHINES = [programs.contention(Contention(policy=policy)) for policy in Variant]
+GIVEN = np.concatenate([machine.one for machine in MACHINES])
+"""What a policy can do, and the costs that are no parameters."""
+OPERATION = MACHINES[0].program[:1].copy()
+
+
+@njit
+def entry(params):
+    """Run the threads; one row, a column for each of `COUNTERS`.
+
+    Parameters
+    ----------
+    params : (1,) array
+        As `lorelab.panel.values.flat` makes it of `Contention`.
+    """
+    p = params[0]
+    one = GIVEN[p.policy : p.policy + 1].copy()
+    m = one[0]
+    m.cpus = p.cpus
+    m.vmas = p.vmas
+    m.remote = p.remote_ns
+    m.wake = p.wake_ns
+    m.start = p.start_ns
+    m.seed = p.seed
+    m.stop = p.ms * 10**6
+    program = np.zeros(p.threads, PROGRAM)
+    spans = np.zeros((p.threads, 4), np.uint64)
+    for t in range(p.threads):
+        program[t] = OPERATION[0]
+        program[t].vma = t % p.vmas
+        program[t].think = p.think_ns
+        program[t].share = np.int64(p.writer_share * 2**32)
+        spans[t, 0] = t
+        spans[t, 1] = t + 1
+        spans[t, 2] = U(FOREVER)
+    machine = lay_out(one, program, spans)
+    if not run(machine):
+        raise RuntimeError
+    return tally(machine).reshape(1, -1)
+
+
+def chart(table: pd.DataFrame) -> alt.TopLevelMixin:
+    """Rates and latencies of a run."""
+    return charts.contended(table)
