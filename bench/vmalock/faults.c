@@ -100,8 +100,10 @@ static u64 read_line(u64 n, u64 cpu, u64 done)
 	if (l->owner == NONE)
 		return done;
 	done = max(done, l->free) + given[REMOTE];
-	l->free = done;
-	l->shared = 1;
+	if (!l->shared) {
+		l->free = done;
+		l->shared = 1;
+	}
 	said[FETCHED]++;
 	return done;
 }

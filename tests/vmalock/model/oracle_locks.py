@@ -25,10 +25,11 @@ class Line:
         self.copies.add(cpu)
         if self.owner is None:
             return after
-        self.free = max(after, self.free) + self.world.costs["remote"]
+        comes = max(after, self.free) + self.world.costs["remote"]
         self.world.count["remote"] += 1
-        self.lent = True
-        return self.free
+        if not self.lent:
+            self.lent, self.free = True, comes
+        return comes
 
 
 class Rwsem:
