@@ -103,7 +103,7 @@ def _in_c(params: Contention) -> float:
     run(made)
     given = costs(params)
     names = ("local", "remote", "walk", "checks")
-    words = [*(given[name] for name in names), body(), params.think_ns, params.ms * 10**6]
+    words = [*(given[name] for name in names), body(params), params.think_ns, params.ms * 10**6]
     told = np.array([*words, params.seed], np.uint64)
     found, latency = np.zeros(6, np.uint64), np.zeros(BUCKETS, np.uint64)
     pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in (told, found, latency)]

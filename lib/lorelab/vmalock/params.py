@@ -107,6 +107,9 @@ class Timed(Params):
     )
     wake_ns: int = param(400, "waking a task, for who wakes it", "ns", ge=0, le=100_000)
     start_ns: int = param(1500, "start of a task that was woken", "ns", ge=0, le=1_000_000)
+    switch_ns: int = param(1000, "switch to the next task", "ns", ge=0, le=1_000_000)
+    local_ns: int = param(5, "atomic operation on a line that the CPU has", "ns", ge=0, le=1000)
+    per_ns: int = param(4, "instructions that a CPU executes in a ns", ge=1, le=100)
     seed: int = param(1, "seed of the random numbers", ge=0, lt=2**32)
 
 

@@ -6,7 +6,7 @@ from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.params import label
 from lorelab.vmalock.experiments import contention, zerocopy
-from lorelab.vmalock.pages import performance, views
+from lorelab.vmalock.pages import assumptions, performance, views
 from lorelab.vmalock.params import (
     Contention,
     Fork,
@@ -14,12 +14,11 @@ from lorelab.vmalock.params import (
     Merge,
     Probed,
     Taken,
-    Timed,
     Variant,
     Workloads,
     Zerocopy,
 )
-from lorelab.vmalock.workload.costs import costs
+from lorelab.vmalock.workload.costs import INSTRUCTIONS, costs
 
 LATER = ("vma-rwsem", "v2", "v6.12", "v7.3")
 
@@ -29,18 +28,36 @@ def of(name, params):
     return experiment(f"vmalock/{name}").simulate(params).set_index("counter")["value"]
 
 
-def test_what_each_part_is_assumed_to_cost():
-    table = performance.assumed(Timed()).set_index("part")
-    assumed = table.loc[table["from"] == "assumed", "ns"]
-    told = costs(Timed())
-    assert assumed.to_dict() == {
-        "atomic operation on a cache line of its own": told["local"],
-        "cache line that another CPU wrote": told["remote"],
-        "waking a task": told["wake"],
-        "start of a task that was woken": told["start"],
-        "switch to the next task": told["switch"],
-    }
-    assert set(table.index[table["from"] == "measured"]) == {"fault", "duplicate"}
+def test_every_time_that_a_run_is_given_is_in_the_table_of_assumptions():
+    constants = {"slice", "handoff"}
+    names = {"local": "local_ns", "remote": "remote_ns"}
+    names |= {name: f"{name}_ns" for name in ("wake", "start", "switch")}
+    given = costs(Contention())
+    times = set(given) - constants - set(INSTRUCTIONS)
+    assert {names[time] for time in times} | {"think_ns", "per_ns"} == set(assumptions.TIMES)
+    table = assumptions.assumed(Contention()).set_index("part")
+    for time in times:
+        assert table.loc[assumptions.TIMES[names[time]].part, "value"] == given[time]
+    assert set(table.index[table["source"] == "measured"]) == set(assumptions.RECORDED)
+    assert (table["source"] != "").all()
+
+
+def test_what_hangs_on_a_time_is_seen_at_half_and_twice_of_it():
+    small = {"cpus": 4, "writer_share": 0.05, "ms": 1}
+    table = assumptions.sensitivity(**small)
+    assert list(table.index) == ["all as they are", *assumptions.TIMES]
+    base = Contention(cpus=4, threads=4, vmas=4, writer_share=0.05, ms=1)
+    ratios = []
+    for value in (30, 60, 120):
+        params = base.model_copy(update={"remote_ns": value})
+        ours, theirs = (
+            of("contention", params.model_copy(update={"policy": policy}))["fault_rate"]
+            for policy in (Variant.V6_12, Variant.MMAP_LOCK)
+        )
+        ratios.append(ours / theirs)
+    row = table.loc["remote_ns", "mmap_lock"]
+    assert (row["least"], row["most"]) == (min(ratios), max(ratios))
+    assert len(set(ratios)) == 3
 
 
 def test_how_much_longer_a_fork_takes():
@@ -109,12 +126,13 @@ def test_a_benefit_is_less_about_or_more_than_the_figure():
     assert {"more", "about 75 %"} <= set(gains["holds"])
 
 
-def test_where_the_figure_holds_by_the_price_of_a_line():
-    table = performance.lines(remotes=(60,))
-    assert list(table["remote_ns"]) == [60]
-    grid = contention.benefit(writers=(0.0,), remote_ns=60)
+@pytest.mark.parametrize("think", [500, 2000])
+def test_where_the_figure_holds_by_the_price_of_a_line(think):
+    table = assumptions.where(remotes=(60,), thinks=(think,))
+    assert table.iloc[0][["think_ns", "remote_ns"]].to_list() == [think, 60]
+    grid = contention.benefit(writers=(0.0,), remote_ns=60, think_ns=think)
     near = [row.cpus for row in grid.itertuples() if row.faster and 65 <= row.benefit <= 85]
-    assert table.iloc[0, 1:].to_list() == [min(near), max(near)]
+    assert table.iloc[0, 2:].to_list() == [len(near), min(near), max(near)]
 
 
 def test_what_a_thread_does_is_named_by_where_it_comes_to():

@@ -11,7 +11,7 @@ from lorelab.vmalock.workload.costs import body, ns
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_forks_that_take_longer_than_there_is_time_are_refused(more):
-    a_fork = ns("duplicate") + 10**9
+    a_fork = ns("duplicate", Fork()) + 10**9
     params = Fork(vmas=1, think_ns=10**9, forks=LONGEST // a_fork + more)
     if more:
         with pytest.raises(BadInput, match="end within 1100: ask for less of forks, vmas"):
@@ -22,8 +22,8 @@ def test_forks_that_take_longer_than_there_is_time_are_refused(more):
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_so_are_pages_that_are_touched_too_slowly(more):
-    mapped = ns("mmap") * 3
-    pages = (LONGEST - mapped) // (body() + 10**9) + more
+    mapped = ns("mmap", Launch()) * 3
+    pages = (LONGEST - mapped) // (body(Launch()) + 10**9) + more
     params = Launch(threads=1, areas=4, pages=pages, think_ns=10**9)
     if more:
         with pytest.raises(BadInput, match="a thread goes on for 1100 s of the model's time"):

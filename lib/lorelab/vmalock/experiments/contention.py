@@ -33,6 +33,7 @@ def benefit(
     ms: int = 5,
     writers: tuple[float, ...] = WRITERS,
     remote_ns: int = 60,
+    think_ns: int = 500,
 ) -> pd.DataFrame:
     """What a policy keeps of the benefit of speculative faults, over threads, VMAs and writers.
 
@@ -50,7 +51,7 @@ def benefit(
             threads=cpus,
             vmas=cpus // sharing,
             writer_share=share,
-            think_ns=500,
+            think_ns=think_ns,
             ms=ms,
             remote_ns=remote_ns,
         )

@@ -9,9 +9,8 @@ from lorelab.params import label
 from lorelab.vmalock.experiments import contention, fork, launch, merge, zerocopy
 from lorelab.vmalock.model.operation import PCS
 from lorelab.vmalock.model.state import Machine
-from lorelab.vmalock.params import Contention, Fork, Launch, Merge, Timed, Variant, Zerocopy
+from lorelab.vmalock.params import Contention, Fork, Launch, Merge, Variant, Zerocopy
 from lorelab.vmalock.workload import programs
-from lorelab.vmalock.workload.costs import INSTRUCTIONS, PER_NS, costs
 from lorelab.vmalock.workload.outcome import done, totals
 
 BOTH = (Variant.MMAP_LOCK, Variant.V6_12)
@@ -28,30 +27,6 @@ UNTIL = {
     "w_tail": "changes VMAs",
 }
 """What a thread did until it came to a place of its path; a fault, where none is named."""
-
-
-def assumed(params: Timed) -> pd.DataFrame:
-    """What each part costs: instructions of the kernel, and times that no emulator knows.
-
-    Returns
-    -------
-    DataFrame
-        `part`, `ns`, and `from`: measured, estimated, or assumed.
-    """
-    measured = ("fault", "duplicate")
-    rows = [
-        (name, number / PER_NS, "measured" if name in measured else "estimated")
-        for name, number in INSTRUCTIONS.items()
-    ]
-    names = {
-        "local": "atomic operation on a cache line of its own",
-        "remote": "cache line that another CPU wrote",
-        "wake": "waking a task",
-        "start": "start of a task that was woken",
-        "switch": "switch to the next task",
-    }
-    rows += [(text, costs(params)[name], "assumed") for name, text in names.items()]
-    return pd.DataFrame(rows, columns=["part", "ns", "from"]).astype({"ns": int})
 
 
 def alike(cpus: int = 64, writer_share: float = 0.01, ms: int = 10) -> pd.Series:
@@ -130,22 +105,6 @@ def region(said: float) -> pd.DataFrame:
     off = grid["benefit"] - said
     about = np.where(off.abs() <= NEAR, f"about {said:g} %", np.where(off < 0, "less", "more"))
     return grid.assign(holds=np.where(grid["faster"], about, "SPF gains nothing"))
-
-
-def lines(remotes: tuple[int, ...] = (30, 60, 120), said: float = 75) -> pd.DataFrame:
-    """Where the figure holds while nobody writes, by the price of a cache line.
-
-    Returns
-    -------
-    DataFrame
-        A row a price: `remote_ns`, and the least and most CPUs of settings within `NEAR` points.
-    """
-    rows = []
-    for remote in remotes:
-        grid = contention.benefit(writers=(0.0,), remote_ns=remote)
-        near = grid[grid["faster"] & ((grid["benefit"] - said).abs() <= NEAR)]["cpus"]
-        rows.append((remote, int(near.min()), int(near.max())))
-    return pd.DataFrame(rows, columns=["remote_ns", "from CPUs", "to CPUs"])
 
 
 def _values(table: pd.DataFrame) -> pd.Series:

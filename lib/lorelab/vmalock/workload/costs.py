@@ -1,14 +1,12 @@
 """What each part of a fault and of a writer costs: instructions, and times that only hardware has.
 
-Instructions are turned into time at `PER_NS`. Times of cache lines, wakeups and context switches
-can't be had from an emulator: they are parameters, with defaults of the size that two sockets of a
-current server have, and no result of the chapter rests on one value of them alone.
+Instructions are turned into time at `Timed.per_ns`: 3 GHz and 1.3 instructions a cycle are 4. Times
+of cache lines, wakeups and context switches can't be had from an emulator. All are parameters whose
+defaults are assumptions, of the size that a server of two sockets has; what hangs on each shows
+`lorelab.vmalock.pages.assumptions.sensitivity`.
 """
 
 from lorelab.vmalock.params import Timed
-
-PER_NS = 4
-"""Instructions a ns: 3 GHz and 1.3 instructions a cycle."""
 
 INSTRUCTIONS = {
     "fault": 6566,  # an anonymous fault of 4 KiB, whole
@@ -27,29 +25,29 @@ others are estimates of their size. On a kernel built without the lock a fork ta
 each VMA, of which the mark is a part: its lock is an object of its own, allocated with the VMA."""
 
 
-def ns(name: str) -> int:
+def ns(name: str, params: Timed) -> int:
     """Time of a part [ns]."""
-    return INSTRUCTIONS[name] // PER_NS
+    return INSTRUCTIONS[name] // params.per_ns
 
 
-def body() -> int:
+def body(params: Timed) -> int:
     """Time of a fault between locking and unlocking [ns]."""
-    return ns("fault") - ns("walk") - ns("checks")
+    return ns("fault", params) - ns("walk", params) - ns("checks", params)
 
 
 def costs(params: Timed) -> dict[str, int]:
     """Costs of `lorelab.vmalock.model.state.PERFORMANCE` [ns]."""
     return {
-        "local": 5,
+        "local": params.local_ns,
         "remote": params.remote_ns,
-        "walk": ns("walk"),
-        "checks": ns("checks"),
-        "copy": ns("copy"),
-        "anon_vma": ns("anon_vma"),
-        "mark": ns("mark"),
+        "walk": ns("walk", params),
+        "checks": ns("checks", params),
+        "copy": ns("copy", params),
+        "anon_vma": ns("anon_vma", params),
+        "mark": ns("mark", params),
         "wake": params.wake_ns,
         "start": params.start_ns,
-        "switch": 1000,
+        "switch": params.switch_ns,
         # sysctl_sched_base_slice, and RWSEM_WAIT_TIMEOUT at HZ=1000
         "slice": 3_000_000,
         "handoff": 4_000_000,

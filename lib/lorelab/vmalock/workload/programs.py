@@ -93,25 +93,25 @@ def _check_length(thread: Thread, stop: int) -> None:
 
 def contention(params: Contention, traced: int = 0) -> Machine:
     """Threads that fault in their VMA and, now and then, change it with mprotect()."""
-    threads = [
-        Thread([_either(t % params.vmas, params.writer_share, params.think_ns)])
-        for t in range(params.threads)
-    ]
+    threads = [Thread([_either(params, t % params.vmas)]) for t in range(params.threads)]
     return laid_out(params, params.vmas, threads, params.ms * 10**6, traced)
 
 
-def _either(vma: int, share: float, think: int) -> tuple[int, ...]:
+def _either(params: Contention | Merge, vma: int) -> tuple[int, ...]:
     return operation(
-        EITHER, vma=vma, marks=1, body=body(), hold=ns("mprotect"), think=think, share=share * 2**32
+        EITHER,
+        vma=vma,
+        marks=1,
+        body=body(params),
+        hold=ns("mprotect", params),
+        think=params.think_ns,
+        share=params.writer_share * 2**32,
     )
 
 
 def merge(params: Merge) -> Machine:
     """The same, where each thread has a VMA of its own, or all of them have one."""
-    threads = [
-        Thread([_either(0 if params.merged else t, params.writer_share, params.think_ns)])
-        for t in range(params.threads)
-    ]
+    threads = [Thread([_either(params, 0 if params.merged else t)]) for t in range(params.threads)]
     return laid_out(params, 1 if params.merged else params.threads, threads, params.ms * 10**6)
 
 
@@ -125,16 +125,18 @@ def launch(params: Launch) -> Machine:
     for t in range(params.threads):
         first = t * params.areas
         creator += [
-            operation(WRITE, vma=first, marks=1, hold=ns("mmap"), fresh=1),
-            operation(WRITE, vma=first, marks=1, hold=ns("mprotect")),
-            operation(SPAWN, vma=t + 1, body=ns("clone")),
+            operation(WRITE, vma=first, marks=1, hold=ns("mmap", params), fresh=1),
+            operation(WRITE, vma=first, marks=1, hold=ns("mprotect", params)),
+            operation(SPAWN, vma=t + 1, body=ns("clone", params)),
         ]
         rows = []
         for area in range(params.areas):
             if area:
-                rows.append(operation(WRITE, vma=first + area, marks=1, hold=ns("mmap"), fresh=1))
+                rows.append(
+                    operation(WRITE, vma=first + area, marks=1, hold=ns("mmap", params), fresh=1)
+                )
             pages = params.pages // params.areas + (area < params.pages % params.areas)
-            fault = operation(FAULT, vma=first + area, body=body(), think=params.think_ns)
+            fault = operation(FAULT, vma=first + area, body=body(params), think=params.think_ns)
             rows += [fault] * pages
         threads.append(Thread(rows, 1, LATER))
     vmas = params.threads * params.areas
@@ -167,10 +169,10 @@ def zerocopy(params: Zerocopy) -> Machine:
 def fork(params: Fork) -> Machine:
     """One thread forks, which marks all VMAs and copies them; others fault, spread over them."""
     forker = operation(
-        WRITE, marks=params.vmas, hold=ns("duplicate") * params.vmas, think=params.think_ns
+        WRITE, marks=params.vmas, hold=ns("duplicate", params) * params.vmas, think=params.think_ns
     )
-    fault = operation(FAULT, body=body(), think=params.think_ns, spread=params.vmas)
+    fault = operation(FAULT, body=body(params), think=params.think_ns, spread=params.vmas)
     # they go on for as long as the forks take where nobody waits
-    stop = params.forks * (ns("duplicate") * params.vmas + params.think_ns)
+    stop = params.forks * (ns("duplicate", params) * params.vmas + params.think_ns)
     threads = [Thread([forker], params.forks), *([Thread([fault])] * params.threads)]
     return laid_out(params, params.vmas, threads, stop if params.threads else FOREVER)

@@ -1,0 +1,112 @@
+"""What the performance model assumes, from where, and what hangs on it."""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from lorelab.vmalock.experiments import contention
+from lorelab.vmalock.pages.performance import NEAR
+from lorelab.vmalock.params import Contention, Variant
+from lorelab.vmalock.workload.costs import INSTRUCTIONS
+
+RECORDED = ("fault", "duplicate")
+"""Of `INSTRUCTIONS`, those that records of `vmalock/instructions` have."""
+AGAINST = {
+    "mmap_lock": Variant.MMAP_LOCK,
+    "SPF": Variant.SPF,
+    "a rwsem in each VMA": Variant.VMA_RWSEM,
+}
+
+
+class Assumption(NamedTuple):
+    """A time that an emulator can't tell."""
+
+    part: str
+    source: str
+
+
+TIMES = {
+    "think_ns": Assumption("work between two operations", "chosen: the thread names no workload"),
+    "per_ns": Assumption("instructions a ns", "chosen: 3 GHz, 1.3 instructions a cycle"),
+    "local_ns": Assumption("atomic operation on a line that the CPU has", "assumed: some 20 cycles, locked"),
+    "remote_ns": Assumption("cache line that another CPU wrote", "assumed: between two cores of a socket"),
+    "wake_ns": Assumption("waking a task", "assumed: no measurement"),
+    "start_ns": Assumption("start of a task that was woken", "assumed: no measurement"),
+    "switch_ns": Assumption("switch to the next task", "assumed: no measurement"),
+}
+"""By parameter. What else takes time is instructions, or a constant of the kernel: 4 ms until a
+handoff, 3 ms of a slice."""
+
+
+def assumed(params: Contention) -> pd.DataFrame:
+    """What each part costs: instructions of the kernel, and times that no emulator knows.
+
+    Returns
+    -------
+    DataFrame
+        `part`, `value`, `unit`, and `source`: measured, estimated, or how a time was assumed.
+    """
+    rows = [
+        (name, number, "instructions", "measured" if name in RECORDED else "estimated")
+        for name, number in INSTRUCTIONS.items()
+    ]
+    rows += [
+        (time.part, getattr(params, name), "" if name == "per_ns" else "ns", time.source)
+        for name, time in TIMES.items()
+    ]
+    return pd.DataFrame(rows, columns=["part", "value", "unit", "source"])
+
+
+def sensitivity(cpus: int = 64, writer_share: float = 0.01, ms: int = 5) -> pd.DataFrame:
+    """Faults a second under 6.12's lock over those of others, at half and at twice each time.
+
+    Returns
+    -------
+    DataFrame
+        By parameter of `TIMES`, and as all are by default: least and most of the ratio to each of
+        `AGAINST`, over the default, half of it and twice as much.
+    """
+    base = Contention(cpus=cpus, threads=cpus, vmas=cpus, writer_share=writer_share, ms=ms)
+    default = _ratios(base)
+    rows = {("all as they are", name): (ratio, ratio) for name, ratio in default.items()}
+    for time in TIMES:
+        value = getattr(base, time)
+        moved = [_ratios(base.model_copy(update={time: v})) for v in (value // 2, 2 * value)]
+        for name, ratio in default.items():
+            ratios = [ratio, *(other[name] for other in moved)]
+            rows[time, name] = (min(ratios), max(ratios))
+    found = pd.DataFrame(rows, index=["least", "most"]).T.unstack(sort=False)
+    return found.swaplevel(axis=1)[list(AGAINST)].rename_axis("half and twice")
+
+
+def _ratios(params: Contention) -> dict[str, float]:
+    ours = _rate(params, Variant.V6_12)
+    return {name: ours / _rate(params, other) for name, other in AGAINST.items()}
+
+
+def _rate(params: Contention, policy: Variant) -> float:
+    found = contention.simulate(params.model_copy(update={"policy": policy}))
+    return float(found.set_index("counter").loc["fault_rate", "value"])
+
+
+def where(
+    said: float = 75,
+    remotes: tuple[int, ...] = (30, 60, 120),
+    thinks: tuple[int, ...] = (500, 2000),
+) -> pd.DataFrame:
+    """Where the thread's figure holds while nobody writes, by what is assumed.
+
+    Returns
+    -------
+    DataFrame
+        `remote_ns`, `think_ns`, settings within `NEAR` points, and the least and most CPUs of
+        those.
+    """
+    rows = []
+    for think in thinks:
+        for remote in remotes:
+            grid = contention.benefit(writers=(0.0,), remote_ns=remote, think_ns=think)
+            near = grid[grid["faster"] & ((grid["benefit"] - said).abs() <= NEAR)]["cpus"]
+            rows.append((think, remote, len(near), near.min(), near.max()))
+    columns = ["think_ns", "remote_ns", "settings", "from CPUs", "to CPUs"]
+    return pd.DataFrame(rows, columns=columns).astype({c: "Int64" for c in columns})
