@@ -165,7 +165,9 @@ class Merge(Timed):
     ms: int = param(20, "length of the run", "ms", ge=1, le=100_000)
 
 
-Mutation = Literal["none", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10"]
+Mutation = Literal[
+    "none", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10", "m11", "m12"
+]
 """Ways to break the protocol; `model.protocol.configurations.MUTATIONS` says what each is."""
 
 

@@ -44,7 +44,7 @@ def search(
     """
     told = configurations.setting(variant, chosen, sequence_bits, without, wanted)
     if begun is None:
-        begun = configurations.first(variant, chosen, sequence_bits)
+        begun = configurations.first(variant, chosen, sequence_bits, without)
     found = explore(MODEL, begun, told)
     rule, index = (Rule(found.broken), found.index) if found.broken else (None, 0)
     if rule is None:
@@ -217,7 +217,8 @@ def mutant(variant: Variant, name: str, sequence_bits: int = 3) -> Searched:
 def mutations(variant: Variant, sequence_bits: int = 3) -> pd.DataFrame:
     """What the search says of each mutation: a row each, with the first rule that breaks."""
     rows = []
-    for name, mutation in MUTATIONS.items():
+    for name in configurations.mutations(variant):
+        mutation = MUTATIONS[name]
         found = mutant(variant, name, sequence_bits)
         rows.append(
             {

@@ -49,6 +49,8 @@ CONFIGURATIONS = {
     "move": Configuration((("fault", 0), ("fault", 0), ("move", 0))),
     "anon": Configuration((("fault", 0), ("fault", 0), ("fork", 0)), "one", anon=False),
     "reuse": Configuration((("fault", 0), ("unmap", 0), ("other", 0))),
+    "retry": Configuration((("fault", 0), ("unmap", 0)), anon=False),
+    "resplit": Configuration((("fault", 1), ("split", 0), ("flags", 0)), "one"),
 }
 """By name, in the order of the book."""
 
@@ -81,7 +83,17 @@ def configuration(words: str) -> Configuration:
 
 FREED_AT_ONCE = "freed memory is given away at once"
 TYPE_SAFE = "a freed VMA may be reused at once"
-CHANGES = (reader.ANON_FIRST, writers.UNLOCK_FIRST, FREED_AT_ONCE, TYPE_SAFE)
+CHANGES = (
+    reader.ANON_FIRST,
+    reader.BLOCKING,
+    writers.UNLOCK_FIRST,
+    writers.STORE_LATE,
+    writers.GROWS_AS_READER,
+    writers.RESET,
+    writers.EVEN_FIRST,
+    FREED_AT_ONCE,
+    TYPE_SAFE,
+)
 """What can be done to the protocol besides leaving out steps."""
 
 
@@ -110,8 +122,16 @@ MUTATIONS = {
     "m8": _mutation("reused without a check of vm_mm", "reuse", "vm_mm check", TYPE_SAFE),
     "m9": _mutation("stack growth does not mark", "grow", "vma_start_write in stack growth"),
     "m10": _mutation("unlocked before the sequence is counted", "writers", writers.UNLOCK_FIRST),
+    "m11": _mutation("mmap_lock is waited for under the VMA's lock", "anon", reader.BLOCKING),
+    "m12": _mutation("marked after the VMA's lock is given back", "flags", writers.STORE_LATE),
 }
-"""The brief of the chapter's ten, by name."""
+"""Ten steps left out or changed, and two that are replaced or exchanged, by name."""
+
+
+def mutations(variant: Variant) -> list[str]:
+    """The mutations that a variant can have: who gives up without anon_vma waits for nothing."""
+    waits = TRAITS[variant].anon_vma_prepare
+    return [name for name in MUTATIONS if name != "m11" or waits]
 
 
 def programs(variant: Variant, chosen: Configuration, without: frozenset[str]) -> list[Program]:
@@ -190,10 +210,16 @@ def setting(
     return told
 
 
-def first(variant: Variant, chosen: Configuration, sequence_bits: int) -> np.ndarray:
+def first(
+    variant: Variant,
+    chosen: Configuration,
+    sequence_bits: int,
+    without: frozenset[str] = frozenset(),
+) -> np.ndarray:
     """The state in which a configuration begins: nobody has begun, no page is there yet.
 
-    Before a fork of VMAs with anon_vma, page 0 is there and can be written to.
+    Before a fork of VMAs with anon_vma, page 0 is there and can be written to. A VMA's number is
+    the largest that there is, or with `writers.EVEN_FIRST` the largest even one.
 
     Returns
     -------
@@ -209,7 +235,7 @@ def first(variant: Variant, chosen: Configuration, sequence_bits: int) -> np.nda
             state.START: start,
             state.LAST: last,
             state.PGOFF: start,
-            state.VM_LOCK_SEQ: (1 << sequence_bits) - 1,
+            state.VM_LOCK_SEQ: (1 << sequence_bits) - 1 - (writers.EVEN_FIRST in without),
             state.COUNT: int(TRAITS[variant].refcount),
             state.ANON: int(chosen.anon),
             state.MAY_WRITE: 1,

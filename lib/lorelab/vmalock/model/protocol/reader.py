@@ -24,6 +24,7 @@ LATE = "late comparison with mm_lock_seq"
 
 ANON_FIRST = "anon_vma is checked before the VMA is locked"
 DETACHED_CHECK = "detached check"
+BLOCKING = "mmap_lock is waited for under the VMA's lock"
 
 
 def fault(traits: Traits, page: int, changes: frozenset[str]) -> Program:
@@ -35,7 +36,7 @@ def fault(traits: Traits, page: int, changes: frozenset[str]) -> Program:
         Of the variant.
     page : int
     changes : frozenset of str
-        `ANON_FIRST`, or `DETACHED_CHECK`: a detached VMA's count is counted up, too.
+        `ANON_FIRST`, `BLOCKING`, or `DETACHED_CHECK`: a detached VMA's count is counted up, too.
     """
     if not traits.vma_read_lock:
         return under_mmap_lock(page)
@@ -160,13 +161,16 @@ def under_vma_lock(
     if ANON_FIRST in changes:
         anon = []
     elif traits.anon_vma_prepare:
+        by = ("trylock for anon_vma",)
+        trylock = Do(Op.MMAP_READ_TRYLOCK, "mmap_read_trylock", "give up", by=by)
+        waits = Do(Op.MMAP_READ_LOCK, "mmap_read_lock for anon_vma", by=by)
         anon = [
             Do(Op.IF_ANON, "anon_vma check", "prepare"),
             Goto("prepared"),
             "prepare",
-            Do(Op.MMAP_READ_TRYLOCK, "mmap_read_trylock", "give up", by=("trylock for anon_vma",)),
+            waits if BLOCKING in changes else trylock,
             Do(Op.PREPARE_ANON, "__anon_vma_prepare", work=True),
-            Do(Op.MMAP_READ_UNLOCK, "mmap_read_unlock after it", by=("trylock for anon_vma",)),
+            Do(Op.MMAP_READ_UNLOCK, "mmap_read_unlock after it", by=by),
             "prepared",
         ]
     else:

@@ -3,24 +3,35 @@
 from enum import IntEnum
 
 from lorelab.checker import invariant
-from lorelab.numerics import ONE, ZERO, U
+from lorelab.numerics import ONE, ZERO, U, forceinline
 from lorelab.vmalock.model.protocol.state import (
     BROKEN,
     CODE,
     CODE_LENGTH,
+    COUNT,
     DETACHED,
+    EXCLUSIVE,
     LIFE,
     LIVE,
     MARKED,
+    MMAP_READERS,
+    MMAP_WRITER,
     N_THREADS,
     OTHER,
+    PAGES,
     PC,
     READER,
+    REFCOUNT,
     RULES,
+    SEQ,
+    TREE,
+    VM_LOCK_SEQ,
     VMA,
+    WAITERS,
     covers,
     get,
     in_section,
+    page,
     tget,
     vget,
     writes,
@@ -50,11 +61,30 @@ class Rule(IntEnum):
     """Nobody gives back a lock that is not held."""
     ENDS = 9
     """From every state, every thread can still come to its end."""
+    AGAIN = 10
+    """Once every thread has ended, a fault could lock each VMA of the tree, and so could a
+    writer."""
 
 
 STEP_END = U(0)
 STABLE, EXCLUDED, ONE_WRITER = U(Rule.STABLE), U(Rule.EXCLUDED), U(Rule.ONE_WRITER)
-NO_DEADLOCK = U(Rule.NO_DEADLOCK)
+NO_DEADLOCK, AGAIN = U(Rule.NO_DEADLOCK), U(Rule.AGAIN)
+
+
+@forceinline
+def _locked_for_good(state, setting):
+    """Whether a lock is still held, or a VMA of the tree still looks write-locked."""
+    if get(state, MMAP_WRITER) or get(state, MMAP_READERS):
+        return True
+    for number in range(PAGES):
+        vma = get(state, page(TREE, number))
+        if vma == ZERO:
+            continue
+        free = vget(state, vma, COUNT) == setting[REFCOUNT] and not vget(state, vma, EXCLUSIVE)
+        free &= not vget(state, vma, WAITERS) and not vget(state, vma, DETACHED)
+        if not free or vget(state, vma, VM_LOCK_SEQ) == get(state, SEQ):
+            return True
+    return False
 
 
 @invariant
@@ -80,6 +110,6 @@ def broken(state, followed, setting):
             return EXCLUDED
     if writers > ONE and (rules >> ONE_WRITER) & ONE:
         return ONE_WRITER
-    if not followed and ended < setting[N_THREADS] and (rules >> NO_DEADLOCK) & ONE:
-        return NO_DEADLOCK
-    return ZERO
+    if ended < setting[N_THREADS]:
+        return NO_DEADLOCK if not followed and (rules >> NO_DEADLOCK) & ONE else ZERO
+    return AGAIN if (rules >> AGAIN) & ONE and _locked_for_good(state, setting) else ZERO

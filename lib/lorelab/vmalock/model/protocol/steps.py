@@ -102,6 +102,15 @@ def _end_marks(state, other):
 
 
 @forceinline
+def _reset_numbers(state, setting):
+    """Every VMA of the process gets an even number: a writer's is odd."""
+    for v in range(VMAS):
+        vma = v + ONE
+        if not vget(state, vma, OTHER):
+            vput(state, vma, VM_LOCK_SEQ, setting[SEQ_MASK] - ONE)
+
+
+@forceinline
 def _end_rcu(state, thread):
     """Leave an RCU section; VMAs that waited for this thread alone are freed."""
     tput(state, thread, IN_RCU, ZERO)
@@ -257,9 +266,11 @@ def _locking(state, thread, op, arg, setting):
     if op == ops.SEQ_BEGIN:
         _count_up(state, SEQ, setting)
         return NEXT
-    if op == ops.SEQ_END:
+    if op == ops.SEQ_END:  # arg: at a wrap every VMA's number is reset
         _count_up(state, SEQ, setting)
         _end_marks(state, ZERO)
+        if arg and get(state, SEQ) == ZERO:
+            _reset_numbers(state, setting)
         return NEXT
     if op == ops.OTHER_SEQ_BEGIN:
         _count_up(state, OTHER_SEQ, setting)
@@ -284,7 +295,9 @@ def _locking(state, thread, op, arg, setting):
         vput(state, vma, EXCLUSIVE, ONE)
         return OTHERWISE
     if op == ops.EXCLUDE_READERS:  # refcount_add_not_zero(VM_REFCNT_EXCLUDE_READERS_FLAG)
-        if vget(state, vma, COUNT) == ZERO and not vget(state, vma, EXCLUSIVE):
+        if vget(state, vma, EXCLUSIVE):  # a flag that is there already runs into the next bit
+            return _stops(state, BALANCED, setting)
+        if vget(state, vma, COUNT) == ZERO:
             return OTHERWISE
         vput(state, vma, EXCLUSIVE, ONE)
         return NEXT
@@ -301,6 +314,8 @@ def _locking(state, thread, op, arg, setting):
         vput(state, vma, MARKED, ONE)
         return NEXT
     # UP_WRITE, or the count without its flag
+    if not vget(state, vma, EXCLUSIVE):
+        return _stops(state, BALANCED, setting)
     vput(state, vma, EXCLUSIVE, ZERO)
     return NEXT
 
@@ -320,7 +335,8 @@ def _free(state, thread, vma, setting):
 
 @forceinline
 def _alloc(state, thread, arg, setting):
-    """A VMA, initialised: arg has its first page, its last one, and whose it is."""
+    """A VMA, initialised: arg has its first page, its last one, whose it is, and whether its number
+    is even at first."""
     for life in (FREED, UNUSED):
         for v in range(VMAS):
             vma = v + ONE
@@ -330,7 +346,7 @@ def _alloc(state, thread, arg, setting):
                 vput(state, vma, PGOFF, arg & ONE)
                 vput(state, vma, LAST, (arg >> ONE) & ONE)
                 vput(state, vma, OTHER, (arg >> TWO) & ONE)
-                vput(state, vma, VM_LOCK_SEQ, setting[SEQ_MASK])
+                vput(state, vma, VM_LOCK_SEQ, setting[SEQ_MASK] - ((arg >> U(3)) & ONE))
                 vput(state, vma, MAY_WRITE, ONE)
                 vput(state, vma, ANON, ONE)
                 vput(state, vma, MARKED, ZERO)

@@ -14,9 +14,13 @@ from lorelab.vmalock.params import Traits
 LOCK = "mmap_lock of a writer"
 UNLOCK_FIRST = "mmap_lock is given back before the sequence is counted up"
 WAIT = "wait for readers"
+STORE_LATE = "vm_lock_seq is stored after the VMA's lock is given back"
+GROWS_AS_READER = "a stack grows with mmap_lock held for reading"
+RESET = "at a wrap every VMA's number is reset to an even one"
+EVEN_FIRST = "the first number of a VMA is even"
 
 
-def mark(traits: Traits, where: str, second: bool = False) -> Program:
+def mark(traits: Traits, where: str, changes: frozenset[str], second: bool = False) -> Program:
     """vma_start_write(), up to 6.12 by the VMA's semaphore, in 7.3 by its count."""
     if not traits.sequences:
         return []
@@ -38,14 +42,19 @@ def mark(traits: Traits, where: str, second: bool = False) -> Program:
             step(Op.WAIT_FOR_READERS, "down_write", WAIT),
         ]
         unlock = step(Op.UP_WRITE, "up_write", WAIT)
+    last = [step(Op.STORE_VM_LOCK_SEQ, "store of vm_lock_seq"), unlock]
     return [
         step(Op.IF_NOT_MARKED, "__is_vma_write_locked", otherwise=done),
         *lock,
         f"store, {done}",
-        step(Op.STORE_VM_LOCK_SEQ, "store of vm_lock_seq"),
-        unlock,
+        *(reversed(last) if STORE_LATE in changes else last),
         done,
     ]
+
+
+def new(changes: frozenset[str]) -> int:
+    """What a new VMA's number is at first: UINT_MAX, or even (see `Op.ALLOC`)."""
+    return 0b1000 * (EVEN_FIRST in changes)
 
 
 def mark_new(traits: Traits, where: str, second: bool = False) -> Program:
@@ -94,10 +103,23 @@ def unlock(traits: Traits, changes: frozenset[str], downgrade: bool = False) -> 
         release = Do(Op.MMAP_WRITE_UNLOCK, "up_write of mmap_lock", by=(LOCK,))
     if not traits.sequences:
         return [release, "written"]
-    end = Do(Op.SEQ_END, "vma_end_write_all")
+    end = Do(Op.SEQ_END, "vma_end_write_all", arg=RESET in changes)
     steps = [release, end] if UNLOCK_FIRST in changes else [end, release]
     # In the wrong order what follows is not done under the lock, all but the count.
     return [steps[0], "written", steps[1]] if UNLOCK_FIRST in changes else [*steps, "written"]
+
+
+def _downgraded(traits: Traits, changes: frozenset[str], afterwards: Program) -> Program:
+    """The end of a writer that downgrades mmap_lock, and gives it back as it is otherwise."""
+    return [
+        *unlock(traits, changes, downgrade=True),
+        *afterwards,
+        Do(Op.MMAP_READ_UNLOCK, "mmap_read_unlock of the downgraded lock", by=(LOCK,)),
+        Goto("end"),
+        "unlock",
+        *unlock(traits, changes),
+        "end",
+    ]
 
 
 def _operation(traits: Traits, changes: frozenset[str], body: Program) -> Program:
@@ -108,7 +130,7 @@ def flags(traits: Traits, page: int, changes: frozenset[str]) -> Program:
     """mprotect(), madvise(): a flag of the VMA at a page changes, then its page table entries."""
     body = [
         Do(Op.WALK, "vma_find in flags", "unlock", arg=page, work=True),
-        *mark(traits, "flags"),
+        *mark(traits, "flags", changes),
         Do(Op.CLEAR_FLAG, "store of vm_flags", work=True),
         Do(Op.PROTECT_PTES, "change_protection", work=True),
     ]
@@ -117,20 +139,17 @@ def flags(traits: Traits, page: int, changes: frozenset[str]) -> Program:
 
 def unmap(traits: Traits, page: int, changes: frozenset[str]) -> Program:
     """munmap() of the VMA at a page; the page table entries go once mmap_lock is downgraded."""
+    afterwards = [
+        Do(Op.ZAP_PTES, "vms_clear_ptes", work=True),
+        Do(Op.FREE, "vm_area_free in munmap", work=True),
+    ]
     return [
         *lock(traits),
         Do(Op.WALK, "vma_find in munmap", "unlock", arg=page, work=True),
-        *mark(traits, "munmap"),
+        *mark(traits, "munmap", changes),
         *detach(traits, "munmap"),
         Do(Op.CLEAR_TREE, "vma_iter_clear_gfp", work=True),
-        *unlock(traits, changes, downgrade=True),
-        Do(Op.ZAP_PTES, "vms_clear_ptes", work=True),
-        Do(Op.FREE, "vm_area_free in munmap", work=True),
-        Do(Op.MMAP_READ_UNLOCK, "mmap_read_unlock of the downgraded lock", by=(LOCK,)),
-        Goto("end"),
-        "unlock",
-        *unlock(traits, changes),
-        "end",
+        *_downgraded(traits, changes, afterwards),
     ]
 
 
@@ -138,8 +157,8 @@ def split(traits: Traits, page: int, changes: frozenset[str]) -> Program:
     """__split_vma(): a VMA of both pages keeps page 0, a new one has page 1."""
     body = [
         Do(Op.WALK, "vma_find in split", "unlock", arg=0, work=True),
-        Do(Op.ALLOC, "vm_area_dup", "unlock", arg=0b11, second=True, work=True),
-        *mark(traits, "split"),
+        Do(Op.ALLOC, "vm_area_dup", "unlock", arg=0b11 | new(changes), second=True, work=True),
+        *mark(traits, "split", changes),
         *mark_new(traits, "split", second=True),
         Do(Op.SET_LAST, "store of vm_end in split", arg=0, work=True),
         *attach(traits, "split", second=True),
@@ -153,8 +172,8 @@ def merge(traits: Traits, page: int, changes: frozenset[str]) -> Program:
     body = [
         Do(Op.WALK, "vma_find in merge", "unlock", arg=0, work=True),
         Do(Op.WALK, "vma_next in merge", "unlock", arg=1, second=True, work=True),
-        *mark(traits, "merge"),
-        *mark(traits, "merge of the VMA that goes", second=True),
+        *mark(traits, "merge", changes),
+        *mark(traits, "merge of the VMA that goes", changes, second=True),
         Do(Op.SET_LAST, "store of vm_end in merge", arg=1, work=True),
         Do(Op.STORE_TREE, "vma_iter_store in merge", arg=1, work=True),
         *detach(traits, "merge", second=True),
@@ -164,22 +183,38 @@ def merge(traits: Traits, page: int, changes: frozenset[str]) -> Program:
 
 
 def grow(traits: Traits, page: int, changes: frozenset[str]) -> Program:
-    """expand_downwards(): a stack that has page 1 takes page 0."""
-    body = [
-        Do(Op.WALK, "vma_find in growth", "unlock", arg=1, work=True),
-        *mark(traits, "stack growth"),
+    """expand_downwards(): a stack that has page 1 takes page 0; mmap_lock is downgraded then.
+
+    As in 6.4 with `GROWS_AS_READER`: nobody is a writer, and no VMA can be write-locked.
+    """
+    found = Do(Op.WALK, "vma_find in growth", "unlock", arg=1, work=True)
+    grows = [
         Do(Op.SET_START, "store of vm_start", arg=0, work=True),
         Do(Op.SET_PGOFF, "store of vm_pgoff", arg=0, work=True),
         Do(Op.STORE_TREE, "vma_iter_store in growth", arg=0, work=True),
     ]
-    return _operation(traits, changes, body)
+    if GROWS_AS_READER in changes:
+        return [
+            Do(Op.MMAP_READ_LOCK, "mmap_read_lock of growth", by=(LOCK,)),
+            found,
+            *grows,
+            "unlock",
+            Do(Op.MMAP_READ_UNLOCK, "mmap_read_unlock of growth", by=(LOCK,)),
+        ]
+    return [
+        *lock(traits),
+        found,
+        *mark(traits, "stack growth", changes),
+        *grows,
+        *_downgraded(traits, changes, []),
+    ]
 
 
 def fork(traits: Traits, page: int, changes: frozenset[str]) -> Program:
     """dup_mmap(): the child gets anon_vma and the page table entries, write-protected in both."""
     body = [
         Do(Op.WALK, "for_each_vma in fork", "unlock", arg=0, work=True),
-        *mark(traits, "fork"),
+        *mark(traits, "fork", changes),
         Do(Op.COPY_ANON, "anon_vma_fork", work=True),
         Do(Op.COPY_PTE, "copy_present_pte of page 0", arg=0, work=True),
         Do(Op.COPY_PTE, "copy_present_pte of page 1", arg=1, work=True),
@@ -193,7 +228,7 @@ def move(traits: Traits, page: int, changes: frozenset[str]) -> Program:
     """mremap(MREMAP_DONTUNMAP): the pages move elsewhere, the VMA stays without anon_vma."""
     body = [
         Do(Op.WALK, "vma_lookup in mremap", "unlock", arg=page, work=True),
-        *mark(traits, "mremap"),
+        *mark(traits, "mremap", changes),
         Do(Op.MOVE_PTES, "move_page_tables", work=True),
         Do(Op.CLEAR_ANON, "unlink_anon_vmas", work=True),
     ]
@@ -204,7 +239,7 @@ def map_page(traits: Traits, page: int, changes: frozenset[str]) -> Program:
     """mmap() of one page where nothing is; memory of a freed VMA is taken first."""
     body = [
         Do(Op.IF_UNMAPPED, "get_unmapped_area", "unlock", arg=page, work=True),
-        Do(Op.ALLOC, "vm_area_alloc", "unlock", arg=0b11 * page, work=True),
+        Do(Op.ALLOC, "vm_area_alloc", "unlock", arg=0b11 * page | new(changes), work=True),
         *mark_new(traits, "mmap"),
         *attach(traits, "mmap"),
         Do(Op.STORE_TREE, "vma_iter_store in mmap", arg=page, work=True),
@@ -220,7 +255,7 @@ def other_process(traits: Traits, page: int, changes: frozenset[str]) -> Program
     """
     begin = Do(Op.OTHER_SEQ_BEGIN, "mm_lock_seqcount_begin of another")
     end = Do(Op.OTHER_SEQ_END, "vma_end_write_all of another")
-    own = 0b100 | 0b11 * page
+    own = 0b100 | 0b11 * page | new(changes)
     begins = [begin] if traits.seqcount else []
     return [
         *begins,
@@ -229,7 +264,7 @@ def other_process(traits: Traits, page: int, changes: frozenset[str]) -> Program
         *attach(traits, "another's mmap"),
         end,
         *begins,
-        *mark(traits, "another's exit"),
+        *mark(traits, "another's exit", changes),
         *detach(traits, "another's exit"),
         Do(Op.FREE, "vm_area_free of another", work=True),
         end,
