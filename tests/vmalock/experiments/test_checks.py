@@ -70,8 +70,8 @@ def test_several_steps_can_be_left_out_and_a_configuration_written_out():
 
 
 def test_bad_input_names_what_it_takes():
-    with pytest.raises(BadInput, match="mutation=m11"):
-        parse(Protocol, {"mutation": "m11"})
+    with pytest.raises(BadInput, match="mutation=m13"):
+        parse(Protocol, {"mutation": "m13"})
     with pytest.raises(BadInput, match="sequence_bits=5"):
         parse(Protocol, {"sequence_bits": "5"})
     with pytest.raises(BadInput, match="takes the name of a step"):

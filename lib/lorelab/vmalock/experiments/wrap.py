@@ -7,7 +7,7 @@ from lorelab.checker import explore, path
 from lorelab.counters import table
 from lorelab.params import label
 from lorelab.vmalock.experiments import protocol
-from lorelab.vmalock.model.protocol import configurations, state, wrapping
+from lorelab.vmalock.model.protocol import configurations, state, wrapping, writers
 from lorelab.vmalock.model.protocol.configurations import MODEL, Configuration
 from lorelab.vmalock.model.protocol.rules import Rule
 from lorelab.vmalock.params import Variant, Wrap
@@ -72,3 +72,40 @@ def old_marks(variants: tuple[Variant, ...]) -> pd.DataFrame:
                     steps = len(path(MODEL, found.explored, found.setting, found.index))
                     rows.setdefault((label(variant), writer), {})[rule.name] = str(steps)
     return pd.DataFrame(rows).T.rename_axis(["version", "writer"]).fillna("")
+
+
+FIXES = {
+    "none": frozenset(),
+    "numbers reset at a wrap": frozenset([writers.RESET]),
+    "and even at first": frozenset([writers.RESET, writers.EVEN_FIRST]),
+}
+"""What can be done about old numbers; the middle one is what 7135a05838e8 says that it does."""
+
+
+def through_a_wrap(writer: str, others: int) -> Configuration:
+    """A fault and a writer in a VMA, and as many other writers as make the sequence come around."""
+    alone = WRITERS[writer]
+    return alone._replace(threads=(*alone.threads, *[("flags", 1)] * others), layout="two")
+
+
+def fixes(variants: tuple[Variant, ...], others: int = 3, bits: int = 2) -> pd.DataFrame:
+    """Which rule breaks first within a run that goes through a wrap, by what is done about it.
+
+    A VMA's number is one writer short of a wrap old at first. `AGAIN` is not asked: an even number
+    is the mm's once a round while no writer is in, and a fault then goes to mmap_lock.
+
+    Returns
+    -------
+    DataFrame
+        A row for each variant and writer, a column for each of `FIXES`; "" where all rules hold.
+    """
+    wanted = configurations.IN_A_STATE - {Rule.AGAIN}
+    rows = {}
+    for variant in variants:
+        for writer in WRITERS:
+            chosen = through_a_wrap(writer, others)
+            for name, fix in FIXES.items():
+                found = protocol.search(variant, chosen, bits, fix, wanted)
+                broken = found.rule.name if found.rule else ""
+                rows.setdefault((label(variant), writer), {})[name] = broken
+    return pd.DataFrame(rows).T.rename_axis(["version", "writer"])

@@ -2,10 +2,10 @@
 
 A line is with the CPU that wrote it last, until another one writes or reads it. Fetching it costs
 `remote`, having it costs `local`. To write it a CPU must have it alone, and the first to read what
-another has written takes it from there: these go one at a time, and whoever comes while it is on its
-way waits behind those that came before. That queue is what an atomic operation of many CPUs on one
-word is slow by, whether it waits for anything else or not. Once it has been read the line is shared
-and unmodified, and any number of CPUs fetch it at the same time.
+another has written takes it from there: these go one at a time, and whoever comes while it is on
+its way waits behind those that came before. That queue is what an atomic operation of many CPUs on
+one word is slow by, whether it waits for anything else or not. Once it has been read the line is
+shared and unmodified, and any number of CPUs fetch it at the same time.
 
 Simplifications: a line costs the same from any CPU, a write does not wait for copies that are on
 their way to readers, nor the longer the more of them it invalidates, and the last-level cache is

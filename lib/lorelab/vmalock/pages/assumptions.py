@@ -72,15 +72,21 @@ def sensitivity(cpus: int = 64, writer_share: float = 0.01, ms: int = 5) -> pd.D
     """
     base = Contention(cpus=cpus, threads=cpus, vmas=cpus, writer_share=writer_share, ms=ms)
     default = _ratios(base)
-    rows = {("all as they are", name): (ratio, ratio) for name, ratio in default.items()}
+    rows = {"all as they are": [default]}
     for time in TIMES:
         value = getattr(base, time)
-        moved = [_ratios(base.model_copy(update={time: v})) for v in (value // 2, 2 * value)]
-        for name, ratio in default.items():
-            ratios = [ratio, *(other[name] for other in moved)]
-            rows[time, name] = (min(ratios), max(ratios))
-    found = pd.DataFrame(rows, index=["least", "most"]).T.unstack(sort=False)
-    return found.swaplevel(axis=1)[list(AGAINST)].rename_axis("half and twice")
+        moved = (base.model_copy(update={time: other}) for other in (value // 2, 2 * value))
+        rows[time] = [default, *map(_ratios, moved)]
+    ends = {"least": min, "most": max}
+    found = {
+        time: {
+            (name, end): pick(ratios[name] for ratios in several)
+            for name in AGAINST
+            for end, pick in ends.items()
+        }
+        for time, several in rows.items()
+    }
+    return pd.DataFrame(found).T.rename_axis("half and twice")
 
 
 def _ratios(params: Contention) -> dict[str, float]:

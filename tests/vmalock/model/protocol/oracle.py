@@ -7,6 +7,7 @@ it is searched. Who holds a lock is a set of threads here, and a state's identit
 import copy
 from collections import deque
 
+from lorelab.vmalock.model.protocol import writers
 from lorelab.vmalock.model.protocol.configurations import LAYOUTS, TYPE_SAFE, programs
 from lorelab.vmalock.model.protocol.ops import Op
 from lorelab.vmalock.model.protocol.programs import Do, Goto
@@ -39,9 +40,10 @@ class World:
         state = {"seq": 0, "other_seq": 0, "readers": [], "writer": None, "users": 1}
         state |= {"pte": [0, 0], "child": [0, 0], "child_anon": 0, "zapped": [0, 0]}
         state["vmas"] = {}
+        even = writers.EVEN_FIRST in without
         state["tree"] = [0, 0]
         for n, (start, last) in enumerate(LAYOUTS[chosen.layout], 1):
-            vma = Vma(start, last, self.mod - 1, chosen.anon, int(self.traits.refcount))
+            vma = Vma(start, last, self.mod - 1 - even, chosen.anon, int(self.traits.refcount))
             state["vmas"][n] = vma
             for page in range(start, last + 1):
                 state["tree"][page] = n
@@ -75,10 +77,20 @@ class World:
                 raise Broken(2)
         if sum(self.writing(s, t) for t in range(len(self.code))) > 1:
             raise Broken(4)
-        if not followed and any(
-            self.code[t][thread["pc"]] for t, thread in enumerate(s["threads"])
-        ):
+        ended = not any(self.code[t][thread["pc"]] for t, thread in enumerate(s["threads"]))
+        if not followed and not ended:
             raise Broken(7)
+        if ended and not self.free_again(s):
+            raise Broken(10)
+
+    def free_again(self, s):
+        """Whether everybody who comes now gets what he wants, of the VMAs that can be found."""
+        for vma in (s["vmas"][number] for number in set(s["tree"]) - {0}):
+            if vma.readers or vma.writer or vma.waiting or vma.detached or vma.seq == s["seq"]:
+                return False
+            if self.traits.refcount and not vma.attached:
+                return False
+        return s["writer"] is None and not s["readers"]
 
     def after(self, s):
         """Every state that can follow; raises the rule that a step breaks, with the rest."""
@@ -128,6 +140,8 @@ class World:
                 for vma in s["vmas"].values():
                     if vma.other == (op == Op.OTHER_SEQ_END):
                         vma.marked = False
+                        if page and op == Op.SEQ_END and not s["seq"]:
+                            vma.seq = self.mod - 2
             return "next"
         if op == Op.RCU_READ_LOCK:
             me["rcu"] = True
@@ -177,7 +191,7 @@ class World:
         if not freed + unused:
             return "otherwise"
         number = min(freed) if freed else min(unused)
-        vma = Vma(step.arg & 1, step.arg >> 1 & 1, self.mod - 1, True, 0)
+        vma = Vma(step.arg & 1, step.arg >> 1 & 1, self.mod - 1 - (step.arg >> 3 & 1), True, 0)
         vma.other, vma.detached = bool(step.arg & 4), self.traits.refcount
         if freed:
             old = s["vmas"][number]
@@ -249,7 +263,9 @@ class World:
             vma.writer = "held"
             return "otherwise"
         elif op == Op.EXCLUDE_READERS:
-            if not vma.count() and vma.writer is None:
+            if vma.writer is not None:
+                raise Broken(8)
+            if not vma.count():
                 return "otherwise"
             vma.writer = "held"
         elif op == Op.WAIT_FOR_READERS:
@@ -260,6 +276,8 @@ class World:
         elif op == Op.STORE_VM_LOCK_SEQ:
             vma.seq, vma.marked = self.seq_of(s, vma), True
         elif op == Op.UP_WRITE:
+            if vma.writer is None:
+                raise Broken(8)
             vma.writer = None
         elif op in (Op.SET_DETACHED, Op.PUT_ATTACHED):
             vma.detached = True

@@ -29,7 +29,8 @@ def test_every_rule_holds_and_every_thread_can_end(variant, name):
 @pytest.mark.parametrize("variant", VERSIONS, ids=lambda v: v.name)
 def test_every_mutation_is_caught(variant):
     found = mutations(variant)
-    assert found["mutation"].tolist() == [f"M{n}" for n in range(1, 11)]
+    numbers = [n for n in range(1, 13) if n != 11 or variant != Variant.V2]
+    assert found["mutation"].tolist() == [f"M{n}" for n in numbers]
     assert (found["breaks"] != "").all()
     assert (found["steps"] > 10).all()
 
@@ -37,6 +38,8 @@ def test_every_mutation_is_caught(variant):
 @pytest.mark.parametrize("mutation", MUTATIONS)
 @pytest.mark.parametrize("variant", VERSIONS, ids=lambda v: v.name)
 def test_a_counterexample_is_a_run_of_the_programs_from_the_first_state(variant, mutation):
+    if mutation not in configurations.mutations(variant):
+        pytest.skip("v2 does not prepare anon_vma under the VMA's lock")
     chosen = CONFIGURATIONS[MUTATIONS[mutation].configuration]
     without = configurations.mutated(variant, mutation)
     found = search(variant, chosen, 3, without)
@@ -73,9 +76,11 @@ def test_a_plain_search_of_one_fault_beside_one_writer(variant, name):
     assert (found.rule, rule) == (None, 0)
 
 
-@pytest.mark.parametrize("mutation", ["m1", "m3", "m4", "m7", "m9", "m10"])
+@pytest.mark.parametrize("mutation", ["m1", "m3", "m4", "m7", "m9", "m10", "m11", "m12"])
 @pytest.mark.parametrize("variant", VERSIONS, ids=lambda v: v.name)
 def test_a_plain_search_breaks_the_same_rule_in_as_many_steps(variant, mutation):
+    if mutation not in configurations.mutations(variant):
+        pytest.skip("v2 does not prepare anon_vma under the VMA's lock")
     chosen = CONFIGURATIONS[MUTATIONS[mutation].configuration]
     if mutation != "m10":
         kept = int(mutation in ("m7", "m9"))
@@ -84,6 +89,39 @@ def test_a_plain_search_breaks_the_same_rule_in_as_many_steps(variant, mutation)
     found = search(variant, chosen, 3, without)
     length = len(path(MODEL, found.explored, found.setting, found.index))
     assert oracle.search(variant, chosen, 3, without)[2:] == (found.rule, length)
+
+
+@pytest.mark.parametrize(
+    ("variant", "name", "without"),
+    [
+        (Variant.V2, "again", "vma_end_write_all"),
+        (Variant.V2, "remap", "vma_end_write_all"),
+        (Variant.V6_12, "retry", "up_read to retry"),
+        (Variant.V7_3, "remap", "vma_mark_attached in mmap"),
+        (Variant.V7_3, "again", "refcount_sub of the flag"),
+        (Variant.V7_3, "retry", "flag of detaching"),
+        (Variant.V7_3, "resplit", "refcount_dec out of range"),
+        (Variant.V6_12, "grow", writers.GROWS_AS_READER),
+    ],
+)
+def test_a_plain_search_sees_a_lock_that_is_not_given_back(variant, name, without):
+    without = frozenset([without])
+    found = search(variant, CONFIGURATIONS[name], 3, without)
+    length = len(path(MODEL, found.explored, found.setting, found.index)) if found.rule else 0
+    assert oracle.search(variant, CONFIGURATIONS[name], 3, without)[2:] == (found.rule or 0, length)
+
+
+@pytest.mark.parametrize("fix", [(), (writers.RESET,), (writers.RESET, writers.EVEN_FIRST)])
+@pytest.mark.parametrize("variant", [Variant.V6_12, Variant.V7_3], ids=lambda v: v.name)
+def test_a_plain_search_resets_the_same_numbers(variant, fix):
+    """Two bits and two writers: the sequence comes around."""
+    chosen = configurations.configuration("fault:0+flags:0+flags:1")
+    fix = frozenset(fix)
+    found = search(variant, chosen, 2, fix)
+    length = len(path(MODEL, found.explored, found.setting, found.index)) if found.rule else 0
+    states, _, rule, steps_to_it = oracle.search(variant, chosen, 2, fix)
+    assert (rule, steps_to_it) == (found.rule or 0, length)
+    assert found.rule or states == len(found.explored.states)
 
 
 def test_readers_of_different_vmas_do_not_wait_for_a_writer_of_another():
@@ -260,7 +298,12 @@ def test_every_rule_that_a_state_can_break_is_broken_by_some_omission():
             ("flags", "rcu_read_unlock in vma_end_read"),
         ]
     }
-    assert broken == set(Rule) - {Rule.ONE_WRITER}
+    assert broken == set(Rule) - {Rule.ONE_WRITER, Rule.AGAIN}
+    for variant, name, without in (
+        (Variant.V2, "remap", "vma_end_write_all"),
+        (Variant.V7_3, "split", "vma_mark_attached in split"),
+    ):
+        assert search(variant, CONFIGURATIONS[name], 3, frozenset([without])).rule == Rule.AGAIN
     found = search(
         Variant.V6_12, CONFIGURATIONS["again"], 3, frozenset(["mmap_lock of a writer"]),
         frozenset([Rule.ONE_WRITER]),
