@@ -96,6 +96,8 @@ def test_what_can_be_left_out_of_6_12_and_nothing_breaks():
         "up_write of mmap_lock": "NO_DEADLOCK",
     }
     assert every.loc[list(needed), "breaks"].to_dict() == needed
+    left = omissions.redundant(every.reset_index()).set_index("without")["why"]
+    assert set(left.index) == redundant and (left != "").all()
     said = counted(omissions.simulate(Omissions()))
     assert said["omissions"] == said["breaking"] + said["redundant"] == len(every)
 

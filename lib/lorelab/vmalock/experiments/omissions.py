@@ -10,6 +10,33 @@ from lorelab.vmalock.model.protocol.configurations import CONFIGURATIONS, MODEL,
 from lorelab.vmalock.params import Omissions, Variant
 
 
+SAVES = "saves a locked operation; the late check decides"
+OF_ANOTHER = "the threads of the second process, which would need it, are not here"
+UNSEEN = {
+    "early load of vm_lock_seq": SAVES,
+    "early check": SAVES,
+    "early comparison with mm_lock_seq": SAVES,
+    "__is_vma_write_locked": "saves taking the VMA's lock again",
+    "trylock for anon_vma": "guards neighbours that __anon_vma_prepare() looks at: not here",
+    "mm_lock_seqcount_begin": "is for readers that take no lock at all: not here",
+    "vma_start_write of the new VMA in split": "nobody changes that VMA once it is in the tree",
+}
+"""Why these can be left out and nothing breaks: what a step does that these searches do not see."""
+
+
+def redundant(every: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `omissions` that break nothing, with why the searches do not see it.
+
+    Returns
+    -------
+    DataFrame
+        `without` and `why`, which is empty where nobody knows.
+    """
+    names = every.loc[every["breaks"] == "", "without"]
+    whys = [UNSEEN.get(name, OF_ANOTHER if "another" in name else "") for name in names]
+    return pd.DataFrame({"without": names.to_list(), "why": whys})
+
+
 def first_broken(variant: Variant, name: str, sequence_bits: int) -> tuple[str, Searched, int]:
     """The configuration in which the fewest steps break a rule without the step called `name`.
 
