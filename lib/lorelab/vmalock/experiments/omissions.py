@@ -9,7 +9,6 @@ from lorelab.vmalock.experiments.protocol import Searched, search
 from lorelab.vmalock.model.protocol.configurations import CONFIGURATIONS, MODEL, step_names
 from lorelab.vmalock.params import Omissions, Variant
 
-
 SAVES = "saves a locked operation; the late check decides"
 OF_ANOTHER = "the threads of the second process, which would need it, are not here"
 UNSEEN = {

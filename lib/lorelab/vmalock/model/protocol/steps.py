@@ -281,9 +281,7 @@ def _locking(state, thread, op, arg, setting):
         return NEXT
     if vma == ZERO:
         return _stops(state, ALIVE, setting)
-    if (
-        op == ops.IF_NOT_MARKED
-    ):  # __is_vma_write_locked(): both sequences are the writer's to change
+    if op == ops.IF_NOT_MARKED:  # __is_vma_write_locked(): both are the writer's to change
         if vget(state, vma, VM_LOCK_SEQ) != _mm_seq(state, vma):
             return NEXT
         vput(state, vma, MARKED, ONE)

@@ -1,6 +1,7 @@
 """What each version of the lock breaks, and with which fix it no longer does."""
 
-from lorelab.vmalock.experiments import versions, wrap
+from lorelab.vmalock.experiments import wrap
+from lorelab.vmalock.pages import versions
 from lorelab.vmalock.params import Variant
 
 
