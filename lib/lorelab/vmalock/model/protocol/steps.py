@@ -333,8 +333,7 @@ def _free(state, thread, vma, setting):
 
 @forceinline
 def _alloc(state, thread, arg, setting):
-    """A VMA, initialised: arg has its first page, its last one, whose it is, and whether its number
-    is even at first."""
+    """A VMA; arg has its first page, its last one, whose it is, whether its number is even."""
     for life in (FREED, UNUSED):
         for v in range(VMAS):
             vma = v + ONE
