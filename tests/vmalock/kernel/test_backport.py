@@ -1,0 +1,36 @@
+"""The reset of old numbers for 6.12: it applies to the plain source, and nothing of ours has it."""
+
+import re
+import subprocess
+
+import pytest
+
+from lorelab.lab import needs
+from lorelab.lab.cache import KERNEL_FILES
+
+[PATCH] = (KERNEL_FILES / "vmalock" / "backport").glob("*.patch")
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    if not needs.SOURCE.exists():
+        pytest.skip("no kernel source here: `lorelab doctor` names the package")
+    folder = tmp_path_factory.mktemp("linux")
+    top = needs.SOURCE.name.removesuffix(".tar.xz")
+    files = re.findall(r"^--- a/(\S+)", PATCH.read_text(), re.MULTILINE)
+    tar = ["tar", "-xf", str(needs.SOURCE), "-C", str(folder), "--strip-components=1"]
+    subprocess.run([*tar, *(f"{top}/{name}" for name in files)], check=True)
+    return folder
+
+
+def test_it_applies_without_fuzz(source):
+    apply = ["patch", "-p1", "--forward", "--batch", "--fuzz=0", "--dry-run", f"--input={PATCH}"]
+    done = subprocess.run(apply, cwd=source, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_no_number_that_a_writer_can_have_is_left_where_vmas_begin(source):
+    """UINT_MAX is odd, and the last writer's of a round."""
+    text = PATCH.read_text()
+    begins = (source / "kernel/fork.c").read_text().count("vm_lock_seq = ")
+    assert begins == text.count("+	vma->vm_lock_seq = VMA_LOCK_SEQ_NONE;") == 1
