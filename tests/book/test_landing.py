@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from lorelab.book import build
-from lorelab.experiments import DESIGNS
+from tests import WEIGHED
 
 SECTIONS = [
     "Three numbers",
@@ -37,7 +37,7 @@ def files(design):
     return [name.removeprefix(f"{design}/") for name in names if name.startswith(f"{design}/")]
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", WEIGHED)
 def test_it_has_its_sections_in_order_and_is_short(design):
     found = sections(design)
     assert list(found) == ["", *SECTIONS]
@@ -45,7 +45,7 @@ def test_it_has_its_sections_in_order_and_is_short(design):
     assert len(prose.split()) <= WORDS
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", WEIGHED)
 def test_no_code_is_in_sight_and_the_picture_follows_the_answer(design):
     cells = page(design).cells
     shown = [cell for cell in cells if "remove-cell" not in cell.metadata.get("tags", [])]
@@ -53,7 +53,7 @@ def test_no_code_is_in_sight_and_the_picture_follows_the_answer(design):
     assert "remove-input" in shown[1].metadata["tags"]
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", WEIGHED)
 def test_three_numbers_each_with_its_assert_and_whose_it_is(design):
     _, _, *rows = [r for r in sections(design)["Three numbers"].splitlines() if r.startswith("|")]
     assert len(rows) == 3
@@ -64,7 +64,7 @@ def test_three_numbers_each_with_its_assert_and_whose_it_is(design):
         assert re.search(r"\b(model|recorded|arithmetic)\b", whose)
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", WEIGHED)
 def test_it_comes_first_and_leads_to_all_pages_in_order(design):
     first, *others = files(design)
     assert first == "index"
