@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
-NO_KERNELS = {"agree", "book", "kernel", "lab", "panel", "thread"} | {
-    *("agreement.py", "charts.py", "claims.py", "cli.py", "door.py", "equivalence.py"),
-    *("notebook.py", "rerun.py", "threads.py", "whole.py", "sweep", "figure.py", "cards.py"),
+NO_KERNELS = {
+    *("agree", "book", "judging", "kernel", "lab", "pages", "panel", "recording", "running"),
+    *("showing", "thread", "cli.py", "whole.py"),
 }
 """Rooms and files that no compiled kernel is made of: a change there leaves what is kept alone."""
 KEPT_DAYS = 14

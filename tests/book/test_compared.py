@@ -112,7 +112,7 @@ def library(tmp_path, **modules: str) -> list[str]:
 def test_a_caption_of_the_library_does_not_compare(tmp_path):
     found = library(tmp_path, pages__charts='title("All of it", "Rising: the search is linear.")')
     assert found == ["a caption compares, 'Rising'"]
-    assert library(tmp_path, charts='title("All of it", "A point a run.")') == []
+    assert library(tmp_path, pages__charts='title("All of it", "A point a run.")') == []
 
 
 def test_a_finding_that_compares_has_an_assert(tmp_path):

@@ -3,12 +3,12 @@
 import pandas as pd
 
 from lorelab.errors import BadInput
+from lorelab.gso.kernel.btf import Btf, declaration, read
 from lorelab.gso.model.layout import Layout as Laid
 from lorelab.gso.model.layout import Placed
 from lorelab.gso.params import Layout
 from lorelab.gso.workload.layout import table
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.btf import Btf, declaration, read
 from lorelab.lab.records import Record
 from lorelab.lab.run import DEFAULTS, Measured, Measurement, Request, RunOptions, kernel
 

@@ -2,7 +2,7 @@
 
 `SHARED_INFO_2014` and `SK_BUFF_2014` are those of Linux 3.15 on x86-64 (include/linux/skbuff.h),
 which the thread is about. Those of 6.12 and 7.3 are as the laboratory and Debian configure them; a
-kernel says itself where its fields lie (`lorelab.lab.btf`), and these are held against it.
+kernel says itself where its fields lie (`lorelab.gso.kernel.btf`), and these are held against it.
 
         struct sk_buff             one a packet, and one a clone of it
           head, data, tail, end

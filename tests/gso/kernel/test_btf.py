@@ -7,11 +7,10 @@ import pytest
 
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from lorelab.gso.kernel import layout
+from lorelab.gso.kernel import btf, layout
 from lorelab.gso.model.layout import place
 from lorelab.gso.params import Layout
 from lorelab.judging.agreement import AgreementVerdict
-from lorelab.lab import btf
 
 STRUCTS = ("skb_shared_info", "sk_buff", "sk_buff_fclones", "ubuf_info")
 
