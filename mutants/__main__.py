@@ -41,7 +41,7 @@ import pandas as pd
 
 from lorelab import whole
 from lorelab.book import caught
-from lorelab.experiments import DESIGNS
+from lorelab.experiments import designs
 from mutants.mutate import Mutation
 from mutants.sample import PACKAGE, ROOT, Drawn, design_of, found, listed, runs, sample
 
@@ -187,10 +187,10 @@ def modules(names: list[str]) -> list[Path]:
         found = [Path(name).resolve() for name in names]
     else:
         found = [
-            room for name in ROOMS for one in DESIGNS for room in PACKAGE.glob(f"{one}/{name}")
+            room for name in ROOMS for one in designs() for room in PACKAGE.glob(f"{one}/{name}")
         ]
     files = [file for one in found for file in ([one] if one.is_file() else one.rglob("*.py"))]
-    homes = {PACKAGE / design for design in DESIGNS}
+    homes = {PACKAGE / design for design in designs()}
     return sorted(
         file
         for file in files
@@ -218,7 +218,7 @@ def row(file: Path, mutation: Mutation, outcome: str, count: int, by: str | None
 def state(design: str, limit: float, plain: bool) -> Path:
     """File that keeps what the tests of a design take and run, one for each state of both."""
     total = hashlib.sha256()
-    others = {PACKAGE / other for other in DESIGNS} - {PACKAGE / design}
+    others = {PACKAGE / other for other in designs()} - {PACKAGE / design}
     for folder in (PACKAGE, ROOT / "tests" / design):
         for file in sorted(folder.rglob("*.py")):
             if others & set(file.parents):
