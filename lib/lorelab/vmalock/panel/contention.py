@@ -10,6 +10,7 @@ from lorelab.vmalock.model.state import PROGRAM, lay_out
 from lorelab.vmalock.pages import charts
 from lorelab.vmalock.params import Contention, Variant
 from lorelab.vmalock.workload import programs
+from lorelab.vmalock.workload.costs import INSTRUCTIONS
 from lorelab.vmalock.workload.outcome import UNITS, tally
 from lorelab.vmalock.workload.programs import FOREVER
 
@@ -20,8 +21,12 @@ FIRST = 0
 VARIANT = "policy"
 MACHINES = [programs.contention(Contention(policy=policy)) for policy in Variant]
 GIVEN = np.concatenate([machine.one for machine in MACHINES])
-"""What a policy can do, and the costs that are no parameters."""
+"""What a policy can do, and the kernel's constants."""
 OPERATION = MACHINES[0].program[:1].copy()
+FAULT, WALK, CHECKS, COPY, ANON_VMA, MARK, MPROTECT = (
+    INSTRUCTIONS[name]
+    for name in ("fault", "walk", "checks", "copy", "anon_vma", "mark", "mprotect")
+)
 
 
 @njit
@@ -41,6 +46,10 @@ def entry(params):
     m.remote = p.remote_ns
     m.wake = p.wake_ns
     m.start = p.start_ns
+    m.local = p.local_ns
+    m.switch = p.switch_ns
+    m.walk, m.checks = WALK // p.per_ns, CHECKS // p.per_ns
+    m.copy, m.anon_vma, m.mark = COPY // p.per_ns, ANON_VMA // p.per_ns, MARK // p.per_ns
     m.seed = p.seed
     m.stop = p.ms * 10**6
     program = np.zeros(p.threads, PROGRAM)
@@ -48,6 +57,8 @@ def entry(params):
     for t in range(p.threads):
         program[t] = OPERATION[0]
         program[t].vma = t % p.vmas
+        program[t].body = FAULT // p.per_ns - m.walk - m.checks
+        program[t].hold = MPROTECT // p.per_ns
         program[t].think = p.think_ns
         program[t].share = np.int64(p.writer_share * 2**32)
         spans[t, 0] = t
