@@ -36,8 +36,6 @@ OTHERWISE = {
         "direct": ({"variant": "parent"}, False),
         "member": ({"variant": "parent", **SEARCHED}, True),
         "rx_orphan": ({}, False),
-        "gather": ({}, False),
-        "once": ({"segments": 2, "cpus": 2}, True),
         "cpus": ({"segments": 2}, 2),
     },
     "gso/traffic": TRAFFIC,
@@ -59,14 +57,6 @@ OTHERWISE = {
         "copied_first": ({}, True),
         "late": ({}, False),
         "mended": ({}, True),
-    },
-    "gso/unread": {
-        "receiver": ({}, "tun"),
-        "csum": ({}, False),
-        "zerocopy": ({}, False),
-        "sends": ({}, 65),
-        "length": ({"zerocopy": False, "sndbuf": 65536}, 64),
-        "sndbuf": ({}, 65536),
     },
     "gso/vhost": {
         "refcnt": ({}, True), "sends": ({}, 65), "length": ({}, 57_400), "segment": ({}, 1000),

@@ -16,9 +16,7 @@ SCOPES = st.builds(
     variant=st.sampled_from(Variant),
     segments=st.integers(1, 4),
     cpus=st.integers(1, 2),
-    **dict.fromkeys(
-        ("clone", "local", "direct", "member", "rx_orphan", "gather", "once"), st.booleans()
-    ),
+    **dict.fromkeys(("clone", "local", "direct", "member", "rx_orphan"), st.booleans()),
 )
 
 
