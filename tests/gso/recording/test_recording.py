@@ -81,6 +81,67 @@ def test_packets_and_places(file):
     assert told["copied", "skb_segment"] == 56_000
 
 
+def end(task=TASK):
+    return f"{task}done_end: (skb_release_data+0x70/0x1e0 <- msg_zerocopy_complete)\n"
+
+
+OTHER = TASK.replace("123     [000]", "124     [001]")
+IDLE = [TASK.replace("123     [000]", f"0     [00{cpu}]") for cpu in (0, 1)]
+
+
+def packets(file, text):
+    found = report.summary(recording.read(file(HEAD + text + "# end\n")))
+    told = found.set_index(["what", "where"])["value"]
+    return told["completed", "MSG_ZEROCOPY"], told["copied after all", "MSG_ZEROCOPY"]
+
+
+def on(task, text):
+    return text.replace(TASK, task)
+
+
+@pytest.mark.parametrize("other", [OTHER, IDLE[1]])
+def test_two_cpus_that_read_the_same_count_complete_a_packet_once(file, other):
+    first = TASK if other == OTHER else IDLE[0]
+    both = on(first, done(0xA0, 0, 2)) + on(other, done(0xA0, 1, 2)) + end(first) + end(other)
+    assert packets(file, both) == (1, 1)
+    # Its address comes again, and nothing of it was copied.
+    again = done(0xA0, 1, 2) + end() + done(0xA0, 1, 1) + end()
+    assert packets(file, both + again) == (2, 1)
+
+
+def test_references_that_are_taken_meanwhile_are_waited_for(file):
+    first = done(0xA0, 1, 2) + end()
+    clones = "".join(done(0xA0, sent, left) + end() for sent, left in ((1, 3), (0, 2), (1, 1)))
+    assert packets(file, first + clones) == (1, 1)
+    assert packets(file, first + clones.replace(end(), "")) == (1, 1)
+
+
+def test_a_call_in_a_soft_interrupt_returns_first(file):
+    text = done(0xA0, 1, 3) + done(0xB0, 0, 1) + end() + done(0xA0, 1, 3) + end() + end()
+    assert packets(file, text) == (1, 1)
+    assert packets(file, text + done(0xA0, 1, 1) + end()) == (2, 1)
+
+
+def test_returns_that_the_kernel_missed_do_not_pile_up(file):
+    missed = "".join(done(0xA0, 1, left) for left in (9, 8, 7, 6, 5, 4))
+    # Five clones, more than calls that can be running on one CPU.
+    rest = "".join(done(0xA0, 1, left) + end() for left in (8, 7, 6, 5, 4, 3, 2, 1))
+    assert packets(file, missed + rest) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sender"), [("uring", "io_uring"), ("packet", "AF_PACKET's ring")]
+)
+def test_other_senders_are_seen_or_said_to_be_unseen(file, kind, sender):
+    text = vhost(0xF0, 0, 1).replace("vhost:", f"{kind}:")
+    seen = HEAD + f"# watches {kind}\n" + text + "# end\n"
+    found = report.summary(recording.read(file(seen))).set_index(["what", "where"])["value"]
+    assert found["completed", sender] == found["copied after all", sender] == 1
+    said = CliRunner().invoke(cli, ["gso", str(file(TEXT))])
+    assert sender in said.stderr and "not watched: completions of" in said.stderr
+    assert sender not in said.stdout
+
+
 def test_what_one_function_copied_is_added_up(file):
     text = HEAD + copied(100, "a") + copied(20, "b") + copied(3, "a") + "# end\n"
     found = report.summary(recording.read(file(text))).set_index(["what", "where"])["value"]
@@ -197,7 +258,7 @@ def test_the_script_refuses_a_kernel_with_other_offsets(tmp_path, release, taken
     uname.chmod(0o755)
     # The script's own check, cut off before it writes to the tracing folder.
     text = recording.SCRIPT.read_text().replace("cd /sys/kernel/tracing || exit 1", "")
-    script = text[: text.index("refs=")]
+    script = text[: text.index("group=")]
     env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     done = subprocess.run(["sh", "-c", script], env=env, capture_output=True, text=True)
     assert (done.returncode == 0) == taken

@@ -24,6 +24,10 @@ def command(file: Path | None, script: bool) -> None:
         raise BadInput(f"gso takes a FILE; {recording.HOW}")
     found = recording.read(file)
     report.summary(found).to_csv(sys.stdout, index=False)
+    if unseen := [
+        sender for kind, sender in recording.SENDERS.items() if kind not in found.watched
+    ]:
+        print(f"{file}: not watched: completions of {', '.join(unseen)}", file=sys.stderr)
     if found.lost:
         print(
             f"{file}: the kernel lost {found.lost} events or more, so these counts are too low; "

@@ -3,9 +3,9 @@
     lorelab gso --script > record.sh; sh record.sh 10 > FILE
 
 A line is a call of skb_copy_ubufs(), with the functions it was called from below it, or of the
-function that completes a packet: for MSG_ZEROCOPY one call for each segment and one for the packet
-they were cut from. A packet is known by the address of its ubuf_info, up to the completion that
-finds no reference left but its own; then the address may come again.
+function that completes a packet, or its return: for MSG_ZEROCOPY one call for each segment and one
+for the packet they were cut from. A packet is known by the address of its ubuf_info, up to the
+completion that leaves no reference; then the address may come again.
 """
 
 import re
@@ -16,36 +16,41 @@ from lorelab import user_text
 from lorelab.errors import BadInput
 
 SCRIPT = Path(__file__).with_name("record.sh")
-THREAD = r"^ *\S.*-\d+ +(?:(?:\([ \d-]+\) +)?\[\d+\]|\d+[\w.#]{4,}) "
+THREAD = r"^ *\S.*-(?P<task>\d+) +(?:(?:\([ \d-]+\) +)?\[(?P<cpu>\d+)\]|(?P<cpu_>\d+)[\w.#]{4,}) "
 """With the column of the option record-tgid, or without; or as the option latency-format has it."""
 TIME = r"\d+(?:\.\d{6}|us[ !+#*@$]?)?: "
 """Of a clock in seconds, of one that counts, or of latency-format with its mark of a delay."""
-EVENT = re.compile(
-    THREAD + ".*?" + TIME + r"(?P<what>copied|done|vhost): "
-    r"\([\w.]+\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?(?: \[\w+\])?\)(?P<fields>(?: \w+=\w+)*)$"
-)
-OURS = re.compile(r": (?:copied|done|vhost): ")
+SENDERS = {
+    "done": "MSG_ZEROCOPY",
+    "vhost": "vhost-net",
+    "uring": "io_uring",
+    "packet": "AF_PACKET's ring",
+}
+"""Completions, and whose."""
+WHAT = f"copied|(?:{'|'.join(SENDERS)})(?:_end)?"
+PLACE = r"[\w.]+\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?(?: \[\w+\])?(?: <- [\w.]+(?: \[\w+\])?)?"
+EVENT = re.compile(rf"{THREAD}.*?{TIME}(?P<what>{WHAT}): \({PLACE}\)(?P<fields>(?: \w+=\w+)*)$")
+OURS = re.compile(rf": (?:{WHAT}): ")
 STACK = re.compile(THREAD + r".*: <stack trace>$")
 FRAME = re.compile(r"^ => (?P<function>[\w.]+)")
 RELEASE = re.compile(r"^# (?P<release>(?P<major>\d+)\.(?P<minor>\d+)\S*), ")
 SINCE = (6, 1)
 """Before it struct ubuf_info had other offsets (e7d2b510165f, "net: shrink struct ubuf_info")."""
 LOST = re.compile(r"^CPU:\d+ \[LOST (?:(?P<events>\d+) )?EVENTS\]")
-FIELDS = {
-    "copied": ("bytes",),
-    "done": ("packet", "sent", "left", "sends", "zerocopy"),
-    "vhost": ("packet", "sent", "left"),
-}
+COMPLETION = ("packet", "sent", "left")
+FIELDS = {kind: COMPLETION for kind in SENDERS} | {"done": (*COMPLETION, "sends", "zerocopy")}
 COPY = "skb_copy_ubufs"
 HOW = "make one as root with: lorelab gso --script > record.sh; sh record.sh 10 > FILE"
 
 
 class Event(NamedTuple):
-    """One call."""
+    """One call, or the return of one."""
 
     what: str
-    """`copied`, `done` (a completion of MSG_ZEROCOPY) or `vhost` (one of vhost-net)."""
+    """`copied`, a completion as in `SENDERS`, or its return, `..._end`."""
     fields: dict[str, int]
+    runner: tuple[str, str] = ("", "")
+    """Task and CPU."""
     stack: tuple[str, ...] = ()
     """Of a copy: functions that called skb_copy_ubufs(), the innermost first."""
 
@@ -80,7 +85,8 @@ def read(file: Path) -> Recording:
     below = False
     for number, line in enumerate(lines, 1):
         if matched := EVENT.match(line):
-            events.append(Event(matched["what"], _fields(matched, file, number)))
+            runner = matched["task"], matched["cpu"] or matched["cpu_"]
+            events.append(Event(matched["what"], _fields(matched, file, number), runner))
             below = False
         elif OURS.search(line):
             raise BadInput(f"{file}, line {number}: no event as record.sh records it")
@@ -112,8 +118,8 @@ def _fields(matched: re.Match[str], file: Path, number: int) -> dict[str, int]:
             found[name] = int(value, 0)
         except ValueError:
             raise BadInput(f"{file}, line {number}: {pair} is no number") from None
-    missing = [name for name in FIELDS[what] if name not in found]
-    if missing and what != "copied":
+    missing = [name for name in FIELDS.get(what, ()) if name not in found]
+    if missing:
         raise BadInput(f"{file}, line {number}: {what} lacks {', '.join(missing)}")
     return found
 

@@ -4,10 +4,11 @@ from collections import Counter
 
 import pandas as pd
 
-from lorelab.gso.recording.recording import Event, Recording
+from lorelab.gso.recording.recording import SENDERS, Event, Recording
 
 UNKNOWN = "(no stack)"
-SENDERS = {"done": "MSG_ZEROCOPY", "vhost": "vhost-net"}
+CONTEXTS = 3
+"""A task's call that a soft interrupt interrupts, and that an interrupt."""
 
 
 def summary(recording: Recording) -> pd.DataFrame:
@@ -24,8 +25,9 @@ def summary(recording: Recording) -> pd.DataFrame:
     for kind, sender in SENDERS.items():
         if kind not in recording.watched:
             continue
-        events = [event for event in recording.events if event.what == kind]
+        events = [event for event in recording.events if event.what in (kind, f"{kind}_end")]
         done = finished(events)
+        events = [event for event in events if event.what == kind]
         rows += [
             ("completed", sender, len(done), "packets"),
             ("copied after all", sender, sum(done), "packets"),
@@ -48,22 +50,51 @@ def summary(recording: Recording) -> pd.DataFrame:
 def finished(events: list[Event]) -> list[bool]:
     """For each packet whose last completion is there: whether any of it was copied.
 
+    A completion's `left` is read before it gives its reference back, so that two CPUs at once may
+    read the same. It is counted down here instead: it is believed where it is more than the count
+    by more than the calls that have not returned yet, for then references were taken meanwhile.
+
     Of MSG_ZEROCOPY the kernel's own bit counts too, which has what came before the recording, and
     packets that send() copied itself. Those of an aborted send, of which nobody is told, are left
     out.
+
+    Parameters
+    ----------
+    events : list of Event
+        Completions of one kind of sender, and their returns where those were recorded.
     """
-    copied: dict[int, bool] = {}
+    returns = any(event.what.endswith("_end") for event in events)
+    packets: dict[int, tuple[int, bool]] = {}
+    running: dict[tuple[str, str], list[int]] = {}
     done = []
     for event in events:
-        said = event.fields
-        packet = said["packet"]
-        copied[packet] = copied.get(packet, False) or not said["sent"]
-        if said["left"] != 1:
+        runner = _runner(event)
+        if event.what.endswith("_end"):
+            if running.get(runner):
+                running[runner].pop()
             continue
-        any_copy = copied.pop(packet) or not said.get("zerocopy", 1) & 1
+        said = event.fields
+        packet, left = said["packet"], said["left"]
+        count, copied = packets.get(packet, (left, False))
+        others = sum(calls.count(packet) for calls in running.values())
+        if not count < left <= count + others:
+            count = left
+        if returns:
+            running[runner] = [*running.get(runner, [])[1 - CONTEXTS :], packet]
+        copied = copied or not said["sent"]
+        packets[packet] = count - 1, copied
+        if count > 1:
+            continue
+        del packets[packet]
         if said.get("sends", 1):
-            done.append(any_copy)
+            done.append(copied or not said.get("zerocopy", 1) & 1)
     return done
+
+
+def _runner(event: Event) -> tuple[str, str]:
+    """What a call and its return have in common: a task may move, and each CPU has an idle one."""
+    task, cpu = event.runner
+    return task, cpu if task == "0" else ""
 
 
 def _where(event: Event) -> str:

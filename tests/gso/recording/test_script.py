@@ -1,0 +1,84 @@
+"""The script that records, in a folder that stands for the kernel's: it leaves nothing behind."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from lorelab.gso.recording import recording
+
+INSTANCE = """#!/bin/sh
+case $1 in
+instances/*) ;;
+*) exec /bin/mkdir "$@" ;;
+esac
+for event in copied done vhost uring packet; do
+	/bin/mkdir -p "$1/events/${1#instances/}/$event"
+done
+echo 'an event' >"$1/trace_pipe"
+"""
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    """A tracing folder; its instances come and go as the kernel's, with all that is in them."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "tracing/instances").mkdir(parents=True)
+    for name, text in {
+        "uname": "#!/bin/sh\necho 6.12.117\n",
+        "mkdir": INSTANCE,
+        "rmdir": '#!/bin/sh\nexec rm -r "$@"\n',
+    }.items():
+        (tmp_path / "bin" / name).write_text(text)
+        (tmp_path / "bin" / name).chmod(0o755)
+    return tmp_path
+
+
+def started(kernel, seconds):
+    text = recording.SCRIPT.read_text().replace("/sys/kernel/tracing", str(kernel / "tracing"))
+    return subprocess.Popen(
+        ["sh", "-c", text, "record.sh", str(seconds)],
+        env={"PATH": f"{kernel / 'bin'}:/usr/bin:/bin"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def left(kernel):
+    """Events that were made and not taken away, and instances."""
+    lines = (kernel / "tracing/kprobe_events").read_text().splitlines()
+    made = {line.split(":", 1)[1].split()[0] for line in lines if line[0] in "pr"}
+    gone = {line[2:] for line in lines if line[0] == "-"}
+    assert made
+    return made - gone, os.listdir(kernel / "tracing/instances")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, None])
+def test_however_it_ends_nothing_is_left_and_the_recording_is_whole(kernel, number):
+    run = started(kernel, 1 if number is None else 600)
+    lines = []
+    if number is not None:
+        while not any("an event" in line for line in lines):
+            lines.append(run.stdout.readline())
+        os.killpg(run.pid, number)
+    text, said = run.communicate(timeout=60)
+    whole = "".join(lines) + text
+    assert run.returncode == (0 if number is None else 130 if number == signal.SIGINT else 143)
+    assert (left(kernel), said) == ((set(), []), "")
+    assert whole.endswith("an event\n# end\n")
+    assert re.findall("^# watches (.*)$", whole, re.MULTILINE) == ["copied", *recording.SENDERS]
+
+
+def test_two_at_once_and_one_after_them_do_not_meet(kernel):
+    runs = [started(kernel, 2), started(kernel, 2)]
+    time.sleep(0.5)
+    groups = {name for run in runs for name in [f"gso_{run.pid}"]}
+    assert set(os.listdir(kernel / "tracing/instances")) <= groups
+    runs.append(started(kernel, 1))
+    assert [run.wait(60) for run in runs] == [0, 0, 0]
+    assert left(kernel) == (set(), [])
