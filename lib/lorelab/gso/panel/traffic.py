@@ -4,11 +4,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lorelab.gso.experiments.traffic import UNITS, setting
+from lorelab.gso.experiments.traffic import setting
 from lorelab.gso.model.netem import probability
 from lorelab.gso.model.traffic import COUNTED, PROBED, run
 from lorelab.gso.pages import charts
 from lorelab.gso.params import TRAITS, UDP_MAX_SEGMENTS, Traffic, Variant
+from lorelab.gso.workload.traffic import UNITS
 from lorelab.numerics import U, njit
 
 CHOICES: dict[str, tuple[str, ...]] = {}
