@@ -29,5 +29,5 @@ def test_a_finding_is_shown_again_without_a_kernel(title, monkeypatch, capsys):
         raise AssertionError("a kernel is booted")
 
     monkeypatch.setattr(Experiment, "measure", boots)
-    cli._show_again(FOUND[title].command)
+    cli.show_again(FOUND[title].command)
     assert len(capsys.readouterr().out.splitlines()) > 1
