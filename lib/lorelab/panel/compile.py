@@ -65,7 +65,8 @@ def _ir_alone() -> None:
 
     JITCPUCodegen._add_module = JITCPUCodegen.set_env = lambda *_: None
     JITCodeLibrary._finalize_specific = lambda _: None
-    JITCodeLibrary.get_pointer_to_function = lambda *_: 1
+    # Who asks for the address of a function links it, and what it calls, first.
+    JITCodeLibrary.get_pointer_to_function = lambda library, _: library._ensure_finalized() or 1
     CompileResultCacheImpl.check_cachable = lambda *_: False
 
 
