@@ -22,6 +22,7 @@ def test_modules_are_small_and_as_they_are_kept(question):
     have = kept.kept(question)
     module = gzip.decompress(base64.b64decode(have.packed))
     assert module[:4] == b"\0asm"
+    assert b"_ZN" not in module, "it calls compiled functions that are not in it"
     assert len(module) == have.size <= kept.LARGEST
 
 

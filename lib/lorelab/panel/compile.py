@@ -103,6 +103,8 @@ def linked(obj: bytes) -> bytes:
             entry = _defined(body[8:], b"entry")
     if entry is None:
         raise ValueError("the object file has no function entry")
+    if any(b"_ZN" in body for _, body in parts):
+        raise ValueError("the object file calls a compiled function that is not in it")
     export = bytes([1, 5]) + b"entry" + b"\0" + leb(entry)
     at = next(n for n, (kind, _) in enumerate(parts) if kind > EXPORT)
     parts.insert(at, (EXPORT, export))
