@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lorelab.book import build, ledger
-from lorelab.book.verdicts import COLOURS, MIME, Claims, strip
+from lorelab.book.verdicts import MIME, Claims, shown, strip
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import designs
 from lorelab.judging.claims import COLUMNS
@@ -66,7 +66,7 @@ def test_totals_count_each_claim_once():
     counted = ledger.totals(ROWS)
     assert counted.loc["swap", ["holds", "contradicted", "claims"]].tolist() == [1, 1, 2]
     assert counted.loc["all", "claims"] == 3
-    assert list(counted.columns) == [*COLOURS, "claims"]
+    assert list(counted.columns) == [*shown(every), "claims"]
 
 
 def test_a_strip_has_a_piece_for_each_claim():
