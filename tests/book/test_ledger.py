@@ -66,7 +66,7 @@ def test_totals_count_each_claim_once():
     counted = ledger.totals(ROWS)
     assert counted.loc["swap", ["holds", "contradicted", "claims"]].tolist() == [1, 1, 2]
     assert counted.loc["all", "claims"] == 3
-    assert list(counted.columns) == [*shown(every), "claims"]
+    assert list(counted.columns) == [*shown(ROWS), "claims"]
 
 
 def test_a_strip_has_a_piece_for_each_claim():
