@@ -80,3 +80,11 @@ def test_one_repeat_against_some_that_do_not_scatter(before, after):
     """How much it would scatter nobody knows: no interval, least of all one without width."""
     found = ratio(before, after)
     assert found == (1.5, 0.0, math.inf) and found.detectable == math.inf
+
+
+@given(st.floats(1e-3, 1e6), st.integers(2, 40))
+def test_repeats_that_are_all_the_same_do_not_scatter_whatever_their_mean_is_rounded_to(
+    one, number
+):
+    """The mean of equal numbers may be another in its last bit."""
+    assert ratio([one] * number, [one * 1.001]) == (pytest.approx(1.001), 0.0, math.inf)

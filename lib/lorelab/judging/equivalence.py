@@ -69,7 +69,7 @@ def ratio(before: Sequence[float], after: Sequence[float], confidence: float = 0
     estimate = float(sides[1].mean() / sides[0].mean())
     if max(len(side) for side in sides) == 1:
         return UNKNOWN._replace(estimate=estimate)
-    spreads = [side.std(ddof=1) / side.mean() if len(side) > 1 else np.nan for side in sides]
+    spreads = [_spread(side) for side in sides]
     known = [spread for spread in spreads if not np.isnan(spread)]
     if len(known) == 1 and known[0] == 0:
         return UNKNOWN._replace(estimate=estimate)
@@ -84,6 +84,13 @@ def ratio(before: Sequence[float], after: Sequence[float], confidence: float = 0
 
     reach = stdtrit(freedom, (1 + confidence) / 2) * error
     return Ratio(estimate, float(estimate * np.exp(-reach)), float(estimate * np.exp(reach)))
+
+
+def _spread(side: np.ndarray) -> float:
+    if len(side) == 1:
+        return np.nan
+    # The mean of equal numbers may be off by a bit, which is no scatter.
+    return side.std(ddof=1) / side.mean() if np.ptp(side) else 0.0
 
 
 def hodges_lehmann_ratio(before: list[float], after: list[float]) -> tuple[float, float, float]:

@@ -2,7 +2,9 @@
 
 import re
 from enum import IntEnum
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
+
+from pydantic import model_validator
 
 from lorelab.params import Params, by_label, label, param
 
@@ -216,6 +218,14 @@ class Faulters(Params):
     pages: int = param(16, "pages that a faulter touches in a round", "pages", ge=1, le=10**5)
     cpus: int = param(2, "CPUs of the guest", "CPUs", ge=1, le=8)
     path: Literal["vma", "mmap"] = param("vma", "what a fault tries first")
+
+    @model_validator(mode="after")
+    def _something_merges(self) -> Self:
+        if self.mode == "merging" and not self.mappers:
+            raise ValueError(
+                "mappers=0: nothing merges with the area; mode=merging takes 1 or more"
+            )
+        return self
 
 
 class Threads(Faulters):

@@ -5,7 +5,9 @@ import re
 
 import pytest
 
+from lorelab.errors import BadInput
 from lorelab.lab import cache
+from lorelab.params import parse
 from lorelab.vmalock.kernel.boot import OF_THE_GUEST, program
 from lorelab.vmalock.params import Faulters, Followed, Probed, Taken, Threads
 from lorelab.vmalock.workload.programs import OPERATION, operation
@@ -64,3 +66,11 @@ def test_an_operation_refuses_a_field_that_it_has_not():
     with pytest.raises(TypeError, match="an operation has no hodl: it has kind, vma, marks"):
         operation(1, hodl=5)
     assert dict(zip(OPERATION, operation(1, hold=5), strict=True))["hold"] == 5
+
+
+@pytest.mark.parametrize("model", [Threads, Followed, Taken, Probed])
+def test_to_merge_takes_who_maps(model):
+    with pytest.raises(BadInput, match="mappers=0: nothing merges with the area"):
+        parse(model, {"mode": "merging", "mappers": 0})
+    assert parse(model, {"mode": "merging", "mappers": 1}).mappers == 1
+    assert parse(model, {"mode": "shared", "mappers": 0}).mappers == 0
