@@ -36,6 +36,8 @@ OTHERWISE = {
         "direct": ({"variant": "parent"}, False),
         "member": ({"variant": "parent", **SEARCHED}, True),
         "rx_orphan": ({}, False),
+        "gather": ({}, False),
+        "once": ({"segments": 2, "cpus": 2}, True),
         "cpus": ({"segments": 2}, 2),
     },
     "gso/traffic": TRAFFIC,

@@ -131,6 +131,12 @@ class Lifetimes(Params):
         False, "the user pages belong to a member of the frag_list, not to the head"
     )
     rx_orphan: bool = param(True, "receive paths copy user pages: skb_orphan_frags_rx()")
+    gather: bool = param(
+        True, "the device gathers fragments; for one that does not skb_segment() copies the bytes"
+    )
+    once: bool = param(
+        False, "the note of a copy is only ever set, as io_uring's completion does it"
+    )
     cpus: int = param(1, "CPUs that complete at the same time", "CPUs", ge=1, le=2)
 
 

@@ -154,11 +154,13 @@ class Play:
         if traits.copies and self.head_data.pages:
             self.head_data.pages = self.head_data.ubuf = False
             self.complete(False)
+        if self.head_data.pages and not self.params.gather:
+            self.copied = True
         for n in range(self.params.segments):
             data = Data()
             skb = Skb(data, "qdisc")
             data.owners.append(skb)
-            if self.head_data.pages:
+            if self.head_data.pages and self.params.gather:
                 data.pages = True
                 if traits.counts:
                     data.ubuf = True
@@ -182,7 +184,8 @@ class Play:
             return
         if kind == "store":
             self.inside[who][0] = True
-            self.zerocopy = self.inside[who][1] and self.inside[who][2]
+            loaded = self.zerocopy if self.params.once else self.inside[who][1]
+            self.zerocopy = loaded and self.inside[who][2]
             return
         if kind == "put":
             self.inside[who] = None
@@ -269,7 +272,7 @@ class Play:
                 4: refs != self.ref or users != self.users,
                 5: self.told and not inside and self.zerocopy == self.copied,
                 6: gone and self.head_data.pages,
-                7: kept and self.params.rx_orphan,
+                7: kept,
                 8: self.segmented and self.users,
                 9: self.freed,
             }.items()

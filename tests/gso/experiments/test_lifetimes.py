@@ -40,9 +40,27 @@ def test_a_tap_that_keeps_the_pages_breaks_the_receive_rule():
     assert broken(Variant.ORPHAN, **tapped) == set()
 
 
-def test_without_the_receive_rule_only_stale_data_is_left_out_of_the_count():
-    # Local readers then keep the pages, and the sender is told when they have read: I7 is off.
-    assert broken(Variant.SHARED_COUNT, rx_orphan=False) == set()
+def test_without_the_receive_rule_a_queue_that_is_not_read_holds_the_pages():
+    """A macvtap: the sender is told when the reader has read, and never too early."""
+    assert broken(Variant.SHARED_COUNT, rx_orphan=False) == {7}
+    assert broken(Variant.SHARED_COUNT, rx_orphan=False, local=False, clone=False) == set()
+    assert broken(Variant.ORPHAN, rx_orphan=False) == set()
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_a_card_that_does_not_gather_is_told_of_as_lent_without_a_race(cpus):
+    alone = {"segments": 1, **SIMPLE}
+    assert broken(Variant.SHARED_COUNT, gather=False, cpus=cpus) == {5}
+    assert broken(Variant.SHARED_COUNT, gather=False, cpus=cpus, **alone) == {5}
+    assert broken(Variant.ORPHAN, gather=False) == set()
+    assert broken(Variant.NO_ZEROCOPY, gather=False) == set()
+
+
+def test_a_note_that_is_only_ever_set_is_not_lost():
+    """The form of io_uring's completion: two CPUs break nothing."""
+    assert broken(Variant.SHARED_COUNT, cpus=2, once=True) == set()
+    assert broken(Variant.SHARED_COUNT, cpus=2, once=True, gather=False) == {5}
+    assert broken(Variant.SHARED_COUNT, cpus=2, once=True, rx_orphan=False) == {7}
 
 
 class TestTheFiveDefectsOfThePatch:

@@ -16,7 +16,9 @@ SCOPES = st.builds(
     variant=st.sampled_from(Variant),
     segments=st.integers(1, 4),
     cpus=st.integers(1, 2),
-    **dict.fromkeys(("clone", "local", "direct", "member", "rx_orphan"), st.booleans()),
+    **dict.fromkeys(
+        ("clone", "local", "direct", "member", "rx_orphan", "gather", "once"), st.booleans()
+    ),
 )
 
 

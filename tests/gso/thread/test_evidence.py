@@ -80,6 +80,8 @@ def test_the_count_says_how_many_cpus():
     found = evidence("shared-count")
     assert found["invariants kept on one CPU"] == 9
     assert [name for name in found if "two CPUs" in name] == ["steps to break I5 on two CPUs"]
+    assert found["steps to break I7 at a queue without skb_orphan_frags_rx()"] > 0
+    assert found["steps to break I5 over a card without scatter-gather"] > 0
 
 
 def test_a_win_is_that_of_the_recorded_sends():

@@ -33,7 +33,7 @@ DONE = {
 
 
 def setting(params: Lifetimes, wanted: int = 0) -> np.ndarray:
-    """What the model reads: scope, wanted invariant, traits; shape (17,)."""
+    """What the model reads: scope, wanted invariant, traits; shape (19,)."""
     scope = [int(getattr(params, name)) for name in model.SCOPE]
     traits = TRAITS[params.variant]
     return np.array(
@@ -141,6 +141,27 @@ def verdicts(variants: list[Variant] | None = None, **scope: object) -> pd.DataF
             f"I{number}": int(found[f"broken_i{number}"]) for number in model.INVARIANTS
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("variant")
+
+
+PLACES_OF_TODAY = {
+    "as above": {},
+    "once": {"once": True},
+    "a queue without the rule": {"rx_orphan": False},
+    "no scatter-gather": {"gather": False},
+}
+"""Where the merged design is searched: scope of `Lifetimes`."""
+
+
+def places(segments: int) -> pd.DataFrame:
+    """Steps to break each invariant with the shared count, by place and CPUs; 0 where it holds."""
+    rows = {}
+    for place, scope in PLACES_OF_TODAY.items():
+        for cpus in (1, 2):
+            params = Lifetimes(segments=segments, cpus=cpus, **scope)
+            rows[place, cpus] = {
+                f"I{number}": len(shortest(params, number)) for number in model.INVARIANTS
+            }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["place", "CPUs"])
 
 
 SCHEDULE = ("segment 5", "dequeue 2", "sent 2", "dequeue 0", "sent 0", "dequeue 1", "sent 1")

@@ -18,6 +18,7 @@ and what each changes:
 - Segmentation is one step: no other CPU sees a segment before the head is released.
 - At most one clone, of one segment. Two clones of one segment differ from one in the counts alone.
 - Memory never runs out, so skb_copy_ubufs() does not fail.
+- `rx_orphan` is one rule for all local queues: upstream's for sockets and tun, none for macvtap.
 - With `cpus` 2, msg_zerocopy_complete() is taken apart into its load, its store and its decrement;
   everything else stays one step.
 """
@@ -27,14 +28,16 @@ from lorelab.checker import U, invariant, njit, successors
 ZERO, ONE = U(0), U(1)
 
 # What `setting` holds: the scope, what is looked for, the variant's traits.
-SCOPE = ("segments", "clone", "local", "direct", "member", "rx_orphan", "cpus")
-SEGMENTS, CLONE, LOCAL, DIRECT, MEMBER, RX_ORPHAN, CPUS, WANTED = (U(n) for n in range(8))
+SCOPE = ("segments", "clone", "local", "direct", "member", "rx_orphan", "gather", "once", "cpus")
+SEGMENTS, CLONE, LOCAL, DIRECT, MEMBER, RX_ORPHAN, GATHER, ONCE, CPUS, WANTED = (
+    U(n) for n in range(10)
+)
 TRAIT_NAMES = (
     "copies", "at_send", "counts", "transfers", "parent", "clone_gets", "by_data", "flagged",
     "members",
 )  # fmt: skip
 COPIES, AT_SEND, COUNTS, TRANSFERS, PARENT, CLONE_GETS, BY_DATA, FLAGGED, MEMBERS = (
-    U(8 + n) for n in range(9)
+    U(10 + n) for n in range(9)
 )
 
 # Word 0: shifts of its fields.
@@ -159,10 +162,14 @@ def _segment(counts, setting):
         counts &= ~(ONE << HEAD_PAGES)
         counts &= ~(ONE << HEAD_ZCOPY)
         counts = _complete(counts, ZERO, setting)
+    lent = _get(counts, HEAD_PAGES, ONE)
+    if lent and not setting[GATHER]:
+        lent = ZERO  # skb_copy_bits(), of which the head's completion says nothing
+        counts |= ONE << COPIED
     segments = ZERO
     for i in range(n):
         packet = QDISC
-        if _get(counts, HEAD_PAGES, ONE):
+        if lent:
             packet |= PAGES
             if setting[COUNTS]:  # skb_zerocopy_clone()
                 packet |= ZCOPY
@@ -262,6 +269,8 @@ def step(state, following, steps, setting):
             inside = _get(counts, at, NIBBLE)
             if inside & TWO_BITS == LOADED:
                 value = (inside >> TWO) & (inside >> U(3)) & ONE
+                if setting[ONCE]:  # io_tx_ubuf_complete(): WRITE_ONCE() of a copy, or nothing
+                    value = _get(counts, ZEROCOPY, ONE) & (inside >> U(3))
                 after = (counts & ~(ONE << ZEROCOPY)) | value << ZEROCOPY
                 after = (after & ~(NIBBLE << at)) | STORED << at
                 n = _write(following, steps, n, after, segments, clone, STORE, cpu)
@@ -387,7 +396,7 @@ def broken(state, followed, setting):
         for i in range(setting[SEGMENTS]):
             packet = _get(segments, EIGHT * i, PACKET)
             kept |= packet & PLACE == QUEUE and packet & PAGES != ZERO
-        return wanted * U(kept and setting[RX_ORPHAN] != ZERO)
+        return wanted * U(kept)
     segmented = _get(counts, SEGMENTED, ONE) != ZERO
     users = _get(counts, USERS, NIBBLE)
     if wanted == U(8):

@@ -22,7 +22,7 @@ SAFE = (1, 2, 3, 4, 5, 6, 9)
 
 
 @cache
-def steps_to_break(variant: Variant, number: int, **scope: bool) -> int:
+def steps_to_break(variant: Variant, number: int, **scope: int) -> int:
     """Steps of the shortest way that breaks an invariant, 0 if it holds; three segments."""
     return len(lifetimes.shortest(Lifetimes(variant=variant, **scope), number))
 
@@ -231,18 +231,29 @@ def weigh_keeps(
 
 
 def weigh_shared() -> Weighed:
+    merged = Variant.SHARED_COUNT
     alone, every = (
-        {n: len(lifetimes.shortest(Lifetimes(cpus=cpus), n)) for n in range(1, 10)}
-        for cpus in (1, 2)
+        {n: steps_to_break(merged, n, cpus=cpus) for n in range(1, 10)} for cpus in (1, 2)
     )
+    elsewhere = {
+        "steps to break I7 at a queue without skb_orphan_frags_rx()": steps_to_break(
+            merged, 7, rx_orphan=False
+        ),
+        "steps to break I5 over a card without scatter-gather": steps_to_break(
+            merged, 5, gather=False
+        ),
+    }
     two = {f"steps to break I{n} on two CPUs": steps for n, steps in every.items() if steps}
     return Weighed(
         ClaimVerdict.CONTRADICTED if any(alone.values()) else ClaimVerdict.HOLDS,
-        "Merged for MSG_ZEROCOPY in 4.14. On one CPU no order of the model breaks an invariant; "
-        "two that complete segments at once can forget a copy. That no local queue keeps the "
-        "sender's pages (I7) the model assumes: each of its queues is behind "
-        "skb_orphan_frags_rx(), and a macvtap's is not.",
-        {"invariants kept on one CPU": sum(not steps for steps in alone.values())} | two,
+        "Merged for MSG_ZEROCOPY in 4.14. On one CPU no order of the model breaks an invariant, "
+        "as long as each local queue is behind skb_orphan_frags_rx() and the card gathers "
+        "fragments. Without the rule, as at a macvtap's ring, a queue keeps the sender's pages "
+        "(I7); without scatter-gather a copy is not told of (I5); and two CPUs that complete "
+        "segments at once can forget a copy (I5).",
+        {"invariants kept on one CPU": sum(not steps for steps in alone.values())}
+        | elsewhere
+        | two,
     )
 
 
