@@ -177,6 +177,14 @@ ForceSplitParam = by_label(ForceSplit)
 
 TOOL_ITERATIONS = 100
 """Iterations of the loop in tools/mm/thp_swap_allocator_test.c."""
+TEST_CPUS = param(1, "CPUs of the machine; the test starts on the first", "CPUs", ge=1, le=64)
+MOVE_EVERY = param(
+    0,
+    "calls of rand() after which the test moves to the next CPU; 0: never",
+    "calls",
+    ge=0,
+    le=2**31 - 1,
+)
 
 
 class AllocatorTest(Params):
@@ -204,23 +212,15 @@ class AllocatorTest(Params):
         AllocMode.UPSTREAM, "where v6.12 looks for clusters: a switch of the laboratory's kernel"
     )
     rotational: bool = param(False, "a rotational device: no clusters, so no order above 0")
-    cpus: int = param(1, "CPUs of the machine; the test starts on the first", "CPUs", ge=1, le=64)
-    move_every: int = param(
-        0,
-        "calls of rand() after which the test moves to the next CPU; 0: never",
-        "calls",
-        ge=0,
-        le=2**31 - 1,
-    )
+    cpus: int = TEST_CPUS
+    move_every: int = MOVE_EVERY
     tails_reversed: bool = param(
         False,
         "reclaim takes the tails of a split folio last first (7.2), not in order (6.12)",
         only="model",
     )
 
-    @model_validator(mode="after")
-    def _rotational_has_no_clusters(self) -> Self:
-        return _check_rotational(self)
+    _rotational_has_no_clusters = model_validator(mode="after")(_check_rotational)
 
     @model_validator(mode="after")
     def _only_6_12_has_modes(self) -> Self:
@@ -256,14 +256,8 @@ class Switches(ShortTest):
 
     turns: int = param(2, "times that each setting runs in the one boot", "turns", ge=1, le=100)
     large_swapin: bool = param(False, "in all settings: swap in a whole mTHP, as booted")
-    cpus: int = param(1, "CPUs of the machine; the test starts on the first", "CPUs", ge=1, le=64)
-    move_every: int = param(
-        0,
-        "calls of rand() after which the test moves to the next CPU; 0: never",
-        "calls",
-        ge=0,
-        le=2**31 - 1,
-    )
+    cpus: int = TEST_CPUS
+    move_every: int = MOVE_EVERY
 
 
 class Cpus(ShortTest):
@@ -451,6 +445,4 @@ class Mixed(Params):
     stealing: bool = param(True, "order 0 may take slots from clusters of other orders")
     rotational: bool = param(False, "a rotational device: no clusters, so no order above 0")
 
-    @model_validator(mode="after")
-    def _rotational_has_no_clusters(self) -> Self:
-        return _check_rotational(self)
+    _rotational_has_no_clusters = model_validator(mode="after")(_check_rotational)
