@@ -1,7 +1,9 @@
 """A small disk of its own that is full or read-only, and what a command says and leaves there."""
 
+import ctypes
 import subprocess
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -9,9 +11,20 @@ import pytest
 from lorelab import cli
 
 PAGE = 4096
+CLONE_NEWNS = 0x20000
+
+
+@cache
+def mounts_of_its_own() -> bool:
+    """Whether this process has mounts of its own now, which end with it, however it ends."""
+    if ctypes.CDLL(None).unshare(CLONE_NEWNS):
+        return False
+    return subprocess.run(["mount", "--make-rprivate", "/"]).returncode == 0
 
 
 def mount(at: Path, *options: object) -> bool:
+    if not mounts_of_its_own():
+        return False
     return subprocess.run(["mount", *options, at], capture_output=True).returncode == 0
 
 

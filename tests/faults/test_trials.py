@@ -10,6 +10,7 @@ import pytest
 
 from lorelab.lab import cache
 from tests.faults import trials
+from tests.faults.disks import mount
 
 BAD = ["unclear", "half_written", "left_over", "failed_again", "lost"]
 
@@ -17,8 +18,7 @@ BAD = ["unclear", "half_written", "left_over", "failed_again", "lost"]
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: each trial mounts a file system")
 def test_a_few_trials_lose_nothing(tmp_path):
     """In a process of its own, for the trials fork, which a test run with threads should not."""
-    asked = subprocess.run(["mount", "-t", "tmpfs", "none", tmp_path], capture_output=True)
-    if asked.returncode:
+    if not mount(tmp_path, "-t", "tmpfs", "none"):
         pytest.skip("this root may not mount")
     subprocess.run(["umount", tmp_path], check=True)
     words = ["-m", "tests.faults.trials", "--door", "model", "--number", "2", "-o", tmp_path]
