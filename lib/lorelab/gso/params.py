@@ -169,7 +169,7 @@ class Traffic(Params):
     def measured(self, counters: "pd.DataFrame") -> "pd.DataFrame":
         """Without `wrong` where nobody reads: the guest's traffic.py has no reader over `dummy`.
 
-        Records made before 27 November 2026 hold a 0 there.
+        Records of 7.3.4 that were made before 27 November 2026 hold a 0 there.
         """
         if self.read:
             return counters
