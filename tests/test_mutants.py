@@ -39,7 +39,8 @@ def test_fast_tests_pass_in_time_and_name_the_functions_that_they_run(forks):
         "test_fast.py",
         "from functools import cache",
         "import pytest",
-        "from lorelab import equivalence, numerics",
+        "from lorelab import numerics",
+        "from lorelab.judging import equivalence",
         "@cache",
         "def kept():",
         "    return numerics.splitmix64(numerics.ONE)",
@@ -65,7 +66,7 @@ def test_fast_tests_pass_in_time_and_name_the_functions_that_they_run(forks):
     )
     found = forks.fast([file], 0.5, forks.folder / "ran.json")
     library = mutants.PACKAGE
-    expected = {f"{library}/numerics.py:splitmix64", f"{library}/equivalence.py:ratio"}
+    expected = {f"{library}/numerics.py:splitmix64", f"{library}/judging/equivalence.py:ratio"}
     runs = {id.split("::")[1]: one.runs & expected for id, one in found.items()}
     assert runs == {"test_one": expected, "test_two": expected, "test_three": set()}
 

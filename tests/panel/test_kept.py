@@ -2,12 +2,13 @@
 
 import base64
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lorelab.numerics import njit
-from lorelab.panel import kept, show
+from lorelab.panel import compile, kept, show
 
 LIMIT = 3
 ARRAY = np.arange(4)
@@ -22,8 +23,18 @@ def test_modules_are_small_and_as_they_are_kept(question):
     have = kept.kept(question)
     module = gzip.decompress(base64.b64decode(have.packed))
     assert module[:4] == b"\0asm"
-    assert b"_ZN" not in module, "it calls compiled functions that are not in it"
+    assert module_calls(module) <= compile.OFFERED
     assert len(module) == have.size <= kept.LARGEST
+
+
+def module_calls(module):
+    imports = dict(compile.sections(module))[compile.IMPORT]
+    return set(compile.functions(imports))
+
+
+def test_the_page_has_what_a_module_may_call():
+    script = (Path(show.__file__).parent / "panel.js").read_text()
+    assert [name for name in compile.OFFERED if f" {name}: " not in script] == []
 
 
 def test_a_panel_without_its_module_says_so(tmp_path, monkeypatch):

@@ -36,7 +36,8 @@ ROOT = Path(__file__).parents[3]
 LIBRARY = Path(__file__).parents[1]
 DRAWS = [
     *(LIBRARY / "book").glob("*.py"),
-    *(LIBRARY / name for name in ("charts.py", "figure.py", "fonts.conf", "panel/panel.js")),
+    *(LIBRARY / "showing" / name for name in ("charts.py", "figure.py", "fonts.conf")),
+    LIBRARY / "panel/panel.js",
 ]
 """The code that makes pages of notebooks, and the fonts that it draws with."""
 PARTS = 5
@@ -237,10 +238,11 @@ def _state(notebooks: dict[str, NotebookNode], root: Path) -> str:
         total.update(f"{found}\n".encode())
     for name, notebook in notebooks.items():
         total.update(f"{name}\0{nbformat.writes(notebook)}\0".encode())
-    for folder, files in {root / "book": (root / "book").rglob("*"), LIBRARY: DRAWS}.items():
-        for file in sorted(path for path in files if path.is_file()):
-            total.update(f"{file.relative_to(folder)}\0".encode())
-            total.update(hashlib.sha256(file.read_bytes()).digest())
+    for file in sorted(path for path in (root / "book").rglob("*") if path.is_file()):
+        total.update(f"{file.relative_to(root)}\0".encode())
+        total.update(hashlib.sha256(file.read_bytes()).digest())
+    for file in sorted(DRAWS):
+        total.update(hashlib.sha256(file.read_bytes()).digest())
     return total.hexdigest()
 
 

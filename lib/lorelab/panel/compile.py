@@ -2,8 +2,8 @@
 
     python -m lorelab.panel.compile DESIGN/QUESTION FILE
 
-numba compiles for this machine; its IR, which has no vectors in it, is given the triple and the
-data layout of wasm32, and optimised for that. LLVM writes an object file, which is nearly a module:
+numba compiles for this machine; its IR, not yet optimised, is given the triple and the data layout
+of wasm32, and optimised for that. LLVM writes an object file, which is nearly a module:
 what a linker would add here are the exports, and the numbers in its code are already those of an
 object that is linked alone.
 """
@@ -18,14 +18,29 @@ TRIPLE = "wasm32-unknown-unknown"
 LAYOUT = "e-m:e-p:32:32-p10:8:8-p20:8:8-i64:64-i128:128-n32:64-S128-ni:1:10:20"
 FEATURES = "+bulk-memory,+mutable-globals,+sign-ext,+nontrapping-fptoint"
 ENV = {
+    "NUMBA_OPT": "0",
     "NUMBA_LOOP_VECTORIZE": "0",
     "NUMBA_SLP_VECTORIZE": "0",
     "NUMBA_CPU_NAME": "generic",
     "NUMBA_CPU_FEATURES": "",
 }
-"""For the process that compiles: IR without this machine's vectors in it. Unoptimised IR would do
-too, and takes three times as long, for functions are then linked before they are made small."""
-IMPORT, FUNCTION, EXPORT, CUSTOM = 2, 3, 7, 0
+"""For the process that compiles: IR without this machine's vectors in it, and not optimised, for
+that writes sizes of its own pointers into addresses."""
+IMPORT, EXPORT, CUSTOM = 2, 7, 0
+OFFERED = {
+    "NRT_Allocate",
+    "NRT_Free",
+    "NRT_MemInfo_alloc",
+    "NRT_MemInfo_alloc_aligned",
+    "NRT_MemInfo_alloc_safe",
+    "NRT_MemInfo_alloc_safe_aligned",
+    "NRT_MemInfo_call_dtor",
+    "PyErr_SetString",
+    "__multi3",
+    "log10",
+    "lorelab_progress",
+}
+"""Functions that panel.js has for a module."""
 DROP = """define internal i8 @lorelab.drop(ptr %p, i64 %v, i32 %c) {
   %old = load i64, ptr %p
   %new = sub i64 %old, %v
@@ -103,8 +118,9 @@ def linked(obj: bytes) -> bytes:
             entry = _defined(body[8:], b"entry")
     if entry is None:
         raise ValueError("the object file has no function entry")
-    if any(b"_ZN" in body for _, body in parts):
-        raise ValueError("the object file calls a compiled function that is not in it")
+    lacking = [name for name in functions(dict(parts)[IMPORT]) if name not in OFFERED]
+    if lacking:
+        raise ValueError(f"the module calls what no page offers: {', '.join(lacking)}")
     export = bytes([1, 5]) + b"entry" + b"\0" + leb(entry)
     at = next(n for n, (kind, _) in enumerate(parts) if kind > EXPORT)
     parts.insert(at, (EXPORT, export))
@@ -112,6 +128,29 @@ def linked(obj: bytes) -> bytes:
     for kind, body in parts:
         out += bytes([kind]) + leb(len(body)) + body
     return out
+
+
+def functions(body: bytes) -> Iterator[str]:
+    """Names of the functions in an import section."""
+    count, at = unleb(body, 0)
+    for _ in range(count):
+        size, at = unleb(body, at)
+        size, at = unleb(body, at + size)
+        name, at = body[at : at + size].decode(), at + size
+        kind, at = body[at], at + 1
+        if kind == 0:
+            yield name
+        if kind == 3:  # a global: its type, and whether it changes
+            at += 2
+            continue
+        limited = 0
+        if kind == 1:  # a table: the type of what is in it
+            at += 1
+        if kind in (1, 2):
+            limited = body[at] & 1
+            at += 1
+        for _ in range(1 + limited):
+            _, at = unleb(body, at)
 
 
 def sections(obj: bytes) -> Iterator[tuple[int, bytes]]:

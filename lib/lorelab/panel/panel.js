@@ -46,6 +46,19 @@
         NRT_MemInfo_alloc: size => counted(size, 16),
         NRT_MemInfo_alloc_safe: size => counted(size, 16),
         NRT_MemInfo_call_dtor: () => {},
+        NRT_Allocate: size => allocate(Number(size), 16),
+        NRT_Free: () => {},
+        // What numba writes the text of an exception with, which nobody reads here.
+        PyErr_SetString: () => {},
+        log10: Math.log10,
+        // The compiler's product of two 128-bit numbers, each a low and a high half.
+        __multi3: (at, low, high, otherLow, otherHigh) => {
+          const both = (l, h) => (h << 64n) | BigInt.asUintN(64, l);
+          const product = both(low, high) * both(otherLow, otherHigh);
+          const view = new DataView(memory.buffer);
+          view.setBigUint64(at, BigInt.asUintN(64, product), true);
+          view.setBigUint64(at + 8, BigInt.asUintN(64, product >> 64n), true);
+        },
         lorelab_progress: (done, whole) => {
           if (Date.now() - last < 100) return;
           last = Date.now();

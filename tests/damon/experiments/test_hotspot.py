@@ -5,6 +5,7 @@ import pytest
 
 from lorelab.damon.experiments import hotspot
 from lorelab.damon.params import Hotspot
+from lorelab.damon.workload import hotspot as workload
 from lorelab.experiments import experiment
 
 
@@ -42,7 +43,7 @@ def test_seeds_of_several_runs_wrap_at_64_bits():
 def test_a_hot_range_in_huge_pages_is_found_as_fast_as_page_by_page(monkeypatch):
     params = Hotspot(mib=4096, hot_kib=64 << 10, runs=20, windows=50)
     huge = HOTSPOT.simulate(params).query("counter == 'wait'")["value"]
-    monkeypatch.setattr(hotspot, "HUGE_KIB", 1 << 30)
+    monkeypatch.setattr(workload, "HUGE_KIB", 1 << 30)
     small = HOTSPOT.simulate(params).query("counter == 'wait'")["value"]
     assert huge.median() == pytest.approx(small.median(), rel=0.5)
 

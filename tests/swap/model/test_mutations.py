@@ -21,7 +21,7 @@ MODULES = ("state", "ssd_cluster", "scan", "v6_12", "v7_2", "swap_slots")
 
 WITHOUT_NUMBA = {
     "state": [
-        ("np.zeros(1, INFO)", "np.zeros(1, INFO).view(Records)"),
+        ("words.view(INFO)", "words.view(INFO).view(Records)"),
         (", CLUSTER_INFO)", ", CLUSTER_INFO).view(Records)"),
     ]
 }

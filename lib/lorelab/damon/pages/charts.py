@@ -270,3 +270,38 @@ def _distribution(rows: pd.DataFrame, title: str, sides: list[str]) -> alt.Chart
         )
         .properties(width=310, height=120)
     )
+
+
+def untouched(release: str, idle: pd.DataFrame) -> alt.Chart:
+    """Idle pages by how often they were seen, of `mainline.untouched`."""
+    pages = idle.sum().rename_axis("seen").reset_index(name="pages")
+    title = _title(
+        f"Idle pages of one run, by how many of a window's samples found them accessed; {release}",
+        "Those of the last bar are taken for hot; the program touches the other half.",
+    )
+    return (
+        alt.Chart(pages, title=title)
+        .mark_bar()
+        .encode(
+            alt.X("pages", title="pages"),
+            alt.Y("seen", sort=["never", "in some", "in all"], title=None),
+        )
+        .properties(height=90)
+    )
+
+
+def kdamonds(shares: pd.DataFrame) -> alt.Chart:
+    """A tick a run, of `mainline.split_in_three`."""
+    title = _title(
+        "Windows that split regions three ways, alone and as one of two",
+        "A tick is a run; 6.12.117, 12 runs each.",
+    )
+    return (
+        alt.Chart(shares, title=title)
+        .mark_tick(thickness=2)
+        .encode(
+            alt.X("share", title="share of windows [%]", scale=alt.Scale(domain=[0, 100])),
+            alt.Y("kdamonds:N", title="kdamonds"),
+        )
+        .properties(height=80)
+    )

@@ -5,7 +5,8 @@ import pandas as pd
 from lorelab.damon.agree import follow as agree_follow
 from lorelab.damon.kernel import follow as logs
 from lorelab.damon.pages import kernel_views as record_views
-from lorelab.damon.params import Masim, Variant
+from lorelab.damon.params import Hotspot, Masim, Variant
+from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.numerics import PAGE
 from lorelab.params import words
@@ -80,3 +81,20 @@ def untouched(release: str) -> pd.DataFrame:
     seen = {"never": count == 0, "in all": count == FRESH.samples}
     seen = pd.DataFrame({**seen, "in some": ~(seen["never"] | seen["in all"])})
     return seen.groupby(said["end"]).sum().reset_index(drop=True)[["never", "in some", "in all"]]
+
+
+def split_in_three() -> pd.DataFrame:
+    """Share of a run's windows that split regions three ways, of one kdamond and of one of two.
+
+    Returns
+    -------
+    DataFrame
+        `kdamonds`, and `share` in per cent; a row a recorded run.
+    """
+    rows = []
+    for kdamonds in (1, 2):
+        params = Hotspot(hot_kib=256, runs=12, windows=150, own=True, kdamonds=kdamonds)
+        counted = experiment("damon/hotspot").recorded(params).counters
+        share = counted.loc[counted["counter"] == "in_three", "value"]
+        rows += [{"kdamonds": kdamonds, "share": 100 * value} for value in share]
+    return pd.DataFrame(rows)

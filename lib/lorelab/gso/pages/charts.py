@@ -250,3 +250,25 @@ def lastsegment(table: pd.DataFrame) -> alt.LayerChart:
             "Points: drawn orders; line: 1 - 1/k.",
         ),
     )
+
+
+def told(table: pd.DataFrame) -> alt.Chart:
+    """Sends that were copied and sends whose notification says so, of `views.told`, by kernel."""
+    default = table[table["run"] == "default"]
+    sends = default.melt("kernel", ["copied", "told_copied"], "sends", "number")
+    sends["sends"] = sends["sends"].map({"copied": "copied", "told_copied": "reported as copied"})
+    heading = title(
+        "Eight sends on one socket, the error queue read after the last",
+        "The first send is lent, every second is copied.",
+    )
+    whole = alt.X(
+        "number:Q", title="sends", scale=alt.Scale(domain=[0, 8]), axis=alt.Axis(tickMinStep=1)
+    )
+    return (
+        alt.Chart(sends, title=heading)
+        .mark_bar()
+        .encode(
+            whole, alt.Y("kernel", title=None), alt.YOffset("sends"), alt.Color("sends", title=None)
+        )
+        .properties(height=110)
+    )

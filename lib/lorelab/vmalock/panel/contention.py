@@ -67,7 +67,10 @@ def entry(params):
     machine = lay_out(one, program, spans)
     if not run(machine):
         raise RuntimeError
-    return tally(machine).reshape(1, -1)
+    counted = tally(machine)
+    table = np.empty((1, len(counted)))
+    table[0] = counted
+    return table
 
 
 def chart(table: pd.DataFrame) -> alt.TopLevelMixin:
