@@ -39,8 +39,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lorelab import whole
-from lorelab.book import caught
+from lorelab import atomic
+from lorelab.book import mutation_scores
 from lorelab.experiments import designs
 from mutants.mutate import Mutation
 from mutants.sample import PACKAGE, ROOT, Drawn, design_of, found, listed, runs, sample
@@ -54,7 +54,7 @@ MANY, BESIDES = 4, 5
 """A test may take that many times what it took, and that many seconds besides."""
 TO_COMPILE = 20
 """How many times the limit a test may take that compiles."""
-RESULTS = caught.RESULTS
+RESULTS = mutation_scores.RESULTS
 EQUIVALENT = ROOT / "mutants" / "equivalent.csv"
 
 COLUMNS = ["design", "file", "source", "line", "kind", "outcome", "tests", "by", "before", "after"]
@@ -204,7 +204,7 @@ def row(file: Path, mutation: Mutation, outcome: str, count: int, by: str | None
     return {
         "design": design_of(file),
         "file": str(file.relative_to(ROOT)),
-        "source": caught.digest(file),
+        "source": mutation_scores.digest(file),
         "line": mutation.line,
         "kind": mutation.kind,
         "outcome": outcome,
@@ -364,7 +364,7 @@ def measure(
             table = judged(pd.concat([table, pd.DataFrame([outcome])])[COLUMNS])
             table = table.drop_duplicates(KEY, keep="last")
         every = pd.concat([kept[~ours], table]).sort_values(["design", "file", "line", "after"])
-        whole.write(results, every.to_csv(index=False))
+        atomic.write(results, every.to_csv(index=False))
     report(design, table)
 
 

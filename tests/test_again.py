@@ -109,5 +109,5 @@ def test_verify_measures_damon(monkeypatch):
 
 def test_there_is_a_run_to_verify_of_all_that_damon_measures():
     for name, found in experiments("damon").items():
-        if "kernel" in found.halves:
+        if "kernel" in found.backends:
             assert cli._sample(records.recorded(name, found.Params), cli.random.Random(1)), name

@@ -54,17 +54,17 @@ def test_listing_loads_neither_numba_nor_the_laboratory():
 
 def test_every_experiment_has_a_half_and_a_function_behind_each():
     for found in experiments().values():
-        assert found.halves
+        assert found.backends
         for half, room, function in (
             ("model", "experiments", "simulate"),
             ("kernel", "kernel", "measure"),
         ):
-            if half in found.halves:
+            if half in found.backends:
                 assert callable(found._door(room, function))
 
 
 def test_what_is_not_there_is_named(rooms):
-    assert ASKED.halves == ""
+    assert ASKED.backends == ""
     with pytest.raises(BadInput, match="swap/no-such has no model half; use `lorelab kernel"):
         ASKED.simulate(Params())
     with pytest.raises(BadInput, match="swap/no-such has no kernel half; use `lorelab model"):
@@ -77,7 +77,7 @@ def test_what_is_not_there_is_named(rooms):
 def test_halves_are_asked_with_what_they_take(rooms):
     rooms("experiments", simulate=lambda params: counted(1, 2))
     rooms("kernel", measure=lambda requested, options: [(requested, options.probes)])
-    assert ASKED.halves == "model and kernel"
+    assert ASKED.backends == "model and kernel"
     assert ASKED.simulate(Params()).equals(counted(1, 2))
     assert ASKED.measure([Params()]) == [([Params()], ())]
 

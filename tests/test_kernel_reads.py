@@ -7,7 +7,7 @@ import pytest
 
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiments
-from lorelab.lab import boot, build, guest, needs, own
+from lorelab.lab import boot, build, external_kernel, guest, needs
 from lorelab.params import for_kernel, only, parse
 from tests.points import SMALL, one_at_a_time, recording
 
@@ -16,7 +16,7 @@ BOOTS_NOTHING = {"gso/layout"}
 KERNELS = [
     one
     for one in experiments().values()
-    if "kernel" in one.halves and one.name not in BOOTS_NOTHING
+    if "kernel" in one.backends and one.name not in BOOTS_NOTHING
 ]
 KERNEL = {
     "swap/usemem": {"variant": "v6.12", "split_batching": True, "architecture": "x86"},
@@ -43,7 +43,7 @@ def no_guest(monkeypatch):
 
     monkeypatch.setattr(needs, "check", lambda *wanted: None)
     monkeypatch.setattr(build, "built", lambda made: stand_in(Path(repr(made))))
-    monkeypatch.setattr(own, "find", stand_in)
+    monkeypatch.setattr(external_kernel, "find", stand_in)
     monkeypatch.setattr(guest, "built", lambda: SimpleNamespace(root="root", info=None))
     monkeypatch.setattr(guest, "programs", lambda made: "programs")
     monkeypatch.setattr(boot, "run", run)

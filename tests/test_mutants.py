@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lorelab.book import caught
+from lorelab.book import mutation_scores
 from mutants import __main__ as mutants
 from mutants import plain
 from mutants import sample as samples
@@ -266,14 +266,14 @@ def test_a_file_that_was_changed_is_told(tmp_path):
     for number, file in enumerate(files):
         file.write_text(f"A = {number}\n")
         rows = ("killed", "killed", "survived", "equivalent")
-        lines += [f"swap,{file.name},{caught.digest(file)},{outcome}" for outcome in rows]
+        lines += [f"swap,{file.name},{mutation_scores.digest(file)},{outcome}" for outcome in rows]
     results.write_text("\n".join(lines))
-    assert caught.scores(results, tmp_path).loc["swap"].to_list() == [8, 4, 2, 2, 66.7, 0]
+    assert mutation_scores.scores(results, tmp_path).loc["swap"].to_list() == [8, 4, 2, 2, 66.7, 0]
     files[0].write_text("A = 2\n")
     files[1].unlink()
-    assert caught.scores(results, tmp_path).loc["swap", "in files changed since"] == 8
+    assert mutation_scores.scores(results, tmp_path).loc["swap", "in files changed since"] == 8
     files[0].write_text("A = 0\n")
-    assert caught.scores(results, tmp_path).loc["swap", "in files changed since"] == 4
+    assert mutation_scores.scores(results, tmp_path).loc["swap", "in files changed since"] == 4
 
 
 TABLE = pd.read_csv(mutants.RESULTS)
@@ -281,7 +281,7 @@ JUDGED = pd.read_csv(mutants.EQUIVALENT)
 
 
 def test_the_table_has_a_sample_of_each_design_and_nine_tenths_are_killed():
-    scores = caught.scores()
+    scores = mutation_scores.scores()
     assert set(scores.index) == set(WEIGHED)
     assert (scores["mutations"] >= 150).all()
     assert not TABLE.duplicated(mutants.KEY).any()
@@ -298,7 +298,7 @@ def test_whoever_calls_a_survivor_equivalent_gives_the_reason():
 
 
 def test_the_rows_of_a_file_as_it_is_are_mutations_of_it():
-    now = TABLE[~caught.changed(TABLE)]
+    now = TABLE[~mutation_scores.changed(TABLE)]
     for name, rows in now.groupby("file"):
         every = mutations((mutants.ROOT / name).read_text())
         made = {(one.line, one.kind, one.before, one.after) for one in every}

@@ -55,7 +55,7 @@ CLAIMS = [
 ]
 """,
     "lib/lorelab/empty/recording/__init__.py": "",
-    "lib/lorelab/empty/recording/door.py": """\
+    "lib/lorelab/empty/recording/commands.py": """\
 import click
 
 

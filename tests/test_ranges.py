@@ -30,7 +30,7 @@ WANTED = os.environ.get("LORELAB_RANGES", QUICK).split(",")
 MODELS = [
     one
     for one in experiments().values()
-    if "model" in one.halves and not {"all", one.design, one.name}.isdisjoint(WANTED)
+    if "model" in one.backends and not {"all", one.design, one.name}.isdisjoint(WANTED)
 ]
 SAME: dict[str, dict[str, str]] = {}
 """Fields of an experiment that make no difference where nothing is wrong, and why."""

@@ -14,7 +14,7 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from lorelab import params, whole
+from lorelab import atomic, params
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import Experiment, designs, experiment, experiments
 from lorelab.judging.agreement import AgreementVerdict
@@ -22,10 +22,10 @@ from lorelab.judging.doors import claims, findings
 from lorelab.lab import build, pool, probes, records
 from lorelab.lab.boot import GuestFailed
 from lorelab.lab.doors import doctor, lab
-from lorelab.lab.own import TAKES
+from lorelab.lab.external_kernel import TAKES
 from lorelab.lab.run import RunOptions
-from lorelab.running.new.door import new
-from lorelab.running.sweep.door import sweep
+from lorelab.running.new.commands import new
+from lorelab.running.sweep.commands import sweep
 
 console = Console()
 parameters = click.option(
@@ -56,16 +56,16 @@ def list_(name: str | None) -> None:
     one = name is not None and "/" in name
     for found in [experiment(name)] if one else experiments(name).values():
         table = Table(
-            title=f"{found.name} ({found.halves}): {found.question}", title_justify="left"
+            title=f"{found.name} ({found.backends}): {found.question}", title_justify="left"
         )
         for column in ("parameter", "default", "unit", "takes", "only", "meaning"):
             table.add_column(column)
         for name, field in found.Params.model_fields.items():
             table.add_row(
                 name,
-                params.shown(field.default),
+                params.format_value(field.default),
                 field.json_schema_extra["unit"],
-                params.takes(field),
+                params.describe_range(field),
                 field.json_schema_extra["only"] or "",
                 field.description,
             )
@@ -237,7 +237,7 @@ def verify(design: str | None, seed: int) -> None:
     repeats, or by whether the model follows the new run. What has no run to measure is named.
     """
     verdicts: dict[str, AgreementVerdict] = {}
-    every = [found for found in experiments(design).values() if "kernel" in found.halves]
+    every = [found for found in experiments(design).values() if "kernel" in found.backends]
     wanted = [
         (found, _sample(records.recorded(found.name, found.Params), random.Random(seed)))
         for found in every
@@ -248,7 +248,7 @@ def verify(design: str | None, seed: int) -> None:
     if not number:
         raise RunFailed("nothing was measured again: no recorded run can be")
     for found, given, measured in pool.measured(wanted):
-        said = f"{found.name} {params.words(given)}"
+        said = f"{found.name} {params.to_cli(given)}"
         held = found.agree_with_record(given, found.recorded(given), measured)
         print(f"{said}: {held.verdict}: {held.method}", file=sys.stderr)
         held.table.assign(run=said).to_csv(sys.stdout, index=False)
@@ -268,14 +268,14 @@ cli.add_command(sweep)
 cli.add_command(claims)
 cli.add_command(findings)
 cli.add_command(new)
-# What one design alone has: recording/door.py with `command`, and `lab_command` where it needs
+# What one design alone has: recording/commands.py with `command`, and `lab_command` where it needs
 # a kernel.
 for name in designs():
     if find_spec(f"lorelab.{name}.recording"):
-        door = import_module(f"lorelab.{name}.recording.door")
-        cli.add_command(door.command)
-        if hasattr(door, "lab_command"):
-            lab.add_command(door.lab_command)
+        commands = import_module(f"lorelab.{name}.recording.commands")
+        cli.add_command(commands.command)
+        if hasattr(commands, "lab_command"):
+            lab.add_command(commands.lab_command)
 
 
 def _print(rows: pd.DataFrame) -> None:
@@ -356,7 +356,7 @@ def _write(counters: pd.DataFrame, file: Path | None) -> None:
         counters.to_csv(sys.stdout, index=False)
         return
     try:
-        with whole.folder(file.parent) as part:
+        with atomic.folder(file.parent) as part:
             if file.suffix == ".parquet":
                 counters.to_parquet(part / file.name, index=False)
             else:

@@ -58,7 +58,7 @@ class Experiment:
         return self.name.partition("/")[0]
 
     @property
-    def halves(self) -> str:
+    def backends(self) -> str:
         """What can answer it, in words."""
         rooms = {"model": "experiments", "kernel": "kernel"}
         return " and ".join(half for half, room in rooms.items() if self._has(room))

@@ -16,7 +16,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent
 NO_KERNELS = {
     *("agree", "book", "judging", "kernel", "lab", "pages", "showing", "sweep", "thread"),
-    *("cli.py", "door.py", "rerun.py", "whole.py"),
+    *("cli.py", "commands.py", "rerun.py", "atomic.py"),
 }
 """Rooms and files that no compiled kernel is made of: a change there leaves what is kept alone."""
 KEPT_DAYS = 14

@@ -69,7 +69,7 @@ def without_effect(params: Params, half: Half) -> str | None:
     values = params.model_dump(mode="json", exclude_defaults=True, include=unread)
     if not values:
         return None
-    given = " ".join(f"{name}={shown(value)}" for name, value in values.items())
+    given = " ".join(f"{name}={format_value(value)}" for name, value in values.items())
     return f"{given}: only the {other} reads {'it' if len(values) == 1 else 'them'}"
 
 
@@ -168,25 +168,27 @@ def combinations(model: type[Params], pairs: tuple[str, ...]) -> list[Params]:
     for chosen in product(*values.values()):
         given = parse(model, dict(zip(values, chosen, strict=True)))
         if given in found:
-            raise BadInput(f"-p {words(given, ' -p ')}: is given twice; give each value once")
+            raise BadInput(f"-p {to_cli(given, ' -p ')}: is given twice; give each value once")
         found.append(given)
     return found
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Print a default as a reader would type it."""
     if isinstance(value, IntEnum):
         return label(value)
     return str(value).lower() if isinstance(value, bool) else str(value) or '""'
 
 
-def words(params: Params, between: str = ",") -> str:
+def to_cli(params: Params, between: str = ",") -> str:
     """Print what differs from the defaults, as `-p` takes it: `name=value,name=value`."""
     values = params.model_dump(mode="json", exclude_defaults=True)
-    return between.join(f"{name}={shown(value)}" for name, value in values.items()) or "default"
+    return (
+        between.join(f"{name}={format_value(value)}" for name, value in values.items()) or "default"
+    )
 
 
-def takes(field: Any) -> str:
+def describe_range(field: Any) -> str:
     """Range or choices of a field, as one short text."""
     if isinstance(field.annotation, type) and issubclass(field.annotation, IntEnum):
         return ", ".join(label(member) for member in field.annotation)

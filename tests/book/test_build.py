@@ -40,7 +40,7 @@ def test_a_page_that_changed_is_rendered_and_one_that_did_not_is_not(root, monke
 def test_a_page_is_drawn_anew_when_the_code_that_draws_changed(root, monkeypatch):
     code = root / "draws.py"
     code.write_text("old")
-    monkeypatch.setattr(build, "DRAWS", [code])
+    monkeypatch.setattr(build, "RENDER_SOURCES", [code])
     page = build.build(root).with_name("page.html")
     monkeypatch.setattr(build, "caption", lambda _: pytest.fail("nothing changed"))
     build.build(root)

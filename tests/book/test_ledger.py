@@ -124,17 +124,17 @@ def test_a_run_without_a_model_has_neither_passed_nor_failed(held):
 @pytest.mark.parametrize("name", ["swap/switches", "swap/probed"])
 def test_what_is_kept_is_what_a_run_now_gives(held, name):
     kept = (ledger.ROOT / f"data/agreements/{name}.csv").read_text()
-    assert ledger.hold(name).read_text() == kept
+    assert ledger.judge_records(name).read_text() == kept
 
 
 def test_a_run_that_was_not_held_is_named(held):
-    assert "swap/probed" in ledger.not_held()
-    ledger.hold("swap/probed")
-    assert "swap/probed" not in ledger.not_held()
+    assert "swap/probed" in ledger.unjudged()
+    ledger.judge_records("swap/probed")
+    assert "swap/probed" not in ledger.unjudged()
     assert ledger.refused().empty
 
 
 def test_an_experiment_without_a_model_is_refused(held):
     with pytest.raises(BadInput, match="has no model half"):
-        ledger.hold("swap/instructions")
+        ledger.judge_records("swap/instructions")
     assert not list(held.rglob("*.csv"))

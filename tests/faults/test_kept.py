@@ -16,7 +16,7 @@ from lorelab.damon.recording import make, write
 from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
 from lorelab.lab import boot, records
-from lorelab.vmalock.recording import door, recording
+from lorelab.vmalock.recording import commands, recording
 from tests.faults.disks import fill, mount, one_line, there
 from tests.vmalock.recording.test_perf import TEXT
 
@@ -81,7 +81,7 @@ def waits(disk, monkeypatch):
     file = disk.parent / "mmap_lock.txt"
     file.write_text(TEXT)
     events = recording.read(file)
-    return lambda: door.draw(events, disk / "drawn")
+    return lambda: commands.draw(events, disk / "drawn")
 
 
 def book(disk, monkeypatch):

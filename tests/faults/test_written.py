@@ -17,7 +17,7 @@ import pytest
 from lorelab.book import build as books
 from lorelab.book import cache, chromium, ledger, talk
 from lorelab.book.execute import Run
-from lorelab.lab import build, guest, own
+from lorelab.lab import build, external_kernel, guest
 from lorelab.lab import cache as built
 from lorelab.running.sweep import page, plan
 from lorelab.running.sweep.journal import Journal, Point
@@ -59,7 +59,7 @@ def held(disk, monkeypatch):
     monkeypatch.setattr(ledger.records, "recorded", lambda *_: [None])
     monkeypatch.setattr(type(ledger.experiment("swap/allocator-test")), "recorded", lambda *_: 1)
     (disk / "swap").mkdir()
-    return lambda: ledger.hold("swap/allocator-test")
+    return lambda: ledger.judge_records("swap/allocator-test")
 
 
 def decks(disk, monkeypatch):
@@ -126,20 +126,22 @@ def programs(disk, monkeypatch):
 
 def initramfs(disk, monkeypatch):
     """What a kernel of the reader's own is booted with, in the folder for what is temporary."""
-    own.needs.check(own.needs.OWN)
+    external_kernel.needs.check(external_kernel.needs.OWN)
     modules = disk.parent / "6.9.1-mine"
     modules.mkdir()
-    (modules / "modules.builtin").write_text("".join(f"kernel/{name}.ko\n" for name in own.MODULES))
+    (modules / "modules.builtin").write_text(
+        "".join(f"kernel/{name}.ko\n" for name in external_kernel.MODULES)
+    )
     (modules / "modules.order").touch()
     monkeypatch.setattr(tempfile, "tempdir", str(disk))
     root = disk.parent / "guest/root"
     root.mkdir(parents=True)
-    monkeypatch.setattr(own.guest, "disk", lambda _: root)
+    monkeypatch.setattr(external_kernel.guest, "disk", lambda _: root)
 
     def run():
         with tempfile.TemporaryDirectory(prefix="lorelab-") as name:
             (Path(name) / "lab").mkdir()
-            own.command(disk.parent / "image", modules, root, Path(name))
+            external_kernel.command(disk.parent / "image", modules, root, Path(name))
         (disk / "made").touch()
 
     return run
@@ -169,7 +171,7 @@ def disk(tmp_path):
     if os.geteuid() != 0 or not mount(at, "-t", "tmpfs", "-o", "size=64m", "none"):
         pytest.skip("this user may not mount")
     yield at
-    guest.say("umount", "-l", str(at))
+    guest.check_output("umount", "-l", str(at))
 
 
 @pytest.mark.parametrize("fault", ["full", "read-only"])

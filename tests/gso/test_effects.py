@@ -76,7 +76,7 @@ def counted(name, given):
 
 def test_every_parameter_of_a_model_is_here():
     for name, asked in experiments("gso").items():
-        if "model" not in asked.halves:
+        if "model" not in asked.backends:
             continue
         unread = only(asked.Params, "kernel")
         unread |= {"held", "reorder"} if OTHERWISE[name] is WATCHED else set()

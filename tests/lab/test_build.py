@@ -10,7 +10,7 @@ import pytest
 
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import boot, build, cache, guest, needs
-from lorelab.lab.commands import follow, say
+from lorelab.lab.commands import check_output, run_logged
 
 
 @pytest.fixture
@@ -289,7 +289,7 @@ def test_no_header_of_an_earlier_kernel_is_in_a_kernel(
 def test_a_failed_command_says_where_its_log_is(tmp_path):
     log = tmp_path / "log"
     with pytest.raises(RunFailed, match=f"oven: cold error; all of it is in {log}"):
-        follow("baking", ["sh", "-c", "echo start; echo oven: cold error; exit 1"], log)
+        run_logged("baking", ["sh", "-c", "echo start; echo oven: cold error; exit 1"], log)
     assert log.read_text() == "start\noven: cold error\n"
 
 
@@ -302,14 +302,14 @@ def test_a_failed_command_says_where_its_log_is(tmp_path):
 )
 def test_a_short_command_that_fails_or_hangs(script, said):
     with pytest.raises(RunFailed, match=said):
-        say("sh", "-c", script, seconds=1)
+        check_output("sh", "-c", script, seconds=1)
 
 
 def test_a_long_command_that_falls_silent_is_ended(tmp_path):
     marker = tmp_path / "marker"
     script = f"echo start; (sleep 3; touch {marker}) & sleep 60"
     with pytest.raises(RunFailed, match=f"baking hung: it said nothing for 1 s; see {tmp_path}"):
-        follow("baking", ["sh", "-c", script], tmp_path / "log", silent=1)
+        run_logged("baking", ["sh", "-c", script], tmp_path / "log", silent=1)
     assert (tmp_path / "log").read_text() == "start\n"
     time.sleep(3)
     assert not marker.exists()

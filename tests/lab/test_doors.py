@@ -35,7 +35,7 @@ class Fake:
     name: str = NAME
     design: str = "design"
     Params: type = Some
-    halves: str = "model and kernel"
+    backends: str = "model and kernel"
     verdict: AgreementVerdict | None = None
     booted: list = field(default_factory=list)
     options: RunOptions = DEFAULTS
@@ -326,7 +326,7 @@ def test_the_runs_of_one_design(fake, monkeypatch, door):
 
 def test_verify_names_what_it_leaves_out_and_fails_when_it_checked_nothing(fake, monkeypatch):
     new = replace(fake, name="design/new", booted=[])
-    alone = replace(new, name="design/alone", halves="model")
+    alone = replace(new, name="design/alone", backends="model")
     every = {one.name: one for one in (fake, new, alone)}
     monkeypatch.setattr(cli, "experiments", lambda design=None: every)
     run("kernel", NAME, "--record")

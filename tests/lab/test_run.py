@@ -35,7 +35,7 @@ def booted(monkeypatch):
         monkeypatch.setattr(run.needs, "check", lambda wanted: None)
         monkeypatch.setattr(run.build, "recipe", lambda *of, patched: (*of, patched))
         monkeypatch.setattr(run.build, "built", kernel)
-        monkeypatch.setattr(run.own, "find", kernel)
+        monkeypatch.setattr(run.external_kernel, "find", kernel)
         monkeypatch.setattr(run.guest, "built", lambda: SimpleNamespace(root=None, info=None))
         monkeypatch.setattr(run.guest, "programs", lambda made: None)
         monkeypatch.setattr(run.boot, "run", boot)

@@ -46,9 +46,9 @@ def test_an_unknown_experiment_is_named():
 
 
 def test_show_gives_the_source_as_it_stands():
-    shown = lorelab.show(params.label, params.shown)
+    shown = lorelab.show(params.label, params.format_value)
     assert inspect.getsource(params.label).strip() in repr(shown)
-    assert inspect.getsource(params.shown).strip() in repr(shown)
+    assert inspect.getsource(params.format_value).strip() in repr(shown)
     assert shown._repr_markdown_() == f"```python\n{shown!r}\n```"
 
 
@@ -110,7 +110,7 @@ def test_every_recorded_run_is_held_against_the_model(monkeypatch):
     kept = records.recorded(ALLOCATOR.name, ALLOCATOR.Params)[:3]
     monkeypatch.setattr(records, "recorded", lambda *_: kept)
     table = lorelab.against_model(ALLOCATOR.name)
-    assert list(table["parameters"]) == [params.words(one).replace(",", " ") for one in kept]
+    assert list(table["parameters"]) == [params.to_cli(one).replace(",", " ") for one in kept]
     assert (table["verdict"] == "passed").all()
     assert (table["agree"] == table["counters"]).all()
     wrong = ALLOCATOR.simulate(kept[0]).assign(value=lambda t: t["value"] + 1)

@@ -52,8 +52,8 @@ def due(seed: int) -> None:
 @click.argument("experiments", nargs=-1)
 def hold(experiments: tuple[str, ...]) -> None:
     """Hold recorded runs against the model, for the page `ledger`: of all that has new ones."""
-    for name in experiments or ledger.not_held():
-        print(ledger.hold(name))
+    for name in experiments or ledger.unjudged():
+        print(ledger.judge_records(name))
 
 
 @cli.command()

@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 from rich.console import Console
 from rich.progress import Progress
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.book import cache
 from lorelab.book.caption import caption
 from lorelab.book.execute import Run, execute
@@ -34,7 +34,7 @@ from lorelab.lab.cache import locked
 ROOT = Path(__file__).parents[3]
 """The checkout: notebooks/ and book/ are read, build/ is written."""
 LIBRARY = Path(__file__).parents[1]
-DRAWS = [
+RENDER_SOURCES = [
     *(LIBRARY / "book").glob("*.py"),
     *(LIBRARY / "showing" / name for name in ("charts.py", "figure.py", "fonts.conf")),
     LIBRARY / "panel/panel.js",
@@ -42,7 +42,7 @@ DRAWS = [
 """The code that makes pages of notebooks, and the fonts that it draws with."""
 PARTS = 5
 """In so many turns each page runs again, whether anything changed or not."""
-FIRST = """<!doctype html>
+REDIRECT_HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>lorelab</title>
 <link rel="icon" href="data:,">
 <meta http-equiv="refresh" content="0; url={}.html"></head></html>
@@ -156,7 +156,7 @@ def _store(names: list[str], root: Path) -> list[str]:
         file = root / name
         text = nbformat.writes(notebook) + "\n"
         if text != file.read_text():
-            whole.write(file, text)
+            atomic.write(file, text)
             changed.append(name)
         if cache.stored(_beside(name, root), notebook, root) is None:
             cache.vouch(_beside(name, root), notebook, _kept(name, root), root)
@@ -208,7 +208,7 @@ def _build(root: Path) -> Path:
         shutil.copy(LIBRARY / "panel/panel.js", pages / "assets")
         rendered = _sphinx(pages, root / "build/sphinx")
         # Jupyter Book's own redirect says nothing of an icon, and a slow browser asks for one.
-        (rendered / "index.html").write_text(FIRST.format(Path(chapters(root)[0]).stem))
+        (rendered / "index.html").write_text(REDIRECT_HTML.format(Path(chapters(root)[0]).stem))
         (rendered / made_of.name).write_text(state)
         shutil.rmtree(book, ignore_errors=True)
         rendered.rename(book)
@@ -241,7 +241,7 @@ def _state(notebooks: dict[str, NotebookNode], root: Path) -> str:
     for file in sorted(path for path in (root / "book").rglob("*") if path.is_file()):
         total.update(f"{file.relative_to(root)}\0".encode())
         total.update(hashlib.sha256(file.read_bytes()).digest())
-    for file in sorted(DRAWS):
+    for file in sorted(RENDER_SOURCES):
         total.update(hashlib.sha256(file.read_bytes()).digest())
     return total.hexdigest()
 
@@ -273,7 +273,7 @@ def vega(root: Path) -> Path:
     file = root / f"build/vega-{vl_convert.__version__}.js"
     if not file.exists():
         # In a function, for its names would clash with those of Sphinx's scripts.
-        whole.write(file, "(() => {\n" + vl_convert.javascript_bundle() + "\n})();\n")
+        atomic.write(file, "(() => {\n" + vl_convert.javascript_bundle() + "\n})();\n")
     return file
 
 

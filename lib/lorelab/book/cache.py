@@ -20,9 +20,9 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.book.execute import Run
-from lorelab.book.watch import OURS
+from lorelab.book.watch import IGNORED
 
 HERE = Path(__file__).parent
 MACHINERY = b"".join(
@@ -71,7 +71,7 @@ def vouch(beside: Path, notebook: NotebookNode, kept: Path, root: Path) -> None:
     rests_on = json.loads(kept.read_text())["basis"]
     beside.parent.mkdir(parents=True, exist_ok=True)
     vouched = json.dumps(_vouched(notebook, rests_on, root), indent=1, sort_keys=True)
-    whole.write(beside, vouched + "\n")
+    atomic.write(beside, vouched + "\n")
 
 
 def outputs(notebook: NotebookNode) -> list[list[NotebookNode]]:
@@ -106,7 +106,7 @@ def keep(kept: Path, notebook: NotebookNode, run: Run, started: float, root: Pat
         return
     entry = {"basis": basis(notebook, vars(run), root), "outputs": run.outputs}
     kept.parent.mkdir(parents=True, exist_ok=True)
-    whole.write(kept, json.dumps({**entry, "of": _digest(json.dumps(entry))}))
+    atomic.write(kept, json.dumps({**entry, "of": _digest(json.dumps(entry))}))
 
 
 def basis(notebook: NotebookNode, names: dict[str, Any], root: Path) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def _file(path: Path) -> str | None:
 
 def _folder(path: Path) -> str | None:
     try:
-        return _digest("\n".join(sorted({entry.name for entry in path.iterdir()} - OURS)))
+        return _digest("\n".join(sorted({entry.name for entry in path.iterdir()} - IGNORED)))
     except OSError:
         return None
 

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.errors import RunFailed
 from lorelab.running.progress import track
 
@@ -39,7 +39,7 @@ def print_(wanted: dict[Path, str], ready: str) -> list[Path]:
             try:
                 page.goto(address)
                 page.wait_for_function(ready, timeout=PATIENCE)
-                whole.write(file, page.pdf(prefer_css_page_size=True, print_background=True))
+                atomic.write(file, page.pdf(prefer_css_page_size=True, print_background=True))
             except Error as error:
                 raise RunFailed(
                     f"{address}: not printed: {error.message.splitlines()[0]}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.book.verdicts import MIME, Claims, shown
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import designs, experiment, experiments
@@ -67,7 +67,7 @@ def totals(every: pd.DataFrame) -> pd.DataFrame:
     return counted.rename_axis(index=None, columns=None)
 
 
-def hold(name: str) -> Path:
+def judge_records(name: str) -> Path:
     """Hold every recorded run of an experiment against the model; keep what came of it as a file.
 
     Some take minutes each, so the ledger reads the file, `data/agreements/DESIGN/EXPERIMENT.csv`: a
@@ -80,7 +80,7 @@ def hold(name: str) -> Path:
     table = against_model(name).assign(recorded=dates).drop(columns="patched", errors="ignore")
     file = HELD / f"{name}.csv"
     file.parent.mkdir(parents=True, exist_ok=True)
-    return whole.write(file, table.to_csv(index=False, lineterminator="\n"))
+    return atomic.write(file, table.to_csv(index=False, lineterminator="\n"))
 
 
 def agreements() -> pd.DataFrame:
@@ -121,7 +121,7 @@ def refused() -> pd.DataFrame:
     return failed[["experiment", "parameters", "judged"]].reset_index(drop=True)
 
 
-def not_held() -> dict[str, str]:
+def unjudged() -> dict[str, str]:
     """Recorded runs that `agreements` does not have: when they were recorded, by experiment."""
     missing = {}
     for name, one in experiments().items():

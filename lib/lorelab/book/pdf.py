@@ -4,9 +4,9 @@ from pathlib import Path
 
 from pypdf import PdfReader, PdfWriter
 
+from lorelab.atomic import folder as folder_
 from lorelab.book import build
 from lorelab.book.chromium import print_
-from lorelab.whole import folder as folder_
 
 DRAWN = """() => document.readyState === "complete"
   && [...document.querySelectorAll(".lorelab-chart")].every(

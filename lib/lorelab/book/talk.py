@@ -13,12 +13,12 @@ import jinja2
 import yaml
 from nbformat import NotebookNode
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.book import build
 from lorelab.book.chromium import print_
 from lorelab.book.slides import Slide, markdown, slides
 from lorelab.errors import BadInput, RunFailed
-from lorelab.showing.cards import card
+from lorelab.showing.chapter_cards import card
 
 OVERVIEW = "overview"
 """The deck across all chapters."""
@@ -58,7 +58,7 @@ def talk(names: Collection[str] = (), root: Path = build.ROOT) -> list[Path]:
     written = []
     for name, pages in wanted.items():
         file = folder / f"{name}.html"
-        written.append(whole.write(file, deck(name, [notebooks[page] for page in pages], root)))
+        written.append(atomic.write(file, deck(name, [notebooks[page] for page in pages], root)))
     return written
 
 

@@ -10,7 +10,7 @@ import sys
 
 from ipykernel.kernelapp import IPKernelApp
 
-OURS = {".git", ".venv", ".cache", "build", "__pycache__", ".ipynb_checkpoints", ".ruff_cache"}
+IGNORED = {".git", ".venv", ".cache", "build", "__pycache__", ".ipynb_checkpoints", ".ruff_cache"}
 """Folders of a checkout that hold nothing a notebook's results may rest on."""
 WRITES = os.O_WRONLY | os.O_RDWR
 
@@ -60,7 +60,7 @@ def inside(root: str, paths: set[str]) -> list[str]:
     for path in list(paths):
         for form in (path, os.path.realpath(path)):
             relative = os.path.relpath(form, root)
-            if not relative.startswith("..") and not OURS & set(relative.split(os.sep)):
+            if not relative.startswith("..") and not IGNORED & set(relative.split(os.sep)):
                 found.add(relative)
     return sorted(found)
 

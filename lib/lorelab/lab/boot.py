@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 import virtme
 from rich.console import Console
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import build, cache, needs, own, probes
-from lorelab.lab.commands import say, stop
+from lorelab.lab import build, cache, external_kernel, needs, probes
+from lorelab.lab.commands import check_output, stop
 from lorelab.lab.protocol import Damaged, Reader
 
 QEMU = "qemu-system-x86_64"
@@ -148,7 +148,8 @@ def run(
     programs : Path or None
         Folder whose files the guest finds beside its workloads.
     modules : Path, optional
-        Folder of the kernel's modules, when it needs some to reach its root (`lorelab.lab.own`).
+        Folder of the kernel's modules, when it needs some to reach its root
+        (`lorelab.lab.external_kernel`).
 
     Raises
     ------
@@ -187,7 +188,7 @@ def fastest(image: Path, root: Path, modules: Path | None = None) -> str:
             file=sys.stderr,
         )
     known.parent.mkdir(parents=True, exist_ok=True)
-    whole.write(known, found)
+    atomic.write(known, found)
     return found
 
 
@@ -199,7 +200,7 @@ def remembered() -> Path:
 
 def qemu_version() -> str:
     """The first line of `qemu-system-x86_64 --version`."""
-    return say(QEMU, "--version").splitlines()[0]
+    return check_output(QEMU, "--version").splitlines()[0]
 
 
 def _run(
@@ -219,10 +220,10 @@ def _run(
         if modules is None:
             command = _command(image, root, folder, machine, accelerator)
         else:
-            command, more = own.command(image, modules, root, folder, machine.modules)
+            command, more = external_kernel.command(image, modules, root, folder, machine.modules)
             used |= more
             command += ["-smp", str(machine.cpus), "-m", f"{machine.memory_mib}M", "-append"]
-            command += [" ".join((*KERNEL_WORDS, *machine.append, own.INIT))]
+            command += [" ".join((*KERNEL_WORDS, *machine.append, external_kernel.INIT))]
             command += [*_emulation(machine, accelerator), *machine.qemu]
         reader = _watch(command, job, quiet, boot_seconds)
     shown = [
@@ -293,7 +294,7 @@ def _command(
     ask += [part for word in words for part in ("--kopt", word)]
     ask += ["--script-sh", "exec python3 /lab/agent.py", "--qemu-opts", *qemu, *machine.qemu]
     # virtme-ng keeps its temporary files and its settings in the run's own folder.
-    said = say(*ask, env={**os.environ, "TMPDIR": str(folder), "HOME": str(folder)})
+    said = check_output(*ask, env={**os.environ, "TMPDIR": str(folder), "HOME": str(folder)})
     if QEMU not in said:
         raise RunFailed(f"virtme-run gave no command line for QEMU: {said[-300:]}")
     return shlex.split(said.splitlines()[-1])

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache, needs
 from lorelab.lab import source as source_
-from lorelab.lab.commands import follow, say
+from lorelab.lab.commands import check_output, run_logged
 
 UNPACKAGED = "put there by hand"
 """Version of a kernel source that no package manager knows."""
@@ -217,7 +217,7 @@ def recipes(designs: list[str]) -> list[Recipe]:
 @functools.cache
 def _machine(source: Path) -> tuple[str, str, str, str]:
     """Package, version and digest of the source, and the compiler."""
-    compiler = say("gcc", "--version").splitlines()[0]
+    compiler = check_output("gcc", "--version").splitlines()[0]
     if source.is_dir():
         return *source_.described(source), compiler
     package = source.name.removesuffix(".tar.xz")
@@ -229,7 +229,7 @@ def _version(package: str) -> str:
     """Version of a package, or that there is none: on other systems the source is put by hand."""
     if shutil.which("dpkg-query"):
         with suppress(RunFailed):  # Ubuntu has dpkg and not the package
-            return say("dpkg-query", "--show", "--showformat=${Version}", package)
+            return check_output("dpkg-query", "--show", "--showformat=${Version}", package)
     return UNPACKAGED
 
 
@@ -329,11 +329,11 @@ def _unpack(made: Recipe, work: Path) -> None:
     pristine = _pristine(made, work)
     # Of links: patch(1) writes a new file in the place of each that it changes.
     copy = ["cp", "-al", str(pristine), str(fresh)]
-    follow("kernel: linking the source", copy, log)
+    run_logged("kernel: linking the source", copy, log)
     for patch in made.patches:
         apply = ["patch", "-p1", "--forward", "--batch", "--fuzz=0", f"--input={patch}"]
         try:
-            follow(f"kernel: applying {patch.name}", apply, log, cwd=fresh)
+            run_logged(f"kernel: applying {patch.name}", apply, log, cwd=fresh)
         except RunFailed:
             meant = (
                 "the series is for the version named in lib/kernel/common/patches/README.md"
@@ -345,7 +345,7 @@ def _unpack(made: Recipe, work: Path) -> None:
             ) from None
     # By content, without the archive's times: make then sees only what a patch really changed.
     update = ["rsync", "-rlp", "--checksum", "--delete", f"{fresh}/", f"{source}/"]
-    follow("kernel: comparing the source with the last build's", update, log)
+    run_logged("kernel: comparing the source with the last build's", update, log)
     shutil.rmtree(fresh)
     stamp.write_text(wanted)
 
@@ -357,7 +357,7 @@ def _configure(made: Recipe, work: Path) -> None:
     merge = work / "source" / "scripts" / "kconfig" / "merge_config.sh"
     command = [str(merge), "-m", "-O", str(objects), str(objects / ".config")]
     command += [str(fragment) for fragment in made.fragments]
-    follow("kernel: configuring", command, work / "build.log", cwd=work / "source")
+    run_logged("kernel: configuring", command, work / "build.log", cwd=work / "source")
     _make(work, "kernel: configuring", "olddefconfig")
     result = _settings(objects / ".config")
     wanted = {}
@@ -403,7 +403,7 @@ def _make(work: Path, what: str, target: str) -> None:
     renamed = f"-fdebug-prefix-map={work}={TREES}/{work.name}"
     variables += [f"KCFLAGS={renamed}", f"KAFLAGS={renamed}"]
     jobs = f"-j{len(os.sched_getaffinity(0))}"
-    follow(what, [*command, *variables, jobs, target], work / "build.log")
+    run_logged(what, [*command, *variables, jobs, target], work / "build.log")
 
 
 def _keep(made: Recipe, work: Path) -> Kernel:
@@ -414,7 +414,9 @@ def _keep(made: Recipe, work: Path) -> Kernel:
     shutil.copy2(objects / "arch/x86/boot/bzImage", part / "bzImage")
     shutil.copy2(objects / ".config", part / "config")
     # Only the debug information tells an inlined function from a missing one; a probe asks.
-    (part / INLINED).write_text(say("pfunct", "--cc_inlined", str(objects / "vmlinux")) + "\n")
+    (part / INLINED).write_text(
+        check_output("pfunct", "--cc_inlined", str(objects / "vmlinux")) + "\n"
+    )
     info = KernelInfo(
         release=(objects / "include/config/kernel.release").read_text().strip(),
         package=made.package,

@@ -27,7 +27,7 @@ COMPLAINTS = ("No space left on device", "rror", "***")
 """What the line has that says why a command failed, the most telling first."""
 
 
-def say(*command: str, seconds: float = SECONDS, **options: object) -> str:
+def check_output(*command: str, seconds: float = SECONDS, **options: object) -> str:
     """What a short command prints.
 
     Raises
@@ -57,7 +57,7 @@ def say(*command: str, seconds: float = SECONDS, **options: object) -> str:
     return out.strip()
 
 
-def follow(
+def run_logged(
     what: str, command: list[str], log: Path, silent: float = SILENT_SECONDS, **options: object
 ) -> None:
     """Run a long `command`, keep all it says in `log`, show how far it is.

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import boot, build, cache, guest, needs, obstacles, source, tree
+from lorelab.lab import boot, build, cache, drift, guest, needs, obstacles, source
 
 
 @click.group()
@@ -77,7 +77,7 @@ def status() -> None:
     root = guest.find()
     packages = f"{guest.SUITE}, {len(root.info.packages)} packages" if root else guest.SUITE
     table.add_row("guest", "built" if root else "not built", packages)
-    for design, (runs, off) in tree.counted().items():
+    for design, (runs, off) in drift.counted().items():
         made = f"{off} with patches, config or guest programs that are no longer in the tree"
         table.add_row(f"records of {design}", f"{runs} runs", made)
     Console().print(table)

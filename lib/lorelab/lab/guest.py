@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import build, cache, needs
-from lorelab.lab.commands import follow, say
+from lorelab.lab.commands import check_output, run_logged
 
 SUITE = "trixie"
 PACKAGES = (
@@ -95,10 +95,10 @@ def build_root() -> Guest:
         remove(new)
         log.write_text("")
         try:
-            with whole.folder(folder) as scratch:
+            with atomic.folder(folder) as scratch:
                 there = {**os.environ, "TMPDIR": str(scratch)}
                 command = [*_alone(), *COMMAND, str(new)]
-                follow(f"guest: installing {SUITE}", command, log, env=there)
+                run_logged(f"guest: installing {SUITE}", command, log, env=there)
         except BaseException:
             remove(new)
             raise
@@ -109,7 +109,7 @@ def build_root() -> Guest:
         parts = [f"{name} {version}" for name, version in packages.items()]
         info = GuestInfo(suite=SUITE, packages=packages, digest=cache.digest(*parts))
         # Last, and in one step: a guest without this file is one that was interrupted.
-        whole.write(folder / "guest.json", info.model_dump_json(indent=2) + "\n")
+        atomic.write(folder / "guest.json", info.model_dump_json(indent=2) + "\n")
         return Guest(root, info)
 
 
@@ -122,7 +122,7 @@ def remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     if folder.exists() and os.geteuid() != 0:
         with suppress(RunFailed):  # it may not remove the folder itself, but all that is in it
-            say("mmdebstrap", "--unshare-helper", "rm", "-rf", str(folder))
+            check_output("mmdebstrap", "--unshare-helper", "rm", "-rf", str(folder))
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -150,7 +150,7 @@ def make_disk(folder: Path, image: Path, mib: int = 64) -> None:
     part = image.with_name(image.name + ".part")
     made = ["/usr/sbin/mke2fs", "-q", "-F", "-t", "ext4", "-O", "^has_journal"]
     try:
-        say(*made, "-d", str(folder), str(part), f"{mib}M")
+        check_output(*made, "-d", str(folder), str(part), f"{mib}M")
         part.replace(image)
     finally:
         part.unlink(missing_ok=True)
@@ -176,11 +176,11 @@ def build_programs(kernel: build.Recipe) -> Path | None:
         log.write_text("")
         source = build.source_tree(kernel)
         here = cache.KERNEL_FILES / kernel.design / "guest"
-        with whole.folder(folder) as made:
+        with atomic.folder(folder) as made:
             part = made / out.name
             part.mkdir()
             make = ["make", "-C", str(here), f"KERNEL={source}", f"OUT={part}"]
-            follow(f"guest: compiling the programs of {kernel.design}", make, log)
+            run_logged(f"guest: compiling the programs of {kernel.design}", make, log)
             if not out.exists():
                 part.rename(out)
     return out
@@ -205,7 +205,7 @@ def _image(root: Path) -> Path:
 def _alone() -> tuple[str, ...]:
     """`ALONE` where this user may: who is not root has mmdebstrap mount in a namespace anyway."""
     try:
-        say(*ALONE, "true")
+        check_output(*ALONE, "true")
     except RunFailed:
         return ()
     return ALONE

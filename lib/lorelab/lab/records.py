@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache
 from lorelab.lab.build import KernelInfo
 from lorelab.lab.guest import GuestInfo
-from lorelab.params import Params, for_kernel, words
+from lorelab.params import Params, for_kernel, to_cli
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "kernel"
 
@@ -101,7 +101,7 @@ def save(record: Record, params: Params, folder: Path | None = None) -> Path | N
         if same and old.provenance.programs == record.provenance.programs:
             return None
     which = f"kernel={release}," if release else ""
-    stem = f"{which}{words(params).replace(' ', '_')}--{record.provenance.date:%Y%m%dT%H%M%SZ}"
+    stem = f"{which}{to_cli(params).replace(' ', '_')}--{record.provenance.date:%Y%m%dT%H%M%SZ}"
     csv = home / f"{stem}.csv"
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ def save(record: Record, params: Params, folder: Path | None = None) -> Path | N
         raise RunFailed(f"cannot write {csv}: {error.strerror}; nothing was recorded") from None
     # The JSON comes last: a CSV without one is no record.
     try:
-        whole.write(csv.with_suffix(".json"), sealed(record.provenance, text), new=True)
+        atomic.write(csv.with_suffix(".json"), sealed(record.provenance, text), new=True)
     except OSError as error:
         with suppress(OSError):  # on a read-only disk not even what is not there goes
             csv.unlink()
@@ -123,7 +123,7 @@ def _new(home: Path, stem: str, text: bytes) -> Path:
     for number in count(1):
         csv = home / (f"{stem}.csv" if number == 1 else f"{stem}-{number}.csv")
         with suppress(FileExistsError):
-            return whole.write(csv, text, new=True)
+            return atomic.write(csv, text, new=True)
     raise AssertionError
 
 

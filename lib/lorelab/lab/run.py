@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lorelab.lab import boot, build, guest, needs, own
+from lorelab.lab import boot, build, external_kernel, guest, needs
 from lorelab.lab.records import Provenance, Record, now
 from lorelab.params import Params
 
@@ -26,7 +26,7 @@ class RunOptions(NamedTuple):
     """What whoever asks for a run wants otherwise than the experiment has it."""
 
     image: Path | None = None
-    """A kernel of the reader's own, as `lorelab.lab.own` takes it."""
+    """A kernel of the reader's own, as `lorelab.lab.external_kernel` takes it."""
     probes: tuple[str, ...] = ()
     """Probes that watch every boot, besides the experiment's own."""
     icount: bool = False
@@ -70,7 +70,7 @@ class Measured(NamedTuple):
         """
         kernel = self.source["kernel"]
         if kernel.digest is None:
-            counters = own.of_release(counters, kernel.release)
+            counters = external_kernel.of_release(counters, kernel.release)
         given = params.model_dump(mode="json")
         provenance = Provenance(experiment=name, params=given, run_in_boot=run, **self.source)
         return Record(counters, provenance, self.extra_frames)
@@ -85,7 +85,7 @@ def kernel(request: Request, options: RunOptions = DEFAULTS) -> build.Kernel:
         It is not there; names the command that builds the laboratory's.
     """
     if options.image:
-        return own.find(options.image)
+        return external_kernel.find(options.image)
     return build.built(build.recipe(request.job.design, request.config, patched=request.patched))
 
 

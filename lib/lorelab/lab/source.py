@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lorelab.errors import BadInput
 from lorelab.lab import cache, needs
-from lorelab.lab.commands import follow
+from lorelab.lab.commands import run_logged
 
 PARTS = ("Makefile", "Kconfig", "scripts/kconfig/merge_config.sh")
 """What a tree of Linux has."""
@@ -85,10 +85,10 @@ def unpack(source: Path, into: Path, log: Path) -> None:
     """Lay the files of an archive or a tree out in an empty folder."""
     if source.is_dir():
         copy = ["rsync", "-rlpt", "--exclude=/.git", f"{source}/", f"{into}/"]
-        follow("kernel: copying the tree", copy, log)
+        run_logged("kernel: copying the tree", copy, log)
     else:
         tar = ["tar", "-xf", str(source), "-C", str(into), "--strip-components=1"]
-        follow("kernel: unpacking the source", tar, log)
+        run_logged("kernel: unpacking the source", tar, log)
 
 
 def is_stable(mail: Path) -> bool:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiment, experiments
 from lorelab.running.progress import track
@@ -113,7 +113,7 @@ def build(questions: list[str], folder: Path = MODULES) -> Iterator[str]:
         packed = base64.b64encode(gzip.compress(module, mtime=0)).decode()
         have = Kept(packed, len(module), numbers, rests_on(described(question).entry))
         folder.mkdir(parents=True, exist_ok=True)
-        whole.write(_file(question, folder), json.dumps(have._asdict(), indent=1) + "\n")
+        atomic.write(_file(question, folder), json.dumps(have._asdict(), indent=1) + "\n")
         yield question
 
 

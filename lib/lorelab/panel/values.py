@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 import numpy as np
 
 from lorelab.errors import BadInput
-from lorelab.params import Params, label, parse, shown
+from lorelab.params import Params, format_value, label, parse
 
 BOUNDS = ("multiple_of", "le", "lt", "ge", "gt")
 """In the order in which pydantic complains of them."""
@@ -58,8 +58,8 @@ def fields(model: type[Params], start: Params, choices: Choices) -> list[dict[st
             "help": field.description,
             "unit": field.json_schema_extra["unit"],
             "kind": _kind(field, name, choices),
-            "default": shown(field.default).replace('""', ""),
-            "start": shown(first[name]).replace('""', ""),
+            "default": format_value(field.default).replace('""', ""),
+            "start": format_value(first[name]).replace('""', ""),
             "error": _said(model, name, "?"),
         }
         if one["kind"] in ("int", "float"):

@@ -18,11 +18,11 @@ from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
 from pydantic import TypeAdapter, ValidationError
 
-from lorelab import params, whole
+from lorelab import atomic, params
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiment
 from lorelab.running.own_kernel import OwnKernel
-from lorelab.showing.notebook import ROADS, road
+from lorelab.showing.notebook import KERNEL_SOURCES, kernel_source
 
 ROOT = Path(__file__).parents[3]
 TYPES = {"bool": bool, "float": float, "int": int, "str": str}
@@ -88,7 +88,7 @@ def run(
     out = out or ROOT / "build/runs" / _named(notebook, given)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with whole.folder(out.parent) as folder:
+        with atomic.folder(out.parent) as folder:
             done = _execute(notebook, values, folder / out.name, bar)
             page = folder / out.with_suffix(".html").name
             page.write_text(html(nbformat.read(done, as_version=4), notebook.stem))
@@ -110,8 +110,8 @@ def checked(notebook: Path, given: dict[str, str]) -> dict[str, Any]:
     for name, arguments in _checks(content):
         given_to = {a: everything[v] for a, v in arguments.items() if v in everything}
         params.parse(experiment(name).Params, given_to)
-    if (asked := _road(content)) in everything:
-        road(everything[asked])
+    if (asked := _kernel_source(content)) in everything:
+        kernel_source(everything[asked])
     return values
 
 
@@ -139,14 +139,14 @@ def described(notebook: Path) -> pd.DataFrame:
             {
                 "parameter": name,
                 "type": found.type,
-                "default": "" if found.default is None else params.shown(found.default),
+                "default": "" if found.default is None else params.format_value(found.default),
                 "unit": field.json_schema_extra["unit"] if field else "",
-                "takes": params.takes(field) if field else "",
+                "takes": params.describe_range(field) if field else "",
                 "meaning": found.help,
             }
         )
-        if name == _road(content):
-            rows[-1]["takes"] = ", ".join(ROADS)
+        if name == _kernel_source(content):
+            rows[-1]["takes"] = ", ".join(KERNEL_SOURCES)
     columns = ["parameter", "type", "default", "unit", "takes", "meaning"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -260,9 +260,9 @@ def _entries(cell: ast.Module, name: str) -> dict[str, str]:
     return found
 
 
-def _road(notebook: NotebookNode) -> str | None:
+def _kernel_source(notebook: NotebookNode) -> str | None:
     """The parameter that says whether a page boots a kernel, if it has one."""
-    names = (call.args[0] for _, call in _calls(notebook, "road") if call.args)
+    names = (call.args[0] for _, call in _calls(notebook, "kernel_source") if call.args)
     return next((name.id for name in names if isinstance(name, ast.Name)), None)
 
 

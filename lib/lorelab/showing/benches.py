@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.errors import BadInput
 from lorelab.lab import cache
 
@@ -58,7 +58,7 @@ def keep(name: str, tables: dict[str, pd.DataFrame], folder: Path = FOLDER) -> P
     }
     sealed = {**body, "sha256": cache.digest(json.dumps(body, sort_keys=True))}
     folder.mkdir(parents=True, exist_ok=True)
-    return whole.write(folder / f"{name}.json", json.dumps(sealed, indent=1) + "\n")
+    return atomic.write(folder / f"{name}.json", json.dumps(sealed, indent=1) + "\n")
 
 
 def read(name: str, folder: Path = FOLDER) -> Kept:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import vl_convert
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.errors import BadInput, RunFailed
 
 NOTEBOOKS = Path(__file__).parents[3] / "notebooks"
@@ -62,6 +62,6 @@ def draw(name: str, file: Path, folder: Path = NOTEBOOKS) -> None:
     else:
         drawn = vl_convert.vegalite_to_pdf(spec)
     try:
-        whole.write(file, drawn)
+        atomic.write(file, drawn)
     except OSError as error:
         raise RunFailed(f"cannot write {file}: {error.strerror}; give -o another place") from None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PUT = "# Parameters\n"
 """The first line of the cell that papermill puts after the one tagged `parameters`."""
-ROADS = ("recorded", "live")
+KERNEL_SOURCES = ("recorded", "live")
 """What a page's parameter `kernel` takes."""
 
 
@@ -78,7 +78,7 @@ def _assigned(cell: str) -> list[str]:
     return found
 
 
-def road(kernel: str) -> str:
+def kernel_source(kernel: str) -> str:
     """Check a kernel page's parameter `kernel`, beside `check`: `recorded` or `live`.
 
     Raises
@@ -88,8 +88,8 @@ def road(kernel: str) -> str:
     """
     from lorelab.errors import BadInput
 
-    if kernel not in ROADS:
-        raise BadInput(f"kernel={kernel}: takes one of {', '.join(ROADS)}")
+    if kernel not in KERNEL_SOURCES:
+        raise BadInput(f"kernel={kernel}: takes one of {', '.join(KERNEL_SOURCES)}")
     return kernel
 
 
@@ -131,13 +131,13 @@ def measured(name: str, given: "Params", kernel: str) -> "Record":
     """
     from lorelab.errors import BadInput
     from lorelab.experiments import experiment
-    from lorelab.params import for_kernel, words
+    from lorelab.params import for_kernel, to_cli
 
     asked = experiment(name)
-    live = road(kernel) == "live"
+    live = kernel_source(kernel) == "live"
     found = asked.measure([for_kernel(given)])[0] if live else asked.recorded(given)
     if found is None:
-        raise BadInput(f"no recorded run of {name} with {words(given)}: rerun with -p kernel=live")
+        raise BadInput(f"no recorded run of {name} with {to_cli(given)}: rerun with -p kernel=live")
     return found
 
 
@@ -178,7 +178,7 @@ def sources() -> "Wide":
 
 
 def _origin(source: "Provenance") -> tuple[str, ...]:
-    from lorelab.lab import tree
+    from lorelab.lab import drift
 
     kernel = source.kernel
     package = f", {kernel.package} {kernel.package_version}" if kernel.package else ""
@@ -193,7 +193,7 @@ def _origin(source: "Provenance") -> tuple[str, ...]:
         config or "its own",
         f"digest {kernel.image_sha256[:12]}{compiler}",
         f"{source.qemu}, {source.accelerator}, icount {'on' if source.icount else 'off'}",
-        tree.said(source),
+        drift.said(source),
     )
 
 
@@ -220,7 +220,7 @@ def against_model(name: str) -> "pd.DataFrame":
 
     from lorelab.experiments import experiment
     from lorelab.lab import records
-    from lorelab.params import words
+    from lorelab.params import to_cli
 
     asked = experiment(name)
     rows = []
@@ -229,7 +229,7 @@ def against_model(name: str) -> "pd.DataFrame":
         found = asked.agree(params, record)
         rows.append(
             {
-                "parameters": words(params, " "),
+                "parameters": to_cli(params, " "),
                 "patched": bool(record.provenance.kernel.patches),
                 "counters": len(found.table),
                 "agree": int(found.table["agrees"].sum()),

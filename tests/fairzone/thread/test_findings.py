@@ -18,7 +18,7 @@ from lorelab.params import parse
 def test_its_command_is_one(one):
     door, name, *rest = shlex.split(one.command)
     asked = experiment(name)
-    assert asked.simulate if door == "model" else "kernel" in asked.halves
+    assert asked.simulate if door == "model" else "kernel" in asked.backends
     given = dict(pair.split("=") for flag, pair in zip(rest[::2], rest[1::2], strict=True) if flag)
     assert parse(asked.Params, given)
 

@@ -251,9 +251,9 @@ def test_the_last_of_five_segments_leaves_two_others_exposed_on_average():
 
 
 def test_experiments_have_their_halves():
-    assert experiment("gso/traffic").halves == "model and kernel"
-    assert experiment("gso/vhost").halves == "model and kernel"
-    assert experiment("gso/lifetimes").halves == "model"
+    assert experiment("gso/traffic").backends == "model and kernel"
+    assert experiment("gso/vhost").backends == "model and kernel"
+    assert experiment("gso/lifetimes").backends == "model"
 
 
 def test_a_newer_kernel_counts_as_the_model_does():

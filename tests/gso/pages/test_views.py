@@ -9,7 +9,7 @@ from lorelab.gso.experiments import lifetimes, traffic
 from lorelab.gso.pages import views
 from lorelab.gso.params import TRAITS, Lifetimes, Traffic, Variant
 from lorelab.lab import records
-from lorelab.params import label, words
+from lorelab.params import label, to_cli
 
 
 def kept(name):
@@ -45,7 +45,7 @@ def test_what_senders_heard():
     assert list(table.columns) == columns
     assert not table.duplicated(["kernel", "run"]).any()
     for params, value in kept("gso/told"):
-        row = run_of(table, kernel="6.12.117", run=words(params))
+        row = run_of(table, kernel="6.12.117", run=to_cli(params))
         assert row[columns[2:]].to_dict() == {name: value[name] for name in columns[2:]}
 
 
@@ -79,7 +79,7 @@ def test_verdicts():
     table = views.verdicts("gso/broken", "gso/told")
     assert list(table.columns) == ["experiment", "run", "verdict", "compared", "same"]
     runs = [(name, p) for name in ("gso/broken", "gso/told") for p, _ in kept(name)]
-    assert list(table["run"]) == [words(params) for _, params in runs]
+    assert list(table["run"]) == [to_cli(params) for _, params in runs]
     assert list(table["experiment"]) == [name for name, _ in runs]
     assert set(table["verdict"]) == {"passed"}
     assert (table["compared"] == table["same"]).all()
@@ -91,7 +91,7 @@ def test_what_nobody_read_is_in_no_table():
     """Over dummy0 there is no reader: ten counters are compared there, and no segment is right."""
     table = views.recorded("gso/traffic")
     for params, value in kept("gso/traffic"):
-        row = run_of(table, run=words(params))
+        row = run_of(table, run=to_cli(params))
         assert row["compared"] == row["same"] == len(value) == (11 if params.read else 10)
         assert pd.isna(row["wrong"]) == ("wrong" not in value) == (not params.read)
         assert params.read or row["sent"] == value["sent"]

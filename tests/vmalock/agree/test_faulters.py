@@ -9,7 +9,7 @@ from lorelab.experiments import experiment
 from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 from lorelab.lab.records import Record
-from lorelab.vmalock.agree.follows import SUMS
+from lorelab.vmalock.agree.invariants import SUMS
 from lorelab.vmalock.params import Taken, Threads
 
 MODES = {"private", "shared", "merging"}

@@ -20,7 +20,7 @@ from lorelab.experiments import experiment
 from lorelab.judging.rows import intervals
 from lorelab.lab import records
 from lorelab.numerics import PAGE
-from lorelab.params import words
+from lorelab.params import to_cli
 
 ACCURACY, MASIM, OVERHEAD, SCHEMES = (
     experiment(f"damon/{name}") for name in ("accuracy", "masim", "overhead", "schemes")
@@ -45,7 +45,7 @@ def windows(params: Masim) -> dict[str, object]:
     return {
         "boot": record.provenance.date,
         "place": record.provenance.run_in_boot,
-        "parameters": words(params, " "),
+        "parameters": to_cli(params, " "),
         "windows": len(both.windows),
         "equal": int(both.windows["equal"].sum()),
         "regions": both.windows["nr_regions"].max(),

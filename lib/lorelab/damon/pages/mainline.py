@@ -9,7 +9,7 @@ from lorelab.damon.params import Hotspot, Masim, Variant
 from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.numerics import PAGE
-from lorelab.params import words
+from lorelab.params import to_cli
 
 PLAIN = {
     name: Masim.model_fields[name].default for name in ("variant", "tlb", "switch_us", "workload")
@@ -42,7 +42,7 @@ def windows(release: str, params: Masim) -> dict[str, object]:
         "boot": record.provenance.date,
         "place": record.provenance.run_in_boot,
         "program": params.workload,
-        "settings": words(params.model_copy(update=PLAIN), " "),
+        "settings": to_cli(params.model_copy(update=PLAIN), " "),
         "windows": len(found),
         "equal": int(found["equal"].sum()),
         "addresses equal": int(found["drawn"].sum()),

@@ -9,7 +9,7 @@ import base64
 from pathlib import Path
 from typing import NamedTuple
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.damon.kernel.boot import BOOT_SECONDS, SLOWER, program
 from lorelab.damon.params import Masim
 from lorelab.damon.workload.masim import seconds
@@ -66,7 +66,7 @@ def make(options: RunOptions = DEFAULTS, folder: Path = FOLDER) -> list[Path]:
         )
         try:
             # Both are written before either is replaced: where they don't fit, the old ones stay.
-            with whole.folder(folder) as made:
+            with atomic.folder(folder) as made:
                 (made / name).write_bytes(data)
                 source(name, made).write_text(records.sealed(provenance, data))
                 (made / name).replace(folder / name)

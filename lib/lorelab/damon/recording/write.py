@@ -4,7 +4,7 @@ import json
 import zlib
 from pathlib import Path
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.params import Masim
 from lorelab.damon.workload.setup import configuration, context, memory
@@ -49,7 +49,7 @@ def write(params: Masim, windows: int, file: Path) -> None:
         "scheme_filters": [],
         "snapshots": snapshots,
     }
-    whole.write(file, zlib.compress(json.dumps([record]).encode(), 9))
+    atomic.write(file, zlib.compress(json.dumps([record]).encode(), 9))
 
 
 def _region(start: int, end: int, nr_accesses: int, age: int) -> dict:

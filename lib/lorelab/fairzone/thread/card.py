@@ -1,6 +1,6 @@
 """What the first page and the decks say of this chapter."""
 
-from lorelab.showing.cards import Card
+from lorelab.showing.chapter_cards import Card
 
 CARD = Card(
     "Reset fair zone allocation policy only when batch counts are expired",

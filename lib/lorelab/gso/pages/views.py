@@ -7,7 +7,7 @@ from lorelab.gso.experiments import lifetimes
 from lorelab.gso.params import Variant
 from lorelab.judging import agreement
 from lorelab.lab import records
-from lorelab.params import label, words
+from lorelab.params import label, to_cli
 
 WAYS = {
     (False, False): "clean",
@@ -37,7 +37,7 @@ def recorded(name: str) -> pd.DataFrame:
         values = record.counters.set_index("counter")["value"]
         rows.append(
             {
-                "run": words(params),
+                "run": to_cli(params),
                 "verdict": str(found.verdict),
                 **_counted(found),
                 **values.reindex(shown),
@@ -187,7 +187,7 @@ def told() -> pd.DataFrame:
         record = records.load("gso/told", params, release=release)
         said = record.counters.set_index("counter")["value"].drop("told")
         kernel = record.provenance.kernel.release
-        rows.append({"kernel": kernel, "run": words(params), **said})
+        rows.append({"kernel": kernel, "run": to_cli(params), **said})
     return pd.DataFrame(rows).sort_values(["kernel", "run"], ignore_index=True)
 
 
@@ -260,7 +260,7 @@ def verdicts(*names: str) -> pd.DataFrame:
         asked = experiment(name)
         for params in records.recorded(name, asked.Params):
             held = asked.agree(params, asked.recorded(params))
-            row = {"experiment": name, "run": words(params), "verdict": str(held.verdict)}
+            row = {"experiment": name, "run": to_cli(params), "verdict": str(held.verdict)}
             rows.append(row | _counted(held))
     return pd.DataFrame(rows)
 
@@ -304,7 +304,7 @@ def newer(name: str) -> pd.DataFrame:
         rows.append(
             {
                 "kernel": release,
-                "run": words(params),
+                "run": to_cli(params),
                 **_counted(held),
                 "differ": differ or "none",
             }

@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.errors import BadInput
 from lorelab.experiments import LIST, designs
 from lorelab.judging.threads import TO_BE_CONFIRMED
@@ -100,7 +100,7 @@ def lay_out(
         page = path.endswith(".cells")
         file = root / (path.replace(".cells", ".ipynb") if page else path)
         file.parent.mkdir(parents=True, exist_ok=True)
-        whole.write(file, cells.notebook(text) if page else text)
+        atomic.write(file, cells.notebook(text) if page else text)
     _change(root, _with(name, title))
     return [root / f"notebooks/{name}/{page}.ipynb" for page in PAGES]
 
@@ -187,7 +187,7 @@ def _questions(sentences: list[Sentence]) -> Iterator[tuple[str, ...]]:
 
 def _change(root: Path, changes: dict[str, Callable[[str], str]]) -> None:
     for path, change in changes.items():
-        whole.write(root / path, change((root / path).read_text()))
+        atomic.write(root / path, change((root / path).read_text()))
 
 
 def _with(name: str, title: str) -> dict[str, Callable[[str], str]]:

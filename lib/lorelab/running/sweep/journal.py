@@ -17,7 +17,7 @@ from pathlib import Path
 from platform import python_version
 from typing import Any, NamedTuple
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import boot, build, cache, guest, needs
 from lorelab.running.sweep.plan import Plan
@@ -131,7 +131,7 @@ class Journal:
                 raise BadInput(f"{self.folder} has another sweep (plan.json); give -o another")
             return
         try:
-            whole.write(file, self.plan.text)
+            atomic.write(file, self.plan.text)
         except OSError as error:
             raise RunFailed(f"cannot write {file}: {error.strerror}; make room") from None
 

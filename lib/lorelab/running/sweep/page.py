@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.errors import RunFailed
 from lorelab.running.sweep.journal import Journal
 from lorelab.running.sweep.points import COLUMNS
@@ -51,7 +51,7 @@ def write(journal: Journal, failed: dict[int, str]) -> tuple[Path, Path]:
     """
     table, page = journal.folder / "table.parquet", journal.folder / "index.html"
     try:
-        with whole.folder(journal.folder) as made:
+        with atomic.folder(journal.folder) as made:
             part = made / table.name
             with pq.ParquetWriter(part, _schema(journal)) as writer:
                 for frame in _frames(journal):

@@ -16,7 +16,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.errors import RunFailed
 from lorelab.experiments import Experiment, experiment
 from lorelab.lab import cache
@@ -73,9 +73,9 @@ def sampled(
         text = _run(name, sample, result).to_csv(index=False, lineterminator="\n")
         with suppress(OSError):  # what can't be stored is shown all the same
             kept.parent.mkdir(parents=True, exist_ok=True)
-            whole.write(kept, text)
+            atomic.write(kept, text)
             rests["sha256"] = cache.digest(text)
-            whole.write(beside, json.dumps(rests, sort_keys=True) + "\n")
+            atomic.write(beside, json.dumps(rests, sort_keys=True) + "\n")
         found = pd.read_csv(StringIO(text), keep_default_na=False, na_values={"result": [""]})
     return found
 

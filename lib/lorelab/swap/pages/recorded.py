@@ -8,7 +8,7 @@ from lorelab.experiments import Experiment, experiment
 from lorelab.judging import agreement
 from lorelab.lab import records
 from lorelab.lab.records import Record
-from lorelab.params import Params, label, words
+from lorelab.params import Params, label, to_cli
 from lorelab.swap.experiments import allocator_test, cpus, switches
 from lorelab.swap.params import AllocatorTest, AllocMode, Swapout, Switches, Variant
 
@@ -58,7 +58,7 @@ def _all(found: Experiment) -> list[Params]:
 def _against_the_model(params: AllocatorTest) -> dict[str, Any]:
     record = ALLOCATOR_TEST.recorded(params)
     both = agreement.compare(allocator_test.simulate(params), record.counters)
-    row = {"patched": bool(record.provenance.kernel.patches), "parameters": words(params, " ")}
+    row = {"patched": bool(record.provenance.kernel.patches), "parameters": to_cli(params, " ")}
     row |= record.counters.groupby("counter")["value"].sum().to_dict()
     return row | {"iterations": both["step"].nunique(), "equal": _equal_steps(both)}
 

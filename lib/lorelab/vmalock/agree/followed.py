@@ -5,7 +5,7 @@ import pandas as pd
 
 from lorelab.judging.agreement import Agreement, verdicts, worst
 from lorelab.lab.records import Record
-from lorelab.vmalock.agree.follows import ruled, undecided
+from lorelab.vmalock.agree.invariants import ruled, undecided
 from lorelab.vmalock.model.replay import GIVEN, NAMES, OPEN, OTHER, SAME, UNORDERED, follow
 from lorelab.vmalock.params import Followed, Variant
 

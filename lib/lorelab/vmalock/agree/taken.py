@@ -14,7 +14,7 @@ import pandas as pd
 
 from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
-from lorelab.vmalock.agree import follows
+from lorelab.vmalock.agree import invariants
 from lorelab.vmalock.params import Taken, Variant
 
 RULED = (Variant.V6_12, Variant.V7_3)
@@ -23,17 +23,17 @@ LEFT = ("faults", "refused", "marks", "failed")
 
 def agree(params: Taken, record: Record) -> Agreement:
     """Compare what follows from the program with what was counted."""
-    variant = follows.ruled(record, *RULED)
+    variant = invariants.ruled(record, *RULED)
     if variant is None:
-        return follows.undecided(record, *RULED)
+        return invariants.undecided(record, *RULED)
     kernel = record.counters.set_index("counter")["value"].astype(int)
     expected = _follows(params, kernel, variant == Variant.V7_3)
-    return follows.judge(expected, record.counters, LEFT, _told(params))
+    return invariants.judge(expected, record.counters, LEFT, _told(params))
 
 
 def _told(params: Taken) -> list[str]:
     """Which of them the kernel's own counters say."""
-    unknown = follows.faults(params) is None
+    unknown = invariants.faults(params) is None
     if params.path == "mmap":
         return ["reads"] if unknown else []
     told = ["locked + refused"] if unknown else []
@@ -43,9 +43,9 @@ def _told(params: Taken) -> list[str]:
 
 
 def _follows(params: Taken, kernel: pd.Series, later: bool) -> dict[str, int]:
-    calls, drops = follows.calls(params), follows.drops(params)
+    calls, drops = invariants.calls(params), invariants.drops(params)
     expected = {}
-    if (faults := follows.faults(params)) is not None:
+    if (faults := invariants.faults(params)) is not None:
         expected["faults"] = faults
     locking = params.path == "vma"
     expected["locked + refused"] = locking * kernel["faults"] + later * drops

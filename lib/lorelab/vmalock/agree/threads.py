@@ -19,8 +19,8 @@ import pandas as pd
 
 from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
-from lorelab.vmalock.agree import follows
-from lorelab.vmalock.agree.follows import REASONS
+from lorelab.vmalock.agree import invariants
+from lorelab.vmalock.agree.invariants import REASONS
 from lorelab.vmalock.params import Threads, Variant
 
 LEFT = (
@@ -42,16 +42,16 @@ LEFT = (
 
 def agree(params: Threads, record: Record) -> Agreement:
     """Compare what follows from the program with what the kernel counted."""
-    if follows.ruled(record, Variant.V6_12) is None:
-        return follows.undecided(record, Variant.V6_12)
+    if invariants.ruled(record, Variant.V6_12) is None:
+        return invariants.undecided(record, Variant.V6_12)
     kernel = record.counters.set_index("counter")["value"].astype(int)
-    return follows.judge(_follows(params, kernel), record.counters, LEFT, _told(params))
+    return invariants.judge(_follows(params, kernel), record.counters, LEFT, _told(params))
 
 
 def _told(params: Threads) -> list[str]:
     """Which of them the kernel's own counters say."""
     told = ["step_locked", "reasons of vma_lock_abort"]
-    unknown = follows.faults(params) is None
+    unknown = invariants.faults(params) is None
     if params.path == "vma" and unknown:
         told.append("success + retry + abort")
     if params.path == "vma" or unknown:
@@ -61,7 +61,7 @@ def _told(params: Threads) -> list[str]:
 
 def _follows(params: Threads, kernel: pd.Series) -> dict[str, int]:
     expected = {}
-    if (faults := follows.faults(params)) is not None:
+    if (faults := invariants.faults(params)) is not None:
         expected["pgfault"] = faults
     expected["success + retry + abort"] = 0 if params.path == "mmap" else kernel["pgfault"]
     ends = ("vma_lock_success", "vma_lock_retry", "vma_lock_miss", "step_range")
@@ -77,7 +77,7 @@ def _follows(params: Threads, kernel: pd.Series) -> dict[str, int]:
         never.append("step_wait")
     expected |= dict.fromkeys(never, 0)
     if params.mappers <= 1:
-        calls = follows.calls(params)
+        calls = invariants.calls(params)
         expected["step_marked + step_wait"] = calls.marks
         expected["step_marked_again"] = calls.marked_again
     return expected

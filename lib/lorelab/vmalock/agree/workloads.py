@@ -19,7 +19,7 @@ import pandas as pd
 
 from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
-from lorelab.vmalock.agree.follows import REASONS, judge, ruled, undecided
+from lorelab.vmalock.agree.invariants import REASONS, judge, ruled, undecided
 from lorelab.vmalock.experiments import launch
 from lorelab.vmalock.kernel.workloads import AREAS
 from lorelab.vmalock.params import Launch, Variant, Workloads

@@ -3,7 +3,7 @@
 from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 from lorelab.vmalock.agree.followed import followed, judge
-from lorelab.vmalock.agree.follows import ruled, undecided
+from lorelab.vmalock.agree.invariants import ruled, undecided
 from lorelab.vmalock.params import Variant, WorkloadsFollowed
 
 

@@ -7,7 +7,7 @@ from lorelab.errors import RunFailed
 from lorelab.lab import records
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request
-from lorelab.params import words
+from lorelab.params import to_cli
 from lorelab.vmalock.kernel.boot import DESIGN, config, row_of, variant
 from lorelab.vmalock.params import Instructions
 
@@ -37,7 +37,7 @@ def median(what: str, lock: str) -> float:
     params = Instructions(what=what, lock=lock)
     record = records.load(NAME, params)
     if record is None:
-        raise RunFailed(f"{NAME} of {words(params)} is not recorded; add --record to a run of it")
+        raise RunFailed(f"{NAME} of {to_cli(params)} is not recorded; add --record to a run of it")
     return record.counters["value"].median()
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
 from lorelab.lab import records
-from lorelab.params import Params, words
+from lorelab.params import Params, to_cli
 from lorelab.vmalock.agree.probed import counted
 from lorelab.vmalock.params import (
     Broken,
@@ -246,5 +246,5 @@ def broken() -> pd.DataFrame:
 def _record(name: str, params: Params) -> records.Record:
     found = experiment(name).recorded(params)
     if found is None:
-        raise RunFailed(f"{name} of {words(params)} is not recorded; add --record to a run of it")
+        raise RunFailed(f"{name} of {to_cli(params)} is not recorded; add --record to a run of it")
     return found

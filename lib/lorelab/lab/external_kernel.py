@@ -15,7 +15,7 @@ from virtme import mkinitramfs, modfinder
 from lorelab.errors import BadInput
 from lorelab.lab import cache, guest, needs
 from lorelab.lab.build import Kernel, KernelInfo
-from lorelab.lab.commands import say
+from lorelab.lab.commands import check_output
 
 TAKES = (
     "takes a bzImage that has 9P_FS, NET_9P_VIRTIO, VIRTIO_PCI, VIRTIO_CONSOLE, OVERLAY_FS and "
@@ -192,7 +192,7 @@ def _needed(modules: Path, folder: Path, names: tuple[str, ...]) -> list[Path]:
         for part in modules.iterdir():
             (tree / part.name).symlink_to(part)
         depmod = ["/usr/sbin/depmod", "-b", str(folder / "modules"), release]
-        say(*depmod)
+        check_output(*depmod)
     packed = modfinder.find_modules_from_install(names, str(folder / "modules"), release)
     return [_unpacked(Path(module), tree) for module in packed]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-MARK = ".lorelab-"
+LEFTOVER_PREFIX = ".lorelab-"
 """Begin of the name of a folder in which something is written, to be moved to its place."""
 
 
@@ -31,7 +31,7 @@ def folder(beside: Path) -> Iterator[Path]:
     """
     _clear(beside)
     while True:
-        made = Path(tempfile.mkdtemp(dir=beside, prefix=MARK))
+        made = Path(tempfile.mkdtemp(dir=beside, prefix=LEFTOVER_PREFIX))
         if (lock := _held(made)) is not None:
             break  # not taken for a leftover between these two lines
     try:
@@ -76,7 +76,7 @@ def write(file: Path, content: str | bytes, new: bool = False) -> Path:
 
 def _clear(beside: Path) -> None:
     """Remove the folders that nobody holds any more."""
-    for left in beside.glob(f"{MARK}*"):
+    for left in beside.glob(f"{LEFTOVER_PREFIX}*"):
         if (lock := _held(left)) is not None:
             shutil.rmtree(left, ignore_errors=True)
             os.close(lock)

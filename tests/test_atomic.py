@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from lorelab import whole
+from lorelab import atomic
 
 HOLD = """\
 import sys, time
 from pathlib import Path
-from lorelab import whole
-with whole.folder(Path(sys.argv[1])) as made:
+from lorelab import atomic
+with atomic.folder(Path(sys.argv[1])) as made:
     (made / "half").write_text("half")
     print(made, flush=True)
     time.sleep(60)
@@ -32,7 +32,7 @@ def holder(tmp_path):
 
 
 def test_what_is_not_moved_out_goes(tmp_path):
-    with whole.folder(tmp_path) as made:
+    with atomic.folder(tmp_path) as made:
         (made / "a").write_text("whole")
         (made / "b").write_text("half")
         (made / "a").replace(tmp_path / "a")
@@ -40,7 +40,7 @@ def test_what_is_not_moved_out_goes(tmp_path):
 
 
 def test_so_does_what_an_error_leaves(tmp_path):
-    with pytest.raises(ValueError), whole.folder(tmp_path) as made:
+    with pytest.raises(ValueError), atomic.folder(tmp_path) as made:
         (made / "a").write_text("half")
         raise ValueError
     assert list(tmp_path.iterdir()) == []
@@ -48,7 +48,7 @@ def test_so_does_what_an_error_leaves(tmp_path):
 
 def test_another_at_work_is_left_alone(tmp_path, holder):
     [theirs] = tmp_path.iterdir()
-    with whole.folder(tmp_path) as ours:
+    with atomic.folder(tmp_path) as ours:
         assert ours != theirs and (theirs / "half").exists()
     assert list(tmp_path.iterdir()) == [theirs]
 
@@ -57,19 +57,19 @@ def test_what_a_killed_one_left_goes_with_the_next(tmp_path, holder):
     os.kill(holder.pid, signal.SIGKILL)
     holder.wait()
     assert len(list(tmp_path.iterdir())) == 1
-    with whole.folder(tmp_path):
+    with atomic.folder(tmp_path):
         pass
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_not_there_is_an_error(tmp_path):
-    with pytest.raises(FileNotFoundError), whole.folder(tmp_path / "absent"):
+    with pytest.raises(FileNotFoundError), atomic.folder(tmp_path / "absent"):
         pass
 
 
 def test_a_file_is_the_one_before_or_the_new_one(tmp_path, monkeypatch):
     file = tmp_path / "a"
-    assert whole.write(file, "before") == file
+    assert atomic.write(file, "before") == file
 
     def full(self, content):
         self.touch()
@@ -78,17 +78,17 @@ def test_a_file_is_the_one_before_or_the_new_one(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(Path, "write_bytes", full)
         with pytest.raises(OSError, match="No space"):
-            whole.write(file, "after")
+            atomic.write(file, "after")
     assert file.read_text() == "before"
-    whole.write(file, b"after")
+    atomic.write(file, b"after")
     assert file.read_text() == "after" and list(tmp_path.iterdir()) == [file]
 
 
 def test_two_that_write_one_file_share_no_other(tmp_path):
     """Each has a folder of its own, so neither moves away what the other writes."""
-    with whole.folder(tmp_path) as one, whole.folder(tmp_path) as other:
+    with atomic.folder(tmp_path) as one, atomic.folder(tmp_path) as other:
         (one / "a").write_text("one")
-        whole.write(tmp_path / "a", "third")
+        atomic.write(tmp_path / "a", "third")
         (other / "a").write_text("other")
         (one / "a").replace(tmp_path / "a")
         (other / "a").replace(tmp_path / "a")
@@ -96,9 +96,9 @@ def test_two_that_write_one_file_share_no_other(tmp_path):
 
 
 def test_a_file_that_has_to_be_new_is_never_written_over(tmp_path):
-    file = whole.write(tmp_path / "a", "first", new=True)
+    file = atomic.write(tmp_path / "a", "first", new=True)
     with pytest.raises(FileExistsError) as refused:
-        whole.write(file, "second", new=True)
+        atomic.write(file, "second", new=True)
     assert refused.value.filename == str(file)
     assert file.read_text() == "first"
     assert list(tmp_path.iterdir()) == [file]

@@ -8,7 +8,7 @@ import pytest
 
 from lorelab.counters import table
 from lorelab.errors import BadInput
-from lorelab.lab import boot, cache, needs, own
+from lorelab.lab import boot, cache, external_kernel, needs
 from tests import MAY_SKIP
 
 RELEASE = "6.9.1-mine"
@@ -41,7 +41,7 @@ def test_boot_with_its_modules_beside(tree, lib):
     modules = f"{lib}/modules/{RELEASE}"
     top = tree(f"boot/vmlinuz-{RELEASE}", f"{modules}/modules.builtin")
     for path in (top, top / "boot" / f"vmlinuz-{RELEASE}"):
-        found = own.find(path)
+        found = external_kernel.find(path)
         assert found.image == top / "boot" / f"vmlinuz-{RELEASE}"
         assert found.modules == top / modules
         assert found.info.release == RELEASE
@@ -53,36 +53,36 @@ def test_an_image_among_its_modules(tree):
     home = f"usr/lib/modules/{RELEASE}"
     top = tree(f"{home}/vmlinuz", f"{home}/modules.builtin")
     for path in (top, top / home / "vmlinuz"):
-        assert own.find(path).modules == top / home
+        assert external_kernel.find(path).modules == top / home
 
 
 def test_a_built_tree_has_no_modules_to_load(tree):
     top = tree("arch/x86/boot/bzImage", f"lib/modules/{RELEASE}/modules.builtin")
-    assert own.find(top).modules is None
-    assert own.find(top / "arch/x86/boot/bzImage").modules is None
+    assert external_kernel.find(top).modules is None
+    assert external_kernel.find(top / "arch/x86/boot/bzImage").modules is None
 
 
 def test_modules_of_another_release_are_not_taken(tree):
     top = tree(f"boot/vmlinuz-{RELEASE}", "lib/modules/6.9.2-mine/modules.builtin")
-    assert own.find(top).modules is None
+    assert external_kernel.find(top).modules is None
 
 
 def test_what_is_no_kernel(tree, tmp_path):
     with pytest.raises(BadInput, match="holds no kernel; takes a bzImage"):
-        own.find(tmp_path)
+        external_kernel.find(tmp_path)
     with pytest.raises(BadInput, match="No such file or directory; takes a bzImage"):
-        own.find(tmp_path / "missing")
+        external_kernel.find(tmp_path / "missing")
     top = tree("boot/vmlinuz-1", "boot/vmlinuz-2")
     with pytest.raises(BadInput, match=r"holds .*vmlinuz-1, .*vmlinuz-2; takes"):
-        own.find(top)
+        external_kernel.find(top)
     (tmp_path / "text").write_text("HdrS, but not where it should be" * 100)
     with pytest.raises(BadInput, match="not a bzImage") as refused:
-        own.find(tmp_path / "text")
+        external_kernel.find(tmp_path / "text")
     assert "\n" not in str(refused.value)
 
 
 def test_one_of_another_config_says_what_it_is_made_of(laboratory):
-    found = own.find(laboratory.kernel.image)
+    found = external_kernel.find(laboratory.kernel.image)
     assert found.info == laboratory.kernel.info
     assert found.info.digest
 
@@ -92,16 +92,16 @@ def test_packed_modules_are_unpacked_and_the_readers_tree_stays_clean(tmp_path):
     packed.write_bytes(lzma.compress(b"module"))
     out = tmp_path / "out"
     out.mkdir()
-    assert own._unpacked(packed, out) == out / "zram.ko"
+    assert external_kernel._unpacked(packed, out) == out / "zram.ko"
     assert (out / "zram.ko").read_bytes() == b"module"
-    assert own._unpacked(tmp_path / "plain.ko", out) == tmp_path / "plain.ko"
+    assert external_kernel._unpacked(tmp_path / "plain.ko", out) == tmp_path / "plain.ko"
 
 
 def test_what_the_guest_loads_itself_is_numbered_and_nothing_twice(tmp_path):
     files = [tmp_path / f"{name}.ko" for name in ("ext4", "vhost", "vhost_net")]
     for file in files:
         file.write_bytes(file.name.encode())
-    used = own._stage(files, files[:1], tmp_path / "there")
+    used = external_kernel._stage(files, files[:1], tmp_path / "there")
     staged = sorted((tmp_path / "there").iterdir())
     assert [file.name for file in staged] == ["00-vhost.ko", "01-vhost_net.ko"]
     assert used == {file.name: cache.file_digest(file) for file in files[1:]}
@@ -135,7 +135,7 @@ def test_a_kernel_with_modules_boots_off_disks(laboratory, tmp_path):
         "    yield {'n': params['n'], 'root': open('/proc/mounts').read(),\n"
         "           'files': sorted(os.listdir('/lab'))}\n"
     )
-    kernel = own.find(tmp_path)
+    kernel = external_kernel.find(tmp_path)
     job = boot.Job(None, "says", {"n": 7}, seconds=60, rows=1)
     outcome = boot.run(
         kernel.image,
@@ -172,7 +172,7 @@ def test_a_kernel_with_modules_boots_off_disks(laboratory, tmp_path):
     ],
 )
 def test_a_debian_kernel_names_its_package(banner, package):
-    assert own.debian_package(banner) == package
+    assert external_kernel.debian_package(banner) == package
 
 
 @pytest.mark.parametrize(
@@ -188,6 +188,6 @@ def test_a_debian_kernel_names_its_package(banner, package):
 def test_rows_of_a_readers_kernel_carry_its_release(variant, release, is_):
     """An experiment calls its rows v6.12, whatever it ran on."""
     counters = table("a/b", variant, "kernel", {"it": ("1", [1, 2])})
-    found = own.of_release(counters, release)
+    found = external_kernel.of_release(counters, release)
     assert found["variant"].tolist() == [is_] * 2
     pd.testing.assert_frame_equal(found.drop(columns="variant"), counters.drop(columns="variant"))

@@ -3,7 +3,7 @@
 import pytest
 
 from lorelab.experiments import experiment
-from lorelab.lab import build, cache, records, tree
+from lorelab.lab import build, cache, drift, records
 
 
 def newest():
@@ -11,7 +11,7 @@ def newest():
     for file in sorted((records.FOLDER / "gso").rglob("*.json")):
         found = records.unseal(file).provenance
         ours = found.kernel.patches and found.kernel.config == "lab"
-        if ours and not tree.differs(found):
+        if ours and not drift.differs(found):
             return found
     raise AssertionError("no run of gso is as the tree is")
 
@@ -29,7 +29,7 @@ def files(tmp_path, monkeypatch):
 
 
 def test_what_did_not_change_is_the_same():
-    assert tree.said(newest()) == "the same"
+    assert drift.said(newest()) == "the same"
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_what_did_not_change_is_the_same():
 def test_a_changed_file_is_named(files, name, kinds):
     source = newest()
     (files / name).write_text((files / name).read_text() + "# changed\n")
-    assert tree.differs(source) == kinds
+    assert drift.differs(source) == kinds
 
 
 def test_a_changed_patch_and_a_program_that_is_gone(files):
@@ -51,19 +51,19 @@ def test_a_changed_patch_and_a_program_that_is_gone(files):
     patch = sorted((files / "gso/patches").glob("*.patch"))[0]
     patch.write_text(patch.read_text() + "\n")
     (files / "common/guest/agent.py").unlink()
-    assert tree.differs(source) == ["patches", "agent.py"]
-    assert tree.said(source) == "other patches, 1 guest program"
+    assert drift.differs(source) == ["patches", "agent.py"]
+    assert drift.said(source) == "other patches, 1 guest program"
 
 
 def test_of_a_kernel_built_elsewhere_only_programs_can_differ():
     asked = experiment("swap/allocator-test")
     release, params = records.others(asked.name, asked.Params)[0]
     source = records.load(asked.name, params, release=release).provenance
-    assert set(tree.differs(source)).isdisjoint({"patches", "config"})
+    assert set(drift.differs(source)).isdisjoint({"patches", "config"})
 
 
 def test_every_record_is_counted_once():
-    counted = tree.counted()
+    counted = drift.counted()
     assert sum(runs for runs, _ in counted.values()) == len(list(records.FOLDER.rglob("*.json")))
     assert all(0 <= off <= runs for runs, off in counted.values())
 
@@ -72,4 +72,4 @@ def test_a_config_that_is_gone_is_another_config():
     source = newest()
     kernel = source.kernel.model_copy(update={"config": "gone"})
     assert isinstance(kernel, build.KernelInfo)
-    assert tree.differs(source.model_copy(update={"kernel": kernel})) == ["config"]
+    assert drift.differs(source.model_copy(update={"kernel": kernel})) == ["config"]

@@ -83,6 +83,6 @@ def _target(target: str, kernel: bool):
         return lambda point: rerun.checked(notebook, point), {}
     found = experiment(target)
     half = "kernel" if kernel else "model"
-    if half not in found.halves:
+    if half not in found.backends:
         raise BadInput(f"{target} has no {half} half")
     return lambda point: parse(found.Params, point), found.Params.model_fields

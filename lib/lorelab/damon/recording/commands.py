@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.damon.recording.recording import Recording, read
 from lorelab.errors import BadInput, RunFailed
 
@@ -50,7 +50,7 @@ def draw(recordings: list[Recording], folder: Path) -> None:
     if folder.exists():
         raise BadInput(f"{folder} is there already; give -o another name")
     try:
-        with whole.folder(folder.parent) as part:
+        with atomic.folder(folder.parent) as part:
             made = part / folder.name
             made.mkdir()
             for number, one in enumerate(recordings):

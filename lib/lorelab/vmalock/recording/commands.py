@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from lorelab import whole
+from lorelab import atomic
 from lorelab.errors import BadInput, RunFailed
 
 
@@ -52,7 +52,7 @@ def draw(events: list, folder: Path) -> None:
         raise BadInput(f"{folder} is there already; give -o another name")
     tables = {"wait": report.waits(events), "held": report.holds(events)}
     try:
-        with whole.folder(folder.parent) as part:
+        with atomic.folder(folder.parent) as part:
             made = part / folder.name
             made.mkdir()
             for name, table in tables.items():
