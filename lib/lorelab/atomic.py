@@ -28,6 +28,16 @@ def folder(beside: Path) -> Iterator[Path]:
     ------
     OSError
         `beside` is not there or can't be written.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as there:
+    ...     with folder(Path(there)) as made:
+    ...         _ = (made / "half").write_text("not moved out")
+    ...         _ = (made / "all").write_text("all of it")
+    ...         _ = (made / "all").replace(Path(there, "all"))
+    ...     sorted(path.name for path in Path(there).iterdir())
+    ['all']
     """
     _clear(beside)
     while True:
@@ -61,6 +71,13 @@ def write(file: Path, content: str | bytes, new: bool = False) -> Path:
     OSError
         Its folder is not there or can't be written; then the file is as it was. It names the file,
         as what a full disk raises by itself does not.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as there:
+    ...     file = write(Path(there, "run.csv"), "step,value")
+    ...     [path.name for path in Path(there).iterdir()], file.read_text()
+    (['run.csv'], 'step,value')
     """
     try:
         with folder(file.parent) as made:

@@ -98,12 +98,23 @@ def room(words: int, states: int) -> int:
 
     A state takes its words, 4 bytes for its parent, and 32/3 bytes of the hash table, half as much
     again while that grows.
+
+    Examples
+    --------
+    >>> room(words=2, states=1000)
+    36000
     """
     return states * (8 * words + 20)
 
 
 def affordable(words: int, memory: int = MEMORY) -> int:
-    """How many states of so many words fit into `memory` bytes."""
+    """How many states of so many words fit into `memory` bytes.
+
+    Examples
+    --------
+    >>> affordable(words=2, memory=36000)
+    1000
+    """
     return min(memory // room(words, 1), int(_INDEX) - 1)
 
 
@@ -114,6 +125,12 @@ def refuse(estimate: float, words: int, memory: int = MEMORY) -> None:
     ------
     BadInput
         Says how many states there are about, what they take, and what there is.
+
+    Examples
+    --------
+    >>> refuse(1e9, words=2, memory=2**30)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    lorelab.errors.BadInput: about 1.0e+09 states, which take 33.5 GiB: more than 1.0 GiB; ...
     """
     if estimate > affordable(words, memory):
         raise BadInput(

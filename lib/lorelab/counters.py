@@ -32,6 +32,13 @@ def table(
     -------
     DataFrame
         Columns as in `COLUMNS`, ordered by counter as given, then by step.
+
+    Examples
+    --------
+    >>> table("swap/tiny", "v6.12", "model", {"failed": ("allocations", [0, 3])}).iloc[:, 2:]
+      variant source  step counter         unit  value
+    0   v6.12  model     1  failed  allocations      0
+    1   v6.12  model     2  failed  allocations      3
     """
     design, experiment = name.split("/")
     values = [np.asarray(values) for _, values in counters.values()]
@@ -70,6 +77,14 @@ def histogram(
     -------
     DataFrame
         Columns as in `COLUMNS`.
+
+    Examples
+    --------
+    >>> waits = histogram("vmalock/tiny", "v6.12", "kernel", "wait", "ns", [5, 0, 0, 2])
+    >>> waits[["step", "counter", "value"]]  # five of 0, and two of 4 to 7
+       step counter  value
+    0     0    wait      5
+    1     4    wait      2
     """
     laid = table(name, variant, source, {counter: (unit, buckets)}, first=0)
     laid = laid[laid["value"] > 0].reset_index(drop=True)

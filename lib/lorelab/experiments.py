@@ -170,7 +170,13 @@ class Experiment:
 
 
 def designs(design: str | None = None) -> tuple[str, ...]:
-    """The design called so, alone, or all of them in the order of the book."""
+    """The design called so, alone, or all of them in the order of the book.
+
+    Examples
+    --------
+    >>> designs()
+    ('swap', 'damon', 'vmalock', 'gso', 'fairzone')
+    """
     if design and design.isidentifier() and (ROOT / "lib/lorelab" / design / "params.py").exists():
         return (design,)
     every = tuple((ROOT / LIST).read_text().split())
@@ -180,7 +186,13 @@ def designs(design: str | None = None) -> tuple[str, ...]:
 
 
 def experiments(design: str | None = None) -> dict[str, Experiment]:
-    """Experiments by name, of one design or of all in the order of the book."""
+    """Experiments by name, of one design or of all in the order of the book.
+
+    Examples
+    --------
+    >>> "swap/allocator-test" in experiments("swap"), "gso/traffic" in experiments("swap")
+    (True, False)
+    """
     found = {}
     for name in designs(design):
         for experiment in import_module(f"lorelab.{name}").EXPERIMENTS:
@@ -189,7 +201,13 @@ def experiments(design: str | None = None) -> dict[str, Experiment]:
 
 
 def experiment(name: str) -> Experiment:
-    """The experiment called `name` (`design/experiment`)."""
+    """The experiment called `name` (`design/experiment`).
+
+    Examples
+    --------
+    >>> experiment("swap/allocator-test").backends
+    'model and kernel'
+    """
     design, slash, _ = name.partition("/")
     known = experiments(design if slash else None)
     if name not in known:

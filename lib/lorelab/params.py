@@ -48,13 +48,30 @@ def param(default: Any, help: str, unit: str = "", only: Half | None = None, **b
         default. What only the model reads tells no records apart.
     **bounds
         pydantic's `ge`, `le`, `gt`, `lt`, `multiple_of`, ...
+
+    Examples
+    --------
+    >>> class Tiny(Params):
+    ...     pages: int = param(8, "pages that are written", "pages", ge=1, le=64)
+    ...     cost_ns: int = param(100, "of a page", "ns", only="model")
+    >>> Tiny(pages=2)
+    Tiny(pages=2, cost_ns=100)
     """
     extra = {"unit": unit, "only": only}
     return Field(default, description=help, json_schema_extra=extra, **bounds)
 
 
 def only(model: type[Params], half: Half) -> set[str]:
-    """Names of the parameters that this half alone reads."""
+    """Names of the parameters that this half alone reads.
+
+    Examples
+    --------
+    >>> class Tiny(Params):
+    ...     pages: int = param(8, "pages that are written", "pages")
+    ...     cost_ns: int = param(100, "of a page", "ns", only="model")
+    >>> only(Tiny, "model")
+    {'cost_ns'}
+    """
     fields = model.model_fields.items()
     return {name for name, field in fields if field.json_schema_extra["only"] == half}
 
@@ -63,6 +80,15 @@ def without_effect(params: Params, half: Half) -> str | None:
     """Say which of `params` have values that `half` would not read, or None.
 
     A run with such a value would say of itself what was not so.
+
+    Examples
+    --------
+    >>> class Tiny(Params):
+    ...     cost_ns: int = param(100, "of a page", "ns", only="model")
+    >>> without_effect(Tiny(cost_ns=90), "kernel")
+    'cost_ns=90: only the model reads it'
+    >>> without_effect(Tiny(cost_ns=90), "model") is None
+    True
     """
     other: Half = "kernel" if half == "model" else "model"
     unread = only(type(params), other)
@@ -74,7 +100,16 @@ def without_effect(params: Params, half: Half) -> str | None:
 
 
 def for_kernel(params: Params) -> Params:
-    """What a kernel is asked for: the same, less the values that only the model reads."""
+    """What a kernel is asked for: the same, less the values that only the model reads.
+
+    Examples
+    --------
+    >>> class Tiny(Params):
+    ...     pages: int = param(8, "pages that are written", "pages")
+    ...     cost_ns: int = param(100, "of a page", "ns", only="model")
+    >>> for_kernel(Tiny(pages=2, cost_ns=90))
+    Tiny(pages=2, cost_ns=100)
+    """
     fields = type(params).model_fields
     return params.model_copy(
         update={name: fields[name].default for name in only(type(params), "model")}
@@ -82,7 +117,14 @@ def for_kernel(params: Params) -> Params:
 
 
 def label(member: IntEnum) -> str:
-    """Name of a variant as readers type it: `V6_12` is `v6.12`, `CHRIS_V3` is `chris-v3`."""
+    """Name of a variant as readers type it: `V6_12` is `v6.12`, `CHRIS_V3` is `chris-v3`.
+
+    Examples
+    --------
+    >>> Variant = IntEnum("Variant", ["V6_12", "CHRIS_V3"])
+    >>> [label(member) for member in Variant]
+    ['v6.12', 'chris-v3']
+    """
     name = member.name.lower()
     number = name[0] == "v" and name[1:].replace("_", "").isdigit()
     return name.replace("_", "." if number else "-")
@@ -92,12 +134,28 @@ def seeded(params: Params, seed: int) -> Params:
     """The same run with another seed, which wraps at 64 bits as a kernel's u64 does.
 
     Runs of several seeds count up from the one that is given, which may be the last there is.
+
+    Examples
+    --------
+    >>> class Drawn(Params):
+    ...     seed: int = param(2**64 - 1, "of what is drawn", ge=0, lt=2**64)
+    >>> seeded(Drawn(), 2**64)
+    Drawn(seed=0)
     """
     return params.model_copy(update={"seed": seed % 2**64})
 
 
 def by_label(enum: type[IntEnum]) -> Any:
-    """Type of a parameter that takes a variant by its label (see `label`)."""
+    """Type of a parameter that takes a variant by its label (see `label`).
+
+    Examples
+    --------
+    >>> Variant = IntEnum("Variant", ["BASELINE", "V6_12"])
+    >>> class Tiny(Params):
+    ...     variant: by_label(Variant) = param(Variant.BASELINE, "which ran")
+    >>> Tiny(variant="v6.12").variant.name
+    'V6_12'
+    """
     members = {label(member): member for member in enum}
 
     def read(value: Any) -> Any:
@@ -117,6 +175,16 @@ def parse(model: type[Params], given: dict[str, Any]) -> Params:
     ------
     BadInput
         Names each bad parameter, what it got and what it takes.
+
+    Examples
+    --------
+    >>> class Tiny(Params):
+    ...     pages: int = param(8, "pages that are written", "pages", ge=1)
+    >>> parse(Tiny, {"pages": "2"})
+    Tiny(pages=2)
+    >>> parse(Tiny, {"pages": "0"})
+    Traceback (most recent call last):
+    lorelab.errors.BadInput: pages=0: takes a value greater than or equal to 1 pages
     """
     try:
         return model.model_validate(given)
@@ -140,7 +208,13 @@ def _complaint(model: type[Params], error: Any) -> str:
 
 
 def assignments(pairs: tuple[str, ...]) -> dict[str, str]:
-    """Read `name=value` strings of the command line into a dictionary."""
+    """Read `name=value` strings of the command line into a dictionary.
+
+    Examples
+    --------
+    >>> assignments(("pages=2", "variant=v6.12"))
+    {'pages': '2', 'variant': 'v6.12'}
+    """
     given = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -159,6 +233,14 @@ def combinations(model: type[Params], pairs: tuple[str, ...]) -> list[Params]:
     ------
     BadInput
         A value is none that `model` takes, or two of a name are the same, however written.
+
+    Examples
+    --------
+    >>> class Tiny(Params):
+    ...     pages: int = param(8, "pages that are written", "pages")
+    ...     order: int = param(0, "of an allocation")
+    >>> combinations(Tiny, ("pages=2", "pages=4", "order=1"))
+    [Tiny(pages=2, order=1), Tiny(pages=4, order=1)]
     """
     values: dict[str, list[str]] = {}
     for pair in pairs:
@@ -174,14 +256,29 @@ def combinations(model: type[Params], pairs: tuple[str, ...]) -> list[Params]:
 
 
 def format_value(value: Any) -> str:
-    """Print a default as a reader would type it."""
+    """Print a default as a reader would type it.
+
+    Examples
+    --------
+    >>> [format_value(value) for value in (True, 0.5, "")]
+    ['true', '0.5', '""']
+    """
     if isinstance(value, IntEnum):
         return label(value)
     return str(value).lower() if isinstance(value, bool) else str(value) or '""'
 
 
 def to_cli(params: Params, between: str = ",") -> str:
-    """Print what differs from the defaults, as `-p` takes it: `name=value,name=value`."""
+    """Print what differs from the defaults, as `-p` takes it: `name=value,name=value`.
+
+    Examples
+    --------
+    >>> class Tiny(Params):
+    ...     pages: int = param(8, "pages that are written", "pages")
+    ...     fills: bool = param(False, "the device first")
+    >>> to_cli(Tiny(pages=2, fills=True)), to_cli(Tiny())
+    ('pages=2,fills=true', 'default')
+    """
     values = params.model_dump(mode="json", exclude_defaults=True)
     return (
         between.join(f"{name}={format_value(value)}" for name, value in values.items()) or "default"
@@ -189,7 +286,15 @@ def to_cli(params: Params, between: str = ",") -> str:
 
 
 def describe_range(field: Any) -> str:
-    """Range or choices of a field, as one short text."""
+    """Range or choices of a field, as one short text.
+
+    Examples
+    --------
+    >>> class Tiny(Params):
+    ...     pages: int = param(8, "pages that are written", "pages", ge=1, le=64)
+    >>> describe_range(Tiny.model_fields["pages"])
+    '>= 1, <= 64'
+    """
     if isinstance(field.annotation, type) and issubclass(field.annotation, IntEnum):
         return ", ".join(label(member) for member in field.annotation)
     if field.annotation is bool:

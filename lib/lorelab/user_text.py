@@ -31,6 +31,15 @@ def read(file: Path, instead: str, largest: int = LARGEST) -> str:
     ------
     BadInput
         The file can't be read, is too large, or is binary.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "perf.txt")
+    ...     _ = file.write_bytes(b"kworker/u8:\xe2\x82 7.5\r\n")
+    ...     read(file, "take perf script's text")
+    'kworker/u8:� 7.5\n'
     """
     try:
         with file.open("rb") as opened:

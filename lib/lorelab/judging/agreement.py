@@ -124,7 +124,13 @@ def _verdict(agrees: bool, detectable: float, within: float) -> AgreementVerdict
 
 
 def no_model(why: str) -> Agreement:
-    """Neither passed nor failed: there was nothing to compare with, and `why` says for what."""
+    """Neither passed nor failed: there was nothing to compare with, and `why` says for what.
+
+    Examples
+    --------
+    >>> str(no_model("memory cgroups are not modelled").verdict)
+    'no model'
+    """
     table = pd.DataFrame({"counter": [], "unit": [], "agrees": pd.Series([], dtype=bool)})
     return Agreement(AgreementVerdict.NO_MODEL, table, why)
 
@@ -141,6 +147,15 @@ def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
     -------
     Agreement
         Its table as `summary()`.
+
+    Examples
+    --------
+    >>> from lorelab.counters import table
+    >>> model = table("swap/tiny", "v6.12", "model", {"failed": ("allocations", [0, 3])})
+    >>> kernel = table("swap/tiny", "v6.12", "kernel", {"failed": ("allocations", [0, 4])})
+    >>> found = equal(model, kernel)
+    >>> print(found.verdict, "-", found.method)
+    failed - step by step, of 1 counters: 1 of 2 values are equal
     """
     joined = compare(model, kernel)
     table = summary(joined)
@@ -172,6 +187,19 @@ def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreeme
     ------
     ValueError
         No counter has a name of `timing`.
+
+    Examples
+    --------
+    >>> from lorelab.judging.rows import intervals
+    >>> from lorelab.counters import table
+    >>> repeats = {"written": ("pages", [100] * 4), "faults": ("faults", [50, 51, 50, 52])}
+    >>> kernel = table("swap/tiny", "v6.12", "kernel", repeats)
+    >>> found = by_interval(intervals(kernel, kernel, per="written"))
+    >>> found.table[["counter", "agrees", "is_judged"]]
+      counter  agrees  is_judged
+    0  faults    True       True
+    >>> str(found.verdict)
+    'passed'
     """
     check_names(timing, compared["counter"])
     table = compared.copy()
@@ -237,6 +265,18 @@ def by_means(
         The model is of another variant.
     ValueError
         No counter has a name of `inputs` or `timing`, or a side lacks the counter `per`.
+
+    Examples
+    --------
+    >>> from lorelab.counters import table
+    >>> model = table("swap/tiny", "v6.12", "model", {"faults": ("faults", [100, 101, 99, 100])})
+    >>> kernel = table("swap/tiny", "v6.12", "kernel", {"faults": ("faults", [103, 104, 102, 103])})
+    >>> found = by_means(model, kernel)
+    >>> found.table[["counter", "ratio", "verdict"]]
+      counter  ratio verdict
+    0  faults   1.03  passed
+    >>> found.method
+    'by means over runs: 1 of 1 counters are shown to be within 10% at 95 %'
     """
     check_variants(model, kernel)
     sides = [by_run(side, per) for side in (model, kernel)]
@@ -297,12 +337,26 @@ def compare_runs(
     """Judge runs measured anew by their means and those of the recorded ones, as `by_means()`.
 
     One of many such comparisons, so a right kernel fails it with a chance of `VERIFY_ALPHA`.
+
+    Examples
+    --------
+    >>> from lorelab.counters import table
+    >>> faults = {"faults": ("faults", [100, 101, 99, 100])}
+    >>> recorded = table("swap/tiny", "v6.12", "kernel", faults)
+    >>> str(compare_runs(recorded, recorded.assign(value=recorded["value"] * 2)).verdict)
+    'failed'
     """
     return by_means(recorded, measured, per, inputs, within, timing, VERIFY_ALPHA)
 
 
 def worst(verdicts: Sequence[str]) -> AgreementVerdict:
-    """Of several verdicts: failed if one is, passed if all are; undecided too if there is none."""
+    """Of several verdicts: failed if one is, passed if all are; undecided too if there is none.
+
+    Examples
+    --------
+    >>> str(worst(["passed", "undecided"])), str(worst(["undecided", "failed"])), str(worst([]))
+    ('undecided', 'failed', 'undecided')
+    """
     said = {AgreementVerdict(verdict) for verdict in verdicts}
     if AgreementVerdict.FAILED in said:
         return AgreementVerdict.FAILED

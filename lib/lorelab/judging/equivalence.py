@@ -60,6 +60,14 @@ def ratio(before: Sequence[float], after: Sequence[float], confidence: float = 0
         `EQUAL` where all repeats of both sides are the same; `UNKNOWN` where one mean is 0 and the
         other is not. Only the estimate is known of two single repeats that differ, and of a single
         one that differs from repeats that are all the same.
+
+    Examples
+    --------
+    >>> found = ratio([100, 101, 99, 100], [103, 104, 102, 103])
+    >>> found.estimate, round(found.low, 3), round(found.high, 3), found.within(0.10)
+    (1.03, 1.012, 1.049, True)
+    >>> ratio([100, 100], [109])  # how much the one would scatter is not known
+    Ratio(estimate=1.09, low=0.0, high=inf)
     """
     sides = [np.asarray(repeats, float) for repeats in (before, after)]
     if len({*sides[0], *sides[1]}) == 1:
@@ -109,6 +117,11 @@ def hodges_lehmann_ratio(before: list[float], after: list[float]) -> tuple[float
     Returns
     -------
     low, estimate, high : float
+
+    Examples
+    --------
+    >>> hodges_lehmann_ratio([1, 2, 4, 8], [2, 4, 8, 16])
+    (0.25, 2.0, 16.0)
     """
     quotients = sorted(b / a for a in before for b in after)
     ways = mann_whitney_counts(len(before), len(after))
@@ -132,6 +145,11 @@ def ratio_interval(before: Sequence[float], after: Sequence[float]) -> tuple[flo
     Returns
     -------
     low, high : float
+
+    Examples
+    --------
+    >>> ratio_interval([10, 10, 10], [15, 15, 15])
+    (1.5, 1.5)
     """
     random = np.random.default_rng(0)
     means = [
@@ -155,6 +173,11 @@ def ks_statistic(a: np.ndarray, b: np.ndarray) -> float:
     -------
     float
         From 0 to 1. A side that has none at all is 0 from another such, and 1 from any that has.
+
+    Examples
+    --------
+    >>> ks_statistic(np.array([2, 2, 0]), np.array([0, 2, 2]))
+    0.5
     """
     shares = [np.cumsum(side) / (np.sum(side) or 1) for side in (a, b)]
     return float(np.abs(shares[0] - shares[1]).max())
@@ -165,6 +188,11 @@ def mann_whitney_counts(n: int, m: int) -> list[int]:
     """By u, orders of n and m values in which u pairs have the one of the n after that of the m.
 
     The coefficients of Gauss' binomial, the product of (1 - q**(m + i)) / (1 - q**i) for i to n.
+
+    Examples
+    --------
+    >>> mann_whitney_counts(2, 2)  # of the 6 orders, 2 have two pairs that way round
+    [1, 1, 2, 1, 1]
     """
     ways = [1] + [0] * (n * m)
     for i in range(1, n + 1):

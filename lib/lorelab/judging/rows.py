@@ -28,6 +28,16 @@ def compare(model: pd.DataFrame, kernel: pd.DataFrame) -> pd.DataFrame:
     ------
     NoModel
         The model is of another variant.
+
+    Examples
+    --------
+    >>> from lorelab.counters import table
+    >>> model = table("swap/tiny", "v6.12", "model", {"failed": ("allocations", [0, 3])})
+    >>> kernel = table("swap/tiny", "v6.12", "kernel", {"failed": ("allocations", [0, 4])})
+    >>> compare(model, kernel)[["step", "counter", "model", "kernel", "difference"]]
+       step counter  model  kernel  difference
+    0     1  failed      0       0           0
+    1     2  failed      3       4          -1
     """
     check_variants(model, kernel)
     joined = (
@@ -48,6 +58,15 @@ def summary(joined: pd.DataFrame) -> pd.DataFrame:
     """One row a counter: steps compared, equal, on one side only, and the largest difference.
 
     It `agrees` if all are equal, and none is on one side only.
+
+    Examples
+    --------
+    >>> from lorelab.counters import table
+    >>> model = table("swap/tiny", "v6.12", "model", {"failed": ("allocations", [0, 3])})
+    >>> kernel = table("swap/tiny", "v6.12", "kernel", {"failed": ("allocations", [0, 4])})
+    >>> summary(compare(model, kernel))[["counter", "steps", "equal", "largest_difference"]]
+      counter  steps  equal  largest_difference
+    0  failed      2      1                 1.0
     """
     rows = []
     for counter, group in joined.groupby("counter", sort=False):
@@ -67,7 +86,16 @@ def summary(joined: pd.DataFrame) -> pd.DataFrame:
 
 
 def exact(joined: pd.DataFrame) -> bool:
-    """True when every step of every counter is there on both sides and equal."""
+    """True when every step of every counter is there on both sides and equal.
+
+    Examples
+    --------
+    >>> from lorelab.counters import table
+    >>> model = table("swap/tiny", "v6.12", "model", {"failed": ("allocations", [0, 3])})
+    >>> kernel = table("swap/tiny", "v6.12", "kernel", {"failed": ("allocations", [0, 4])})
+    >>> exact(compare(model, kernel)), exact(compare(model, model))
+    (False, True)
+    """
     return len(joined) > 0 and bool((joined["difference"] == 0).all())
 
 
@@ -105,6 +133,17 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
         The model is of another variant.
     ValueError
         A side lacks the counter `per`.
+
+    Examples
+    --------
+    >>> from lorelab.counters import table
+    >>> counted = {"written": ("pages", [100, 100]), "faults": ("faults", [50, 52])}
+    >>> kernel = table("swap/tiny", "v6.12", "kernel", counted)
+    >>> model = kernel[kernel["step"] == 1].assign(source="model")
+    >>> found = intervals(model, kernel, per="written")
+    >>> found[["counter", "unit", "repeats", "model", "mean", "agrees"]]
+      counter            unit  repeats  model  mean  agrees
+    0  faults  faults / pages        2    0.5  0.51    True
     """
     check_variants(model, kernel)
     said, measured = by_run(model, per), by_run(kernel, per)
@@ -139,6 +178,14 @@ def without(
     ------
     ValueError
         No counter has one of `names`, or both sides have it.
+
+    Examples
+    --------
+    >>> from lorelab.counters import table
+    >>> model = table("swap/tiny", "v6.12", "model", {"slots": ("slots", [8]), "lists": ("", [2])})
+    >>> kernel = table("swap/tiny", "v6.12", "kernel", {"slots": ("slots", [8])})
+    >>> [list(side["counter"]) for side in without(["lists"], model, kernel)]
+    [['slots'], ['slots']]
     """
     has = [set(side["counter"]) for side in (model, kernel)]
     check_names(names, has[0] | has[1])
@@ -154,7 +201,14 @@ def agrees(
     confidence: float,
     within: float = EQUIVALENCE_MARGIN,
 ) -> bool:
-    """Whether the ratio is shown to be within `within` of 1, or is not shown to be other than 1."""
+    """Whether the ratio is shown to be within `within` of 1, or is not shown to be other than 1.
+
+    Examples
+    --------
+    >>> model, kernel = pd.Series([100.0, 101, 99]), pd.Series([130.0, 131, 129])
+    >>> agrees(model, kernel, equivalence.ratio(model, kernel), confidence=0.95)
+    False
+    """
     if is_one_sided((said, measured)):
         return False
     if np.isnan(found.estimate):  # 0 on one side alone
@@ -172,7 +226,14 @@ def _same_or_near(
 
 
 def check_variants(model: pd.DataFrame, kernel: pd.DataFrame) -> None:
-    """Raise NoModel for a kernel, such as one of a reader, that is none of what was modelled."""
+    """Raise NoModel for a kernel, such as one of a reader, that is none of what was modelled.
+
+    Examples
+    --------
+    >>> check_variants(pd.DataFrame({"variant": ["v6.12"]}), pd.DataFrame({"variant": ["v7.3"]}))
+    Traceback (most recent call last):
+    lorelab.errors.NoModel: the kernel is v7.3, and the model is of v6.12: nothing is compared
+    """
     said, measured = (sorted(set(side["variant"])) for side in (model, kernel))
     if said and measured and set(said).isdisjoint(measured):
         names = ", ".join(measured), ", ".join(said)
@@ -182,31 +243,73 @@ def check_variants(model: pd.DataFrame, kernel: pd.DataFrame) -> None:
 
 
 def is_one_sided(sides: Sequence[pd.Series]) -> bool:
+    """Whether a side has no run of a counter.
+
+    Examples
+    --------
+    >>> is_one_sided((pd.Series([1.0, 2.0]), pd.Series([], dtype=float)))
+    True
+    """
     return not all(map(len, sides))
 
 
 def values(side: pd.DataFrame, counter: str) -> pd.Series:
-    """A counter's runs; none where the side lacks it."""
+    """A counter's runs; none where the side lacks it.
+
+    Examples
+    --------
+    >>> list(values(pd.DataFrame({"faults": [50.0, None]}), "faults"))
+    [50.0]
+    """
     return side[counter].dropna() if counter in side else pd.Series(dtype=float)
 
 
 def units_of(model: pd.DataFrame, kernel: pd.DataFrame) -> pd.Series:
+    """Unit of each counter of either side.
+
+    Examples
+    --------
+    >>> from lorelab.counters import table
+    >>> counted = {"written": ("pages", [100, 100]), "faults": ("faults", [50, 52])}
+    >>> kernel = table("swap/tiny", "v6.12", "kernel", counted)
+    >>> units_of(kernel, kernel).to_dict()
+    {'written': 'pages', 'faults': 'faults'}
+    """
     return pd.concat([kernel, model]).drop_duplicates("counter").set_index("counter")["unit"]
 
 
 def names_of(model: pd.DataFrame, kernel: pd.DataFrame, per: str | None) -> list[str]:
-    """Counters of either side, those of the kernel first, without what others are divided by."""
+    """Counters of either side, those of the kernel first, without what others are divided by.
+
+    Examples
+    --------
+    >>> names_of(pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"c": [1], "b": [2]}), per="b")
+    ['c', 'a']
+    """
     return [name for name in dict.fromkeys([*kernel, *model]) if name != per]
 
 
 def check_names(given: Sequence[str], names: Collection[str]) -> None:
-    """Raise for a name that no counter has: what it was to set aside is judged under another."""
+    """Raise for a name that no counter has: what it was to set aside is judged under another.
+
+    Examples
+    --------
+    >>> check_names(["flushs"], ["flushes", "faults"])
+    Traceback (most recent call last):
+    ValueError: no counter is called flushs
+    """
     if wrong := [name for name in given if name not in set(names)]:
         raise ValueError(f"no counter is called {', '.join(wrong)}")
 
 
 def say_lacking(rows: pd.DataFrame, kernel: str) -> str:
-    """Say which counters one side lacks, where it does; `kernel` is the column with its means."""
+    """Say which counters one side lacks, where it does; `kernel` is the column with its means.
+
+    Examples
+    --------
+    >>> say_lacking(pd.DataFrame({"counter": ["lists"], "model": [2.0], "mean": [None]}), "mean")
+    '; not compared, for only the model has it: lists'
+    """
     said = ""
     for side, column in (("kernel", "model"), ("model", kernel)):
         if names := ", ".join(rows.loc[rows[column].isna(), "counter"]):
@@ -215,6 +318,16 @@ def say_lacking(rows: pd.DataFrame, kernel: str) -> str:
 
 
 def by_run(counters: pd.DataFrame, per: str | None) -> pd.DataFrame:
+    """A row a run, a column a counter, each divided by the counter `per` if that is given.
+
+    Examples
+    --------
+    >>> from lorelab.counters import table
+    >>> counted = {"written": ("pages", [100, 100]), "faults": ("faults", [50, 52])}
+    >>> kernel = table("swap/tiny", "v6.12", "kernel", counted)
+    >>> by_run(kernel, per="written")["faults"].tolist()
+    [0.5, 0.52]
+    """
     runs = counters.pivot_table(index="step", columns="counter", values="value", sort=False)
     if per is not None:
         check_names((per,), runs.columns)
