@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from lorelab.errors import BadInput, RunFailed
+
 LEFTOVER_PREFIX = ".lorelab-"
 """Begin of the name of a folder in which something is written, to be moved to its place."""
 
@@ -49,6 +51,43 @@ def folder(beside: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(made, ignore_errors=True)
         os.close(lock)
+
+
+@contextmanager
+def new_folder(place: Path) -> Iterator[Path]:
+    """A folder to write in that stands at `place` afterwards; there is none if anything fails.
+
+    Parameters
+    ----------
+    place : Path
+        As a reader named it with -o.
+
+    Raises
+    ------
+    BadInput
+        It is there already.
+    RunFailed
+        It cannot be written.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as there:
+    ...     with new_folder(Path(there, "tables")) as made:
+    ...         _ = (made / "run.csv").write_text("step,value")
+    ...     [path.name for path in Path(there, "tables").iterdir()]
+    ['run.csv']
+    """
+    if place.exists():
+        raise BadInput(f"{place} is there already; give -o another name")
+    try:
+        with folder(place.parent) as part:
+            made = part / place.name
+            made.mkdir()
+            yield made
+            made.rename(place)
+    except OSError as error:
+        reason = f"{error.strerror}; give -o another place"
+        raise RunFailed(f"cannot write {place}: {reason}") from None
 
 
 def write(file: Path, content: str | bytes, new: bool = False) -> Path:

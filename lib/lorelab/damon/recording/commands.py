@@ -7,7 +7,6 @@ import click
 
 from lorelab import atomic
 from lorelab.damon.recording.recording import Recording, read
-from lorelab.errors import BadInput, RunFailed
 
 
 @click.command("damon")
@@ -38,27 +37,10 @@ def lab_command() -> None:
 
 
 def draw(recordings: list[Recording], folder: Path) -> None:
-    """Write snapshots, windows and heat map of each target; all of it, or nothing.
-
-    Raises
-    ------
-    BadInput
-        The folder is there already.
-    RunFailed
-        It cannot be written.
-    """
-    if folder.exists():
-        raise BadInput(f"{folder} is there already; give -o another name")
-    try:
-        with atomic.folder(folder.parent) as part:
-            made = part / folder.name
-            made.mkdir()
-            for number, one in enumerate(recordings):
-                _target(one, made, f"{number}-target-{one.target}")
-            made.rename(folder)
-    except OSError as error:
-        reason = f"{error.strerror}; give -o another place"
-        raise RunFailed(f"cannot write {folder}: {reason}") from None
+    """Write snapshots, windows and heat map of each target; all of it, or nothing."""
+    with atomic.new_folder(folder) as made:
+        for number, one in enumerate(recordings):
+            _target(one, made, f"{number}-target-{one.target}")
 
 
 def _target(one: Recording, folder: Path, name: str) -> None:

@@ -47,12 +47,40 @@ def cluster_map(
     shown = [name for name in (row, column) if name]
     kept = ["cluster", "slot", "slots", "holds", "taken", *shown]
     drawn = cells.loc[cells["holds"] != "free", kept]
-    axis = alt.Axis(grid=False, ticks=False, domain=False, labels=False)
     clusters = int(cells["cluster"].max()) + 1
-    chart = (
-        alt.Chart(drawn)
+    chart = area(drawn, colours, clusters, height, height).transform_calculate(
+        end="datum.slot + datum.slots", below="datum.cluster + 1"
+    )
+    facets = {}
+    if row:
+        facets["row"] = alt.Row(f"{row}:N", sort=_order(cells, row), title=None)
+    if column:
+        facets["column"] = alt.Column(f"{column}:N", sort=_order(cells, column), title=None)
+    if facets:
+        chart = chart.facet(**facets, spacing=8)
+    return chart.properties(title=title("What the swap device holds", see))
+
+
+def area(
+    cells: pd.DataFrame, colours: dict[str, str], clusters: int, width: int, height: int
+) -> alt.Chart:
+    """Draw the cells of one swap area: a row is a cluster, and what is free is the background.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        `slot` and `end`, `cluster` and `below` of each cell, what it `holds`, and per cent `taken`.
+    colours : dict
+        Of `holds`, in the order of the legend.
+    clusters : int
+        Of the area.
+    width, height : int
+        In pixels.
+    """
+    axis = alt.Axis(grid=False, ticks=False, domain=False, labels=False)
+    return (
+        alt.Chart(cells)
         .mark_rect(aria=False)
-        .transform_calculate(end="datum.slot + datum.slots", below="datum.cluster + 1")
         .encode(
             x=alt.X("slot:Q", title=None, axis=axis, scale=alt.Scale(domain=[0, 512], nice=False)),
             x2="end:Q",
@@ -73,16 +101,8 @@ def cluster_map(
                 "taken:Q", legend=None, scale=alt.Scale(domain=[0, 100], range=[0, 1])
             ),
         )
-        .properties(width=height, height=height, view=alt.ViewConfig(fill=HOLDS["free"]))
+        .properties(width=width, height=height, view=alt.ViewConfig(fill=HOLDS["free"]))
     )
-    facets = {}
-    if row:
-        facets["row"] = alt.Row(f"{row}:N", sort=_order(cells, row), title=None)
-    if column:
-        facets["column"] = alt.Column(f"{column}:N", sort=_order(cells, column), title=None)
-    if facets:
-        chart = chart.facet(**facets, spacing=8)
-    return chart.properties(title=title("What the swap device holds", see))
 
 
 def _order(table: pd.DataFrame, column: str) -> list:

@@ -7,7 +7,7 @@ from lorelab.numerics import U
 from lorelab.showing.charts import Moved, slider, title
 from lorelab.swap.model import swap_slots
 from lorelab.swap.model.state import SWAPFILE_CLUSTER, swapon
-from lorelab.swap.pages.charts import HOLDS, OTHER
+from lorelab.swap.pages.charts import HOLDS, OTHER, area
 from lorelab.swap.pages.views import lists, maps
 from lorelab.swap.params import Mixed, Variant
 
@@ -95,36 +95,9 @@ def aging(variants: list[Variant], device_mib: int = 64, turnovers: int = 4) -> 
     drawn = drawn.assign(
         end=drawn["slot"] + drawn["slots"], below=drawn["cluster"] + 1, taken=drawn["taken"].round()
     ).drop(columns="slots")
-    axis = alt.Axis(grid=False, ticks=False, domain=False, labels=False)
     clusters = int(cells["cluster"].max()) + 1
-    chart = (
-        alt.Chart(drawn)
-        .mark_rect(aria=False)
-        .encode(
-            x=alt.X("slot:Q", title=None, axis=axis, scale=alt.Scale(domain=[0, 512], nice=False)),
-            x2="end:Q",
-            y=alt.Y(
-                "cluster:Q",
-                title=None,
-                axis=axis,
-                scale=alt.Scale(domain=[clusters, 0], nice=False),
-            ),
-            y2="below:Q",
-            color=alt.Color(
-                "holds:N",
-                title="held by",
-                scale=alt.Scale(domain=list(colours), range=list(colours.values())),
-                legend=alt.Legend(orient="bottom", direction="horizontal"),
-            ),
-            opacity=alt.Opacity(
-                "taken:Q", legend=None, scale=alt.Scale(domain=[0, 100], range=[0, 1])
-            ),
-        )
-        .properties(width=140, height=200, view=alt.ViewConfig(fill=HOLDS["free"]))
-        .facet(
-            column=alt.Column("variant:N", title=None, sort=list(cells["variant"].unique())),
-            spacing=8,
-        )
+    chart = area(drawn, colours, clusters, 140, 200).facet(
+        column=alt.Column("variant:N", title=None, sort=list(cells["variant"].unique())), spacing=8
     )
     see = (
         "A row is a cluster of 512 slots, a cell an aligned 64 KiB; paler is emptier, grey is free."

@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from lorelab import atomic
-from lorelab.errors import BadInput, RunFailed
 
 
 @click.command("vmalock")
@@ -36,29 +35,12 @@ def command(file: Path, folder: Path | None) -> None:
 
 
 def draw(events: list, folder: Path) -> None:
-    """Write waits, holds and their histograms; all of it, or nothing.
-
-    Raises
-    ------
-    BadInput
-        The folder is there already.
-    RunFailed
-        It cannot be written.
-    """
+    """Write waits, holds and their histograms; all of it, or nothing."""
     from lorelab.vmalock.pages import charts
     from lorelab.vmalock.recording import report
 
-    if folder.exists():
-        raise BadInput(f"{folder} is there already; give -o another name")
     tables = {"wait": report.waits(events), "held": report.holds(events)}
-    try:
-        with atomic.folder(folder.parent) as part:
-            made = part / folder.name
-            made.mkdir()
-            for name, table in tables.items():
-                table.to_csv(made / f"{name}.csv", index=False)
-                charts.times(table, name).save(made / f"{name}.svg")
-            made.rename(folder)
-    except OSError as error:
-        reason = f"{error.strerror}; give -o another place"
-        raise RunFailed(f"cannot write {folder}: {reason}") from None
+    with atomic.new_folder(folder) as made:
+        for name, table in tables.items():
+            table.to_csv(made / f"{name}.csv", index=False)
+            charts.times(table, name).save(made / f"{name}.svg")
