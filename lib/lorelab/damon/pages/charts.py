@@ -277,7 +277,7 @@ def untouched(release: str, idle: pd.DataFrame) -> alt.Chart:
     pages = idle.sum().rename_axis("seen").reset_index(name="pages")
     title = _title(
         f"Idle pages of one run, by how many of a window's samples found them accessed; {release}",
-        "Those of the last bar are taken for hot; the program touches the other half.",
+        "Those of the last bar are taken for hot; the program touches other pages.",
     )
     return (
         alt.Chart(pages, title=title)
