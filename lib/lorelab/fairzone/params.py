@@ -191,12 +191,14 @@ class Machine(Params):
         ge=0,
         le=1000,
     )
-    mib: int = param(
-        7973,
-        "managed memory, over the zones as on the machine of June 2014",
+    mib: int = param(7973, "managed memory", "MiB", ge=64, le=65536)
+    below_4g_mib: int = param(
+        0,
+        "of it, what lies below 4 GiB (DMA and DMA32); 0: 37 % of mib, the machine of June 2014 "
+        "made smaller or larger; its own layout is 2967",
         "MiB",
-        ge=64,
-        le=65536,
+        ge=0,
+        le=4096,
     )
     burst: int = param(
         32, "pages that the disk moves before kswapd has its turn", "pages", ge=1, le=2**20
@@ -214,12 +216,22 @@ class Machine(Params):
     def _serves(self) -> Self:
         """Refuse what `zones.serves()` says no to; marks of a zoneinfo are looked at when read."""
         if self.zoneinfo:
-            its_own = ("zone_dma", "min_free_kib", "watermark_scale_factor", "mib")
+            its_own = (
+                "zone_dma",
+                "min_free_kib",
+                "watermark_scale_factor",
+                "mib",
+                "below_4g_mib",
+            )
             for name, field in type(self).model_fields.items():
                 if name in its_own and getattr(self, name) != field.default:
                     raise ValueError(f"{name}: leave it out, as zoneinfo={self.zoneinfo} says it")
         elif self.min_free_kib >> 2 >= self.mib * 256:
             raise ValueError(_keeps_all(self.min_free_kib, self.mib))
+        elif 0 < self.below_4g_mib < 32 or self.below_4g_mib >= self.mib:
+            raise ValueError(
+                f"below_4g_mib={self.below_4g_mib}: takes 0, or from 32 to less than mib={self.mib}"
+            )
         return self
 
 
@@ -272,6 +284,15 @@ class Tiobench(Paced):
         ge=0,
         le=100_000,
     )
+    nap_spread: int = param(
+        0,
+        "how much more or less than on average the disk moves in a nap, each equally likely; seeks "
+        "and queues make it so",
+        "%",
+        ge=0,
+        le=100,
+    )
+    seed: int = param(1, "of the spread", ge=0, lt=2**64)
     dirty_percent: int = param(
         20, "vm.dirty_ratio; half of it is the background ratio", "%", ge=1, le=100
     )

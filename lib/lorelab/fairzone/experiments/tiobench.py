@@ -68,6 +68,7 @@ def run_on(node: Node, params: Tiobench, maps: bool = False) -> Run:
     files = 2 if two else 1
     pages = pages_each * threads * files
     mm = filemap.make(node, pages, 0, params.balance_reserves)
+    mm.kswapd["nap_draws"] = params.seed
     seen = _Seen(names(params), mm, maps)
     plan = _two_files() if two else _tiobench(params.workload == "drop-caches")
     for phase, action, file in plan:
@@ -109,6 +110,7 @@ def _act(
 ) -> None:
     speed = (params.write_mb_s if "write" in action else 0) or params.disk_mb_s
     mm.kswapd["nap_pages"] = nap_pages(speed)
+    mm.kswapd["nap_spread"] = nap_pages(speed) * params.nap_spread // 100
     rate = round(params.kswapd_rate * FIXED_POINT)
     pages = pages_each * params.threads
     if action.startswith("scatter"):

@@ -11,7 +11,8 @@ one page looked at.
 
 Simplifications: no anonymous memory, no slab, no memory cgroups; pages are not mapped. kswapd does
 not write dirty pages, it leaves them on the list (`rotated` counts them, and is 0 or near it
-wherever the flusher keeps the tail of the list clean).
+wherever the flusher keeps the tail of the list clean). A nap is as long as the disk takes for
+`nap_pages` on average; how many it moves meanwhile may vary (`nap_spread`).
 """
 
 import numpy as np
@@ -44,7 +45,7 @@ from lorelab.fairzone.model.zones import (
     ROTATED,
     WAKEUPS,
 )
-from lorelab.numerics import ONE, TWO, ZERO, U, forceinline, outline
+from lorelab.numerics import GOLDEN, ONE, TWO, ZERO, U, forceinline, outline, splitmix64
 
 SWAP_CLUSTER_MAX = U(32)
 DEF_PRIORITY = U(12)
@@ -68,6 +69,8 @@ KSWAPD = np.dtype(
             "state",  # ASLEEP, NAPPING or AWAKE
             "nap",  # what is left of a nap, in pages of the disk
             "nap_pages",  # HZ/10, in pages of the disk; 0: it never naps
+            "nap_spread",  # as many more or less, each equally likely
+            "nap_draws",  # state of what says how many
             "priority",
             "i",  # zone that is being shrunk
             "end_zone",
@@ -268,6 +271,10 @@ def kswapd_try_to_sleep(mm):
     kswapd = mm.kswapd[0]
     snapshot_refaults(mm)
     kswapd.nap = kswapd.nap_pages
+    if kswapd.nap_spread:
+        kswapd.nap_draws += GOLDEN
+        drawn = splitmix64(kswapd.nap_draws) % (TWO * kswapd.nap_spread + ONE)
+        kswapd.nap = kswapd.nap_pages - kswapd.nap_spread + drawn
     kswapd.state = NAPPING if kswapd.nap else ASLEEP
 
 

@@ -9,6 +9,8 @@ from lorelab.fairzone.experiments import tiobench
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.params import Batches, Boundary, Tiobench, Variant
 from lorelab.fairzone.thread import figures
+from lorelab.fairzone.workload.machine import node_of
+from lorelab.numerics import PAGE
 from lorelab.params import label
 
 
@@ -183,7 +185,7 @@ def second_file(params: Tiobench) -> pd.DataFrame:
 
 def distances(params: Tiobench) -> pd.DataFrame:
     """8: DMA32's share and the hits of v1's reads, a row a `min_free_kbytes`."""
-    sizes = (33792, 56000, 67584, 100000, 135168)
+    sizes = (11429, 33792, 56000, 67584, 100000, 135168)
     found = {kib: phases(params, variant=Variant.V1, min_free_kib=kib).loc["read"] for kib in sizes}
     wide = pd.DataFrame(found).T[["share", "hits"]].astype(float)
     return wide.rename_axis("min_free_kbytes")
@@ -199,3 +201,65 @@ def factors(params: Tiobench) -> pd.DataFrame:
         )
         rows[factor] = {"share": v1["share"], "hits": v1["hits"], "baseline": base["share"]}
     return pd.DataFrame(rows).T.astype(float).rename_axis("watermark_scale_factor")
+
+
+LAYOUTS = {2967: (4, 6, 8, 10, 12, 16, 32), 3584: (8, 12)}
+"""MiB below 4 GiB (the machine of June 2014, and QEMU's until 1.7), and GiB of memory of each."""
+
+
+def memories(params: Tiobench) -> pd.DataFrame:
+    """9: v1 on x86-64 layouts: DMA32 is what lies below 4 GiB, however much there is above.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by `below 4 GiB`, in MiB, and `GiB`: `size`, `share` of the reads and `hits` in per
+        cent; `free`, GiB of DMA32 that are free when the run ends, and `fair`, those of the
+        baseline.
+    """
+    rows = {}
+    for below, sizes in LAYOUTS.items():
+        for gib in sizes:
+            mib = params.mib if gib == 8 else 1024 * gib - RESERVED_MIB
+            update = {"mib": mib, "below_4g_mib": below, "steps": 1}
+            ended = {
+                v: _ended(params.model_copy(update=update | {"variant": v}))
+                for v in (Variant.V1, Variant.BASELINE)
+            }
+            reads, free = ended[Variant.V1]
+            row = {name: 100 * reads[name] for name in ("size", "share", "hits")}
+            rows[below, gib] = row | {"free": free, "fair": ended[Variant.BASELINE][1]}
+    return pd.DataFrame(rows).T.rename_axis(["below 4 GiB", "GiB"])
+
+
+RESERVED_MIB = 219
+"""Of 8 GiB the machine of June 2014 has so many that are not managed."""
+
+
+def _ended(params: Tiobench) -> tuple[pd.Series, float]:
+    node = node_of(params, params.dirty_percent)
+    phases = tiobench.summary(tiobench.run_on(node, params)).set_index("phase")
+    dma32 = len(node.zone) - 2
+    return phases.loc["read"], node.zone["free"][dma32] * PAGE / 2**30
+
+
+def spreads(params: Tiobench) -> pd.DataFrame:
+    """10: gain of v1's reads in per cent, if hits cost nothing, over the disk's spread.
+
+    Returns
+    -------
+    DataFrame
+        A row a number of threads, on the disk of the thread's own line: `printed`, then a column a
+        spread in per cent.
+    """
+    reads, writes = (figures.gains(name, "baseline", "v1") for name in ("seqread", "seqwrite"))
+    rows = {}
+    for n in figures.THREADS:
+        disk = {"disk_mb_s": reads.loc[n, "old"], "write_mb_s": writes.loc[n, "old"]}
+        found = {"printed": reads.loc[n, "percent"]}
+        for spread in (0, 25, 50, 100):
+            given = {"variant": Variant.V1, "threads": n, "nap_spread": spread} | disk
+            hits = phases(params, **given).loc["read", "hits"]
+            found[spread] = figures.speedup(hits)
+        rows[n] = found
+    return pd.DataFrame(rows).T.rename_axis("threads")

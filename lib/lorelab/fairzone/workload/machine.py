@@ -24,7 +24,8 @@ def node_of(params: Machine, dirty_percent: int = 20) -> Node:
                 f"zoneinfo={params.zoneinfo}: takes zones of {least} MiB to {most} GiB in all"
             )
         return make(found, params.variant, params.cpus, params.exact, dirty_percent)
-    managed = [pages for pages in zones.managed_pages(params.mib, params.zone_dma) if pages]
+    every = zones.managed_pages(params.mib, params.zone_dma, params.below_4g_mib)
+    managed = [pages for pages in every if pages]
     return zones.make(
         managed,
         params.variant,
