@@ -429,7 +429,14 @@ class Nodes(OnDisk):
     mode: Literal["unpatched", Mode] = param(
         "unpatched", "unpatched: a kernel without the patch; or a choice of fairzone/mode"
     )
-    turnovers: int = param(2, "read once memory is full, in sizes of it", ge=1, le=100)
+    workload: Literal["read-once", "write-read"] = param(
+        "read-once",
+        "read-once: memory is filled by reading, then more is read, no page twice; write-read: "
+        "pages are written, then read from the first on",
+    )
+    turnovers: int = param(
+        2, "read once memory is full, or written and read, in sizes of memory", ge=1, le=100
+    )
 
     @model_validator(mode="after")
     def _counts(self) -> Self:

@@ -1,6 +1,7 @@
 """`fairzone/nodes` on a kernel: two nodes with an LRU each stand in for two zones of before 4.8.
 
-A disk is read once from the start, to fill memory, and then further; no page is read twice.
+A disk is read once from the start, to fill memory, and then further; no page is read twice. Or it
+is written, and read back from the start.
 """
 
 from typing import Any
@@ -29,7 +30,8 @@ def _request(batch: list[Nodes]) -> Request:
 def _counters(params: Nodes, measured: Measured, run: int) -> pd.DataFrame:
     """As `boot.counted()` has them.
 
-    `read_pages_of_nodeN` are the pages that node N gave once memory was full.
+    `read_pages_of_nodeN` are the pages that node N gave once memory was full, or while the written
+    pages were read.
     """
     rows = [boot.phases(measured, run + n) for n in range(params.repeats)]
     return table(NAME, params.mode, "kernel", boot.counted(rows))
@@ -38,6 +40,9 @@ def _counters(params: Nodes, measured: Measured, run: int) -> pd.DataFrame:
 def plan(params: Nodes) -> list[dict[str, Any]]:
     """Phases of one run, for the guest's `stream.py`."""
     memory = params.mib * boot.PAGES_A_MIB
+    data = [0, params.turnovers * memory]
+    if params.workload == "write-read":
+        return [{"name": "write", "writes": data}, {"name": "read", "reads": data}]
     return [
         {"name": "fill", "reads": [0, memory]},
         {"name": "read", "reads": [memory, params.turnovers * memory]},
