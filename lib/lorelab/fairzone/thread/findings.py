@@ -1,7 +1,6 @@
 """What maintainers of memory management would want to know, or have mended since."""
 
 from lorelab.fairzone.pages import answers
-from lorelab.fairzone.pages import kernel_views as views
 from lorelab.fairzone.params import Tiobench, Variant
 from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
 
@@ -64,22 +63,6 @@ def drift() -> str:
         f"with 64 CPUs v1-reachable walks a second time {ours['per CPU']:.0f} times, and "
         f"{ours['exact']:.0f} with exact counters; DMA32's share is {share['per CPU']:.2f} % and "
         f"{share['exact']:.2f} % (model)"
-    )
-
-
-def stale_lengths() -> str:
-    """What two files that fit one by one become, in guests with and without memory cgroups."""
-    without, with_ = (
-        row for _, row in views.with_and_without_memory_cgroups().loc[["off", "on"]].iterrows()
-    )
-    return (
-        "while a second file of 45 % of memory is read once, reclaim demotes "
-        f"{with_['demoted, least']:.0f} to {with_['demoted, most']:.0f} % of the active pages of "
-        f"the first, and {without['demoted, least']:.0f} to {without['demoted, most']:.0f} % "
-        "without cgroups; reading 3 of the second file finds "
-        f"{with_['found, least']:.0f} to {with_['found, most']:.0f} % of it, and "
-        f"{without['found, least']:.0f} to {without['found, most']:.0f} % without (6.12.117, eight "
-        "runs each)"
     )
 
 
@@ -172,28 +155,5 @@ FINDINGS = [
         mainline=GONE,
         worth_sending=False,
         command="model fairzone/batches -p variant=v1-reachable -p cpus=64 -p threads=64 -p turn=1",
-    ),
-    Finding(
-        design="fairzone",
-        name="stale-list-lengths",
-        defect="With memory cgroups inactive_is_low() reads lengths of the lists that may be 4 s "
-        "old (mem_cgroup_flush_stats_ratelimited()), so reclaim goes on demoting active pages even "
-        "when the inactive list is long enough. It is deliberate: Shakeel Butt, 2024 "
-        "(20240813215358.2259750-1-shakeel.butt@linux.dev), and a comment at the call.",
-        hurts="nobody that was measured: the file that loses its pages was not read again, the "
-        "new one is cached sooner, and one reading is shorter than a flush period. With MGLRU "
-        "prepare_scan_control() returns before it",
-        effect=stale_lengths,
-        prior_art=PriorArt(
-            {
-                "20240813215358.2259750-1-shakeel.butt@linux.dev": "Shakeel Butt, 2024, made it so "
-                "on purpose"
-            }
-        ),
-        fix="none needed",
-        mainline="7.3.4 has it still, by its source (mm/vmscan.c, mm/memcontrol.c)",
-        worth_sending=False,
-        command="kernel fairzone/reread -p mode=off -p workload=two-files -p data_percent=90 "
-        "-p repeats=8 -p memory_cgroups=true",
     ),
 ]
