@@ -241,3 +241,14 @@ def test_a_guest_that_drops_its_caches_reads_all_of_it_again():
     assert said["read_hits"] == 0
     assert said.filter(like="read_cached").sum() == 0
     assert said.filter(like="read_allocated").sum() >= pages
+
+
+def test_what_began_each_run_of_kswapd(monkeypatch):
+    small = Inversion(variant=Variant.OFF, mib=64, min_free_kib=4096, zone_dma=False)
+    monkeypatch.setattr(answers, "EIGHTH", small)
+    table = answers.sleeps()
+    assert list(table.index.unique("nap")) == ["yes", "no"] and len(table) == 8
+    read = 2 * table["pages a run"] * (table["by naps"] + table["by wakeups"])
+    assert (abs(read / read.iloc[0] - 1) < 1e-9).all(), "each run began in one of two ways"
+    assert (table.loc["no", "by naps"] == 0).all()
+    assert table.loc["yes", "by naps"].sum() > 0

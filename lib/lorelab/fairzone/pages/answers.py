@@ -1,14 +1,16 @@
 """Tables of the page of answers, one function a question; the numbers are those of the page."""
 
 from functools import cache
+from itertools import product
 
 import pandas as pd
 
 from lorelab.experiments import experiment
 from lorelab.fairzone.experiments import tiobench
 from lorelab.fairzone.model import zones
-from lorelab.fairzone.params import Batches, Boundary, Tiobench, Variant
+from lorelab.fairzone.params import Batches, Boundary, Inversion, Tiobench, Variant
 from lorelab.fairzone.thread import figures
+from lorelab.fairzone.workload import stream
 from lorelab.fairzone.workload.machine import node_of
 from lorelab.numerics import PAGE
 from lorelab.params import label
@@ -263,3 +265,35 @@ def spreads(params: Tiobench) -> pd.DataFrame:
             found[spread] = figures.speedup(hits)
         rows[n] = found
     return pd.DataFrame(rows).T.rename_axis("threads")
+
+
+EIGHTH = Inversion(variant=Variant.OFF, mib=1024, min_free_kib=8448, zone_dma=False)
+"""DMA32 and Normal of the machine of June 2014 made eight times smaller, and their marks."""
+
+
+def sleeps() -> pd.DataFrame:
+    """11: without a policy, how kswapd's runs begin and how long DMA32's pages stay.
+
+    Memory is filled by reading, then twice its size is read; no page twice.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by `nap`, whether kswapd naps on a disk of 16.5 MB/s, and `rate`, its pace: `by
+        naps`, runs that began at a nap's end, and `by wakeups`; `pages a run`, pages given on
+        average from one to the next; `residency`, how many times as long a page of DMA32 stays as
+        one of Normal.
+    """
+    rows = {}
+    for naps, rate in product(("yes", "no"), (1.02, 1.5, 3.0, 30.0)):
+        params = EIGHTH.model_copy(update={"disk_mb_s": 16.5 if naps == "yes" else 0})
+        mm, count, allocated = stream.run(params, rate, 200)
+        counted = dict(zip(zones.COUNTS, count.tolist(), strict=True))
+        stay = mm.node.zone["managed"] / allocated
+        rows[naps, rate] = {
+            "by naps": counted["high_wmark_hit_quickly"],
+            "by wakeups": counted["wakeups"],
+            "pages a run": allocated.sum() / counted["pageoutrun"],
+            "residency": stay[-2] / stay[-1],
+        }
+    return pd.DataFrame(rows).T.rename_axis(["nap", "rate"])
