@@ -261,3 +261,54 @@ class TestPageCache:
             dirty = mm.frames.flags[frames] & filemap.PG_DIRTY != 0
             assert dirty.tolist() == [False] * written + [True] * (30 - written)
         assert mm.node.zone["dirty"].sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("variant", "cpus", "flagged"),
+    [
+        (Variant.MERGED, 2, True),
+        (Variant.FIXED, 2, True),
+        (Variant.FIXED, 1, True),
+        # -1 is a very large number there: mended in September 2014.
+        (Variant.MERGED, 1, False),
+    ],
+)
+def test_a_batch_that_begins_at_0_is_used_with_the_first_page(variant, cpus, flagged):
+    """Zones whose min is below 2 pages have low and high alike, and a batch of 0."""
+    node = zones.make([400, 900], variant, cpus, 8)
+    assert node.zone["batch"].tolist() == [0, 0] and not node.zone["depleted"].any()
+    assert page_alloc.alloc_fast(node, CPU, False) == 1
+    assert node.zone["depleted"].tolist() == [0, flagged]
+    assert page_alloc.alloc_fast(node, CPU, False) == (0 if flagged else 1)
+
+
+@pytest.mark.parametrize(
+    ("variant", "passes", "resets"),
+    [
+        (Variant.BASELINE, 2, 1),
+        (Variant.MERGED, 2, 1),
+        (Variant.V4_7, 2, 1),
+        (Variant.JUNE_25, 1, 0),
+    ],
+)
+def test_a_node_of_one_zone_beside_another_node(variant, passes, resets):
+    """Only the series of June 2014 leaves such a node without a fair pass."""
+    node = zones.make([900], variant, 2, 512, True, [512, 256])
+    assert node.lowmem_reserve[:, 0].tolist() == [0, 1, 0], "256 pages above, of which 1/256"
+    deplete(node, 0)
+    assert page_alloc.alloc_fast(node, CPU, False) == 0
+    found = counted(node)
+    assert (found["passes"], found["resets"], found["spills"]) == (passes, resets, 0)
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_a_part_of_a_batch_is_folded_above_its_threshold_on_each_cpu(over):
+    node = zones.make([400, 900], Variant.BASELINE, 2, 512)
+    fold = int(node.zone["threshold"][1])
+    assert fold == 2 * 2 * 1
+    for cpu in (U(0), U(1)):
+        for _ in range(fold + over):
+            page_alloc.buffered_rmqueue(node, U(1), cpu)
+    batch = int(node.zone["batch"][1])
+    assert node.zone["nr_alloc_batch"][1] == batch - 2 * over * (fold + 1)
+    assert node.percpu[1].tolist() == [0 if over else -fold] * 2
