@@ -431,12 +431,9 @@ class Nodes(OnDisk):
     )
     workload: Literal["read-once", "write-read"] = param(
         "read-once",
-        "read-once: memory is filled by reading, then more is read, no page twice; write-read: "
-        "pages are written, then read from the first on",
+        "read-once: memory is filled by reading, then more is read; write-read: as reread",
     )
-    turnovers: int = param(
-        2, "read once memory is full, or written and read, in sizes of memory", ge=1, le=100
-    )
+    turnovers: int = param(2, "read once memory is full, or written, in its sizes", ge=1, le=100)
 
     @model_validator(mode="after")
     def _counts(self) -> Self:

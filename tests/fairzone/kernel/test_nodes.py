@@ -3,6 +3,8 @@
 import pandas as pd
 
 from lorelab.fairzone.pages import kernel_views as views
+from lorelab.fairzone.params import Nodes
+from lorelab.lab.records import Record
 
 
 def test_what_a_row_says():
@@ -35,3 +37,41 @@ def test_the_inversion_is_there_where_the_nap_decides():
     # That a nap decides means that most runs of kswapd begin at the end of one.
     assert (table[inside]["by naps"] > 50).all()
     assert (table[~inside]["residency"] < 1.1).all() and (table[~inside]["by naps"] < 5).all()
+
+
+def test_what_was_written_and_read(monkeypatch):
+    params = Nodes(mode="v1", workload="write-read", mib=384, turnovers=1)
+    pages = 384 * 256
+    runs = {
+        "zone_0_dma_free": [100, 100],
+        "zone_0_dma32_free": [500, 500],
+        "zone_1_dma32_free": [400, 400],
+        "write_pages_of_node0": [800, 700],
+        "write_pages_of_node1": [200, 300],
+        "read_pages_of_node0": [500, 900],
+        "read_pages_of_node1": [500, 100],
+        "read_pageoutrun": [4, 4],
+        "read_kswapd_high_wmark_hit_quickly": [1, 3],
+        # The kernel reads ahead beyond the end of the data.
+        "read_disk_read": [pages // 4, pages + 64],
+    }
+    counters = pd.DataFrame(
+        [(step, name, each[step]) for name, each in runs.items() for step in (0, 1)],
+        columns=["step", "counter", "value"],
+    )
+    record = Record(counters, None)
+    read_once = params.model_copy(update={"workload": "read-once"})
+    monkeypatch.setattr(views, "recorded", lambda name: [(read_once, record), (params, record)])
+    [(mode, row)] = views.written_nodes().iterrows()
+    assert mode == "v1" and row["size"] == 40
+    found = {name: (row[f"{name}, min"], row[f"{name}, max"]) for name in ("hits", "write", "read")}
+    assert found == {"hits": (0, 75), "write": (20, 30), "read": (10, 50)}
+    assert (row["by naps, min"], row["by naps, max"]) == (25, 75)
+
+
+def test_batches_over_both_nodes_remove_the_inversion_and_nothing_is_found():
+    table = views.written_nodes()
+    assert list(table.index) == ["off", "v1", "fixed", "all-nodes"]
+    assert table.loc[["off", "v1"], "read, max"].max() < table["size"].min()
+    assert table.loc["all-nodes", "read, min"] > table["size"].max()
+    assert (table[["hits, min", "hits, max"]] == 0).all(axis=None)

@@ -106,7 +106,7 @@ def beside() -> pd.DataFrame:
     """
     parts = []
     for params, record in recorded("fairzone/nodes"):
-        if params.mode != "unpatched":
+        if params.mode != "unpatched" or params.workload != "read-once":
             continue
         wide = record.counters.pivot_table(index="step", columns="counter", values="value")
         for _, first in wide.iterrows():
@@ -119,8 +119,9 @@ def beside() -> pd.DataFrame:
 
 
 def managed(zone: str) -> int:
-    """Managed pages of one of `ZONES`, as every recorded run has them."""
-    counters = pd.concat([record.counters for _, record in recorded("fairzone/nodes")])
+    """Managed pages of one of `ZONES`, as every recorded run without the patch has them."""
+    runs = recorded("fairzone/nodes")
+    counters = pd.concat([run.counters for params, run in runs if params.mode == "unpatched"])
     [pages] = counters.set_index("counter")["value"][[f"zone_{zone}_managed"]].unique()
     return int(pages)
 

@@ -1,12 +1,14 @@
 """Tables that the page of the kernel shows, from recorded runs."""
 
+import numpy as np
 import pandas as pd
 
 from lorelab.experiments import experiment
 from lorelab.fairzone.agree import followed as judge
 from lorelab.fairzone.agree import reread as judge_reread
+from lorelab.fairzone.kernel.boot import PAGES_A_MIB
 from lorelab.fairzone.model.replay import BATCH
-from lorelab.fairzone.params import Followed, Reread
+from lorelab.fairzone.params import MODES, Followed, Reread
 from lorelab.fairzone.workload.files import TWO_FILES_READS
 from lorelab.fairzone.workload.machine import nap_pages
 from lorelab.fairzone.workload.reread import PARTS, pages_of, plan
@@ -229,7 +231,7 @@ def _called(params: Reread) -> str:
 
 
 def nodes() -> pd.DataFrame:
-    """Every recorded run on two nodes: what of memory and of the allocations is node 1's.
+    """Every recorded reading on two nodes: what of memory and of the allocations is node 1's.
 
     Returns
     -------
@@ -242,6 +244,8 @@ def nodes() -> pd.DataFrame:
     """
     rows = []
     for params, record in recorded("fairzone/nodes"):
+        if params.workload != "read-once":
+            continue
         wide = record.counters.pivot_table(index="step", columns="counter", values="value")
         of = {"MB/s": params.disk_mb_s, "min_free_kbytes": params.min_free_kib, "mode": params.mode}
         nap = nap_pages(params.disk_mb_s)
@@ -262,6 +266,39 @@ def _nodes(said: pd.Series, nap: int) -> dict[str, float]:
         "residency": round(free[1] / taken[1] / (free[0] / taken[0]), 2),
         "by naps": round(100 * quickly / said["read_pageoutrun"], 1),
     }
+
+
+def written_nodes() -> pd.DataFrame:
+    """Every recorded write and read on two nodes: node 1's part, and what the read found.
+
+    Returns
+    -------
+    DataFrame
+        A row a mode, least and most of its runs: `hits`, of the pages read, `write` and `read`,
+        node 1's part of the pages allocated meanwhile, and `by naps`, runs of kswapd while it was
+        read that began at a nap's end, all in per cent; `size`, node 1's part of the pages free at
+        the start, is the mean.
+    """
+    rows = {}
+    for params, record in recorded("fairzone/nodes"):
+        if params.workload != "write-read":
+            continue
+        wide = record.counters.pivot_table(index="step", columns="counter", values="value")
+        pages = params.turnovers * params.mib * PAGES_A_MIB
+        naps = wide["read_kswapd_high_wmark_hit_quickly"] / wide["read_pageoutrun"]
+        shares = {"hits": 1 - np.minimum(wide["read_disk_read"] / pages, 1), "by naps": naps}
+        for phase in ("write", "read"):
+            near, far = (wide[f"{phase}_pages_of_node{node}"] for node in (0, 1))
+            shares[phase] = far / (near + far)
+        free = [wide.filter(regex=f"^zone_{node}_.*_free$").sum(axis=1) for node in (0, 1)]
+        rows[params.mode] = {"size": 100 * (free[1] / sum(free)).mean()} | {
+            f"{what}, {end}": 100 * getattr(share, end)()
+            for what, share in shares.items()
+            for end in ("min", "max")
+        }
+    order = list(MODES)
+    table = pd.DataFrame(rows).T.rename_axis("mode")
+    return table.loc[sorted(table.index, key=order.index)].round(1)
 
 
 def from_zone(slot: int) -> pd.Series:
