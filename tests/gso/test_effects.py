@@ -60,6 +60,14 @@ OTHERWISE = {
         "late": ({}, False),
         "mended": ({}, True),
     },
+    "gso/unread": {
+        "receiver": ({}, "tun"),
+        "csum": ({}, False),
+        "zerocopy": ({}, False),
+        "sends": ({}, 65),
+        "length": ({"zerocopy": False, "sndbuf": 65536}, 64),
+        "sndbuf": ({}, 65536),
+    },
     "gso/vhost": {
         "refcnt": ({}, True), "sends": ({}, 65), "length": ({}, 57_400), "segment": ({}, 1000),
     },

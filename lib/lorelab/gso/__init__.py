@@ -12,6 +12,7 @@ from lorelab.gso.params import (
     Tcp,
     Told,
     Traffic,
+    Unread,
     Vhost,
     VhostCost,
 )
@@ -76,6 +77,11 @@ EXPERIMENTS = [
         name="gso/told",
         question="What does a sender hear of copies that hears late?",
         Params=Told,
+    ),
+    Experiment(
+        name="gso/unread",
+        question="What stays of a sender whose neighbour's tap is not read?",
+        Params=Unread,
     ),
     Experiment(
         name="gso/vhost",

@@ -299,3 +299,21 @@ class Told(Params):
     copied_first: bool = param(False, "the first ones are copied; otherwise lent")
     late: bool = param(True, "the sender reads what it is told after its last send, not each")
     mended: bool = param(False, "a notification speaks of sends of one kind only")
+
+
+class Unread(Params):
+    """`gso/unread`: packets of a page each to a neighbour's tap that nobody reads."""
+
+    receiver: Literal["macvtap", "ipvtap", "tun"] = param(
+        "macvtap",
+        "the tap: beside the sender's macvlan or ipvlan, or on the bridge of the sender's veth",
+    )
+    csum: bool = param(
+        True, "the tap's reader takes packets without a checksum, as guests do: TUN_F_CSUM"
+    )
+    zerocopy: bool = param(True, "with MSG_ZEROCOPY; otherwise send() copies")
+    sends: int = param(64, "packets that the sender offers", "sends", ge=1, le=256)
+    length: int = param(1400, "payload of a send", "bytes", ge=64, le=1472)
+    sndbuf: int = param(
+        4 << 20, "the sender's send buffer", "bytes", ge=4608, le=64 << 20, multiple_of=2
+    )

@@ -1,0 +1,39 @@
+"""`gso/unread`: a sender whose neighbour's tap is not read."""
+
+import pandas as pd
+
+from lorelab.gso.model.unread import left
+from lorelab.gso.params import Unread
+from lorelab.gso.workload.unread import table
+
+
+def simulate(params: Unread) -> pd.DataFrame:
+    """Send all and go, then read.
+
+    Returns
+    -------
+    DataFrame
+        Totals by `UNITS`: sends that the socket took at once, those it told of and those told of as
+        copied; then, with the socket closed and the sender gone, whether the user's next zero-copy
+        send is `refused`, whether the sender's network namespace is `left`, and pages that are
+        still `pinned`; packets that are `read` at last, and what is there after that.
+    """
+    tun = params.receiver == "tun"
+    found = left(
+        params.sends, params.length, params.sndbuf, params.zerocopy, tun or not params.csum, tun
+    )
+    return table(
+        params,
+        {
+            "taken": found.taken,
+            "told": found.told,
+            "copied": found.copied,
+            "refused": int(params.zerocopy and found.taken - found.told == params.sends),
+            "left": int(found.owned),
+            "pinned": found.pinned,
+            "read": found.taken,
+            "left_read": 0,
+            "pinned_read": 0,
+        },
+        "model",
+    )
