@@ -287,6 +287,17 @@ def elsewhere(name: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def unread() -> pd.DataFrame:
+    """Recorded runs of `gso/unread`: the kernel, the parameters that differ, the counters."""
+    asked = experiment("gso/unread")
+    rows = []
+    for release, params in records.others("gso/unread", asked.Params):
+        counted = records.load("gso/unread", params, release=release).counters
+        values = counted.set_index("counter")["value"]
+        rows.append({"kernel": release, **params.model_dump(), **values})
+    return pd.DataFrame(rows)
+
+
 def newer(name: str) -> pd.DataFrame:
     """Every recorded run on a kernel that was not built here, against the model.
 

@@ -5,6 +5,7 @@ from lorelab.gso.experiments import layout, lifetimes
 from lorelab.gso.model.flag import interleavings
 from lorelab.gso.model.layout import place
 from lorelab.gso.model.structs import AS_POSTED
+from lorelab.gso.model.unread import notifications
 from lorelab.gso.pages import views
 from lorelab.gso.params import Layout, Lifetimes, Told, Traffic, Variant, Vhost
 from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
@@ -38,6 +39,7 @@ def _flag() -> str:
 
 def _told() -> str:
     late = views.told().set_index("run")
+    most = notifications()
     lent, copied = late.loc["default"], late.loc["copied_first=true"]
     [(untold, told)] = set(zip(lent["copied"], lent["told_copied"], strict=True))
     [(true, over)] = set(zip(copied["copied"], copied["told_copied"], strict=True))
@@ -45,14 +47,27 @@ def _told() -> str:
         f"of {Told().sends} sends that are read after the last, every second is copied: with a "
         f"lent one first, {told} of {untold} copies are told of; with a copied one first, {over} "
         f"are told of where {true} were copied, which the documented range allows (exact, "
-        f"{' and '.join(lent['kernel'])})"
+        f"{' and '.join(lent['kernel'])}). A notification for each change of kind would be "
+        f"charged to the socket, of which {most} fit into the default optmem_max"
     )
 
 
 def _unread() -> str:
+    runs = views.unread().query("zerocopy and sends == 64")
+    silent = runs.query("receiver != 'tun' and csum")
+    heard = runs.query("receiver == 'tun' or not csum")
+    [(taken, told, pinned, refused)] = set(
+        zip(*(silent[name] for name in ("taken", "told", "pinned", "refused")), strict=True)
+    )
+    [(all_told, free)] = set(zip(heard["told"], heard["pinned"], strict=True))
     return (
-        "not measured: read in the source of 6.12.117 and 7.3.4. The pages stay pinned, and the "
-        "sender is not told, until somebody reads the ring or the device goes"
+        f"with a reader that takes packets without a checksum (TUN_F_CSUM, as guests do) the "
+        f"sender is told of {told} of {taken} UDP sends within 2 s; when it has closed its socket "
+        f"and gone, {pinned} pages and its network namespace stay until the ring is read, and "
+        f"{refused} of 1 further send of the user is refused meanwhile "
+        f"(ENOBUFS at RLIMIT_MEMLOCK). Without the flag, and with tun, {all_told} are told, as "
+        f"copied, and {free} pages stay (exact, {' and '.join(sorted(set(runs['kernel'])))}, one "
+        "CPU)"
     )
 
 
@@ -119,10 +134,10 @@ FINDINGS = [
             when=LOOKED,
         ),
         fix="lib/kernel/gso/upstream/unread-macvtap: skb_orphan_frags_rx() in tap_handle_frame(), "
-        "as tun_net_xmit() has it; not compiled",
-        mainline="7.3.4 has it, by its source (drivers/net/tap.c, include/linux/netdevice.h)",
+        "as tun_net_xmit() has it; compiled in 7.3.4, not run",
+        mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=True,
-        command="model gso/lifetimes -p rx_orphan=false",
+        command="model gso/unread",
     ),
     Finding(
         design="gso",
@@ -137,7 +152,7 @@ FINDINGS = [
             when=LOOKED,
         ),
         fix="lib/kernel/gso/upstream/lost-copied-flag: what io_tx_ubuf_complete() does for "
-        "io_uring; compiled in 6.12.117, not run",
+        "io_uring; compiled in 6.12.117 and 7.3.4, not run",
         mainline="7.3.4 has it, by its source (net/core/skbuff.c); not seen on a running kernel",
         worth_sending=True,
         command="model gso/flag",
@@ -155,7 +170,7 @@ FINDINGS = [
             when=LOOKED,
         ),
         fix="lib/kernel/gso/upstream/one-word-for-many: ee_code |= code, which adds no "
-        "notification; compiled, not run",
+        "notification; compiled in 7.3.4, not run",
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=True,
         command="kernel gso/told",
