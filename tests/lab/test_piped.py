@@ -1,7 +1,9 @@
 """A run with the guest's agent at the other end of a pipe: what no kernel and no QEMU decides."""
 
 import os
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -18,6 +20,7 @@ WORKLOADS = {
     "torn": "yield {'n': 1}; import gc, io; [f.write(b'\\n@lorelab 2 00000000 {}\\n')"
     " for f in gc.get_objects() if isinstance(f, io.BufferedWriter) and 'fd/1' in str(f.name)]",
     "hang": "yield {'n': 1}; import time; time.sleep(1000)",
+    "pauses": "import time; time.sleep(2); yield {'n': 1}",
     "off": "yield {'n': 1}; import os; os._exit(3)",
     "chatter": "yield {'n': 1}; import sys; sys.stderr.write('WARNING: a program\\n')",
     "wants": "raise NotImplementedError('swpout of /sys/x, which came with 6.10'); yield {}",
@@ -60,6 +63,25 @@ def test_bad_ends(run, name, seconds, said):
         run(name, seconds=seconds)
     assert said in str(failed.value)
     assert failed.value.rows == [{"n": 1}]
+
+
+def test_a_guest_that_had_no_cpu_is_not_late(run, monkeypatch):
+    """As if the host had not run it for 9 s of 10: it has ten times as long."""
+    begun = time.monotonic()
+    monkeypatch.setattr(boot, "_waited", lambda _: 0.9 * (time.monotonic() - begun))
+    assert run("pauses", seconds=0.5).rows == [{"n": 1}]
+
+
+def test_a_process_that_shares_a_cpu_waits_for_it():
+    burn = "import os, sys, time; os.sched_setaffinity(0, {int(sys.argv[1])})\n"
+    burn += "while time.process_time() < 1: pass\nprint(flush=True); sys.stdin.read()"
+    words = [sys.executable, "-c", burn, str(min(os.sched_getaffinity(0)))]
+    ends = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(words, **ends) as one, subprocess.Popen(words, **ends) as other:
+        one.stdout.readline(), other.stdout.readline()
+        waited = [boot._waited(process.pid) for process in (one, other)]
+    # Both took a second of the one CPU, so that who came second waited while the other ran.
+    assert max(waited) > 0.3
 
 
 @pytest.mark.parametrize("name", ["chatter", "prints"])
