@@ -5,6 +5,7 @@ import pandas as pd
 from lorelab.experiments import experiment
 from lorelab.gso.experiments import lifetimes
 from lorelab.gso.params import Variant
+from lorelab.gso.workload.unread import UNITS as UNREAD
 from lorelab.judging import agreement
 from lorelab.lab import records
 from lorelab.params import label, to_cli
@@ -295,7 +296,8 @@ def unread() -> pd.DataFrame:
         counted = records.load("gso/unread", params, release=release).counters
         values = counted.set_index("counter")["value"]
         rows.append({"kernel": release, **params.model_dump(), **values})
-    return pd.DataFrame(rows)
+    # A sender that copies is told of nothing, so these counters are absent there.
+    return pd.DataFrame(rows).astype(dict.fromkeys(UNREAD, "Int64"))
 
 
 def newer(name: str) -> pd.DataFrame:
