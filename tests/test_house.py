@@ -1,6 +1,7 @@
 """Who may import whom: the laboratory no design, no design another, a model no laboratory."""
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -85,3 +86,16 @@ def test_every_room_of_a_kernel_is_a_designs():
 def test_no_shared_module_has_a_name_of_the_standard_library():
     """A Python that is started in this folder would import it in the place of that."""
     assert not SHARED & sys.stdlib_module_names
+
+
+def test_no_shared_module_names_a_field_of_a_design():
+    """Of fields whose names no other thing has by chance: those of two words."""
+    fields = {
+        field for one in experiments().values() for field in one.Params.model_fields if "_" in field
+    }
+    assert len(fields) > 50
+    shared = [folder for folder in PACKAGE.iterdir() if folder.name not in ROOMS]
+    for folder in [*shared, cache.KERNEL_FILES / "common"]:
+        for file in folder.rglob("*.py") if folder.is_dir() else [folder]:
+            if file.suffix == ".py":
+                assert fields.isdisjoint(re.findall(r"\w+", file.read_text())), file
