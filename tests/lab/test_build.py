@@ -218,7 +218,7 @@ def test_not_built_names_the_command(monkeypatch, tmp_path, recipe):
 
 def test_a_dropped_line_of_the_fragment_fails(monkeypatch, tmp_path, recipe):
     """Kconfig leaves out what depends on something else, in silence; the laboratory does not."""
-    monkeypatch.setattr(build, "follow", lambda *args, **options: None)
+    monkeypatch.setattr(build, "run_logged", lambda *args, **options: None)
     (tmp_path / "objects").mkdir()
     (tmp_path / "objects" / ".config").write_text("# CONFIG_SWAP is not set\n")
     with pytest.raises(RunFailed, match="CONFIG_SWAP"):
@@ -230,7 +230,7 @@ def test_a_dropped_line_of_the_fragment_fails(monkeypatch, tmp_path, recipe):
 def test_a_config_is_merged_on_top_of_the_laboratorys(monkeypatch, tmp_path, files):
     commands = []
     monkeypatch.setattr(
-        build, "follow", lambda what, command, *rest, **more: commands.append(command)
+        build, "run_logged", lambda what, command, *rest, **more: commands.append(command)
     )
     (tmp_path / "objects").mkdir()
     (tmp_path / "objects" / ".config").write_text("CONFIG_SWAP=y\nCONFIG_NET=y\n")
