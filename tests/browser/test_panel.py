@@ -81,6 +81,8 @@ def test_bad_values_are_refused_in_the_words_of_the_library(page, about, questio
     first = {field["name"]: field["default"] for field in form["fields"]}
     for name in first:
         for bad in ("", "x", "-1", "1.5", "99999999999999999999999", "<b>"):
+            if (question, name, bad) == ("gso/traffic", "reorder", "1.5"):
+                continue  # good alone, refused beside held=false: the next test has such pairs
             typed = first | {name: bad}
             try:
                 parse(model, typed)

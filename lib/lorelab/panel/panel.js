@@ -82,7 +82,10 @@
       postMessage(["done", memory.buffer.slice(at, at + 8 * rows * columns), columns,
                    performance.now() - started]);
     };
-    addEventListener("unhandledrejection", event => postMessage(["error", String(event.reason)]));
+    addEventListener("unhandledrejection", event => {
+      event.preventDefault();  // it is told below, once
+      postMessage(["error", String(event.reason)]);
+    });
   };
 
   const make = (name, properties, ...inside) => {
