@@ -45,7 +45,7 @@ def counted(*values):
 def test_listing_loads_neither_numba_nor_the_laboratory():
     program = (
         "import sys; from lorelab.experiments import experiments; "
-        "print([found.halves for found in experiments().values()]); "
+        "print([found.backends for found in experiments().values()]); "
         "sys.exit(', '.join(m for m in sys.modules if m in ('numba', 'lorelab.lab')) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -17,11 +17,11 @@ FOLLOWS = """
 import sys
 from pathlib import Path
 from lorelab.lab import cache
-from lorelab.lab.commands import follow
+from lorelab.lab.commands import run_logged
 there = Path(sys.argv[1])
 with cache.locked(there):
     bakes = f"touch {there}/begun; sleep 2; touch {there}/done"
-    follow("baking", ["sh", "-c", bakes], there / "log")
+    run_logged("baking", ["sh", "-c", bakes], there / "log")
 """
 BUILDS = """
 import sys
