@@ -76,6 +76,18 @@ def test_references_of_pages_change_no_invariant():
     )
 
 
+def test_readings_that_do_not_hold_are_in_the_evidence():
+    assert evidence("pointer-essential") == {
+        "ways that copy nothing and are safe": 4,
+        "of which segments point to what outlives them": 4,
+        "merged, segments hold the parent": False,
+    }
+    found = evidence("after-all-fragments")
+    assert found["invariants kept there"] == "I1, I2, I3, I4, I5, I6, I9"
+    assert found["with a clone, steps to a completion too early"] == 7
+    assert found["with __kfree_skb(), steps to none"] == 5
+
+
 def test_the_count_says_how_many_cpus():
     found = evidence("shared-count")
     assert found["invariants kept on one CPU"] == 9

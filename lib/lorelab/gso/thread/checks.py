@@ -230,6 +230,27 @@ def weigh_keeps(
     return weigh
 
 
+def weigh_after_all() -> Weighed:
+    found = {n: steps_to_break(Variant.PARENT, n, **SIMPLE) for n in SAFE}
+    outside = {
+        "with a clone, steps to a completion too early": steps_to_break(
+            Variant.PARENT, 1, direct=False
+        ),
+        "with __kfree_skb(), steps to none": steps_to_break(Variant.PARENT, 3, clone=False),
+    }
+    kept = not any(found.values())
+    return Weighed(
+        ClaimVerdict.HOLDS if kept else ClaimVerdict.CONTRADICTED,
+        "Where segments are only sent or dropped, as the message may mean it, no order breaks it. "
+        "With a clone of a segment the head is released once too often and the sender told too "
+        "early; a packet freed past kfree_skb() and consume_skb() never releases it."
+        if kept
+        else "An order of segments that are sent or dropped breaks it.",
+        {"invariants kept there": ", ".join(f"I{n}" for n, steps in found.items() if not steps)}
+        | outside,
+    )
+
+
 def weigh_shared() -> Weighed:
     merged = Variant.SHARED_COUNT
     alone, every = (
@@ -258,16 +279,25 @@ def weigh_shared() -> Weighed:
 
 
 def weigh_essential() -> Weighed:
+    safe = {
+        variant
+        for variant, traits in TRAITS.items()
+        if not traits.copies and not any(steps_to_break(variant, n, **SIMPLE) for n in SAFE)
+    }
+    linked = {variant for variant in safe if TRAITS[variant].parent or TRAITS[variant].counts}
     merged = TRAITS[Variant.SHARED_COUNT]
-    broken = [n for n in range(1, 10) if steps_to_break(Variant.SHARED_COUNT, n)]
-    without = not merged.parent and not merged.copies and not broken
     return Weighed(
-        ClaimVerdict.CONTRADICTED if without else ClaimVerdict.HOLDS,
-        "What was merged has no pointer to the parent, copies nothing when it segments, and in the "
-        "model keeps every invariant on one CPU: each segment counts in the ubuf_info."
-        if without
-        else "No way without it is safe.",
-        {"segments hold the parent": merged.parent, "invariants broken on one CPU": len(broken)},
+        ClaimVerdict.HOLDS if safe == linked else ClaimVerdict.CONTRADICTED,
+        "Read widely: in each way of the model that copies nothing and is safe, every segment "
+        "points to what has to outlive it, the parent or the counted ubuf_info. A pointer to the "
+        "parent itself is not needed: what was merged has none."
+        if safe == linked
+        else "A way whose segments point to nothing is safe.",
+        {
+            "ways that copy nothing and are safe": len(safe),
+            "of which segments point to what outlives them": len(linked),
+            "merged, segments hold the parent": merged.parent,
+        },
     )
 
 

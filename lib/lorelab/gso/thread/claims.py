@@ -5,6 +5,7 @@ from lorelab.gso.params import Variant
 from lorelab.gso.thread.checks import (
     SAFE,
     SIMPLE,
+    weigh_after_all,
     weigh_all_truesizes,
     weigh_any_line,
     weigh_breaks,
@@ -160,13 +161,7 @@ CLAIMS = [
         "The patch makes the completion come after all fragments were processed.",
         "lines 1424 to 1425",
         SEARCH,
-        weigh_keeps(
-            Variant.PARENT,
-            SAFE,
-            "No order breaks it.",
-            "With a clone the head is released once too often and the sender told too early; a "
-            "packet freed past kfree_skb() and consume_skb() never releases it.",
-        ),
+        weigh_after_all,
     ),
     _claim(
         "verified",
@@ -217,9 +212,9 @@ CLAIMS = [
     ),
     _claim(
         "pointer-essential",
-        "The pointer to the parent is essential.",
-        "lines 441 to 443",
-        f"{SEARCH}; traits of what was merged",
+        "The pointer is essential to fix how the kernel combines segmentation and zero copy.",
+        "lines 443 to 445",
+        f"{SEARCH}, of segments that are sent or dropped; traits of each way",
         weigh_essential,
     ),
     _claim(
