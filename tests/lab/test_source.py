@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from lorelab.errors import BadInput
-from lorelab.lab import needs, source
+from lorelab.lab import build, needs, source
 from lorelab.lab.doors import lab
 
 MAKEFILE = "VERSION = 7\nPATCHLEVEL = 4\nSUBLEVEL = 0\nEXTRAVERSION = -rc2\nNAME = x\n"
@@ -74,3 +74,23 @@ def test_a_stable_series_is_in_the_subject(tmp_path):
     for subject, stable in (("[PATCH 6.12.y] mm: a", True), ("[PATCH net 1/2] b", False)):
         (tmp_path / "mail").write_text(f"From: x\nSubject: {subject}\n\n[PATCH 5.4.y]\n")
         assert source.is_stable(tmp_path / "mail") is stable
+
+
+@pytest.mark.parametrize(
+    ("files", "only"),
+    [
+        (["mm/damon/tests/core-kunit.h"], True),
+        (["tools/testing/selftests/net/a.sh"], True),
+        (["mm/damon/core.c", "mm/damon/tests/core-kunit.h"], False),
+    ],
+)
+def test_a_patch_of_tests_changes_nothing_else(tmp_path, files, only):
+    diffs = (f"--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n" for file in files)
+    (tmp_path / "mail").write_text("Subject: x\n---\n" + "".join(diffs))
+    assert source.is_test(tmp_path / "mail") is only
+
+
+def test_without_the_other_patches_their_tests_are_in(tree):
+    given, plain = (build.recipe("damon", None, patched, tree) for patched in (True, False))
+    tests = {mail for mail in given.patches if source.is_test(mail)}
+    assert set(plain.patches) == tests and 0 < len(tests) < len(given.patches)

@@ -10,7 +10,7 @@ from rich.table import Table
 from lorelab.errors import BadInput
 from lorelab.judging import claims as claims_
 from lorelab.judging import findings as found_
-from lorelab.judging import upstream
+from lorelab.judging import reproduced, upstream
 
 console = Console()
 
@@ -36,15 +36,37 @@ def claims(design: str | None) -> None:
 @click.option(
     "-o", "folder", type=click.Path(path_type=Path), help="Write its mails, ready to send, there."
 )
-def findings(title: str | None, folder: Path | None) -> None:
+@click.option(
+    "--kernel",
+    "image",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="Run its reproducer on a kernel, as `lorelab lab build --source` names it.",
+)
+@click.option("--record", is_flag=True, help="With --kernel: keep what it said in data/reproduced.")
+def findings(title: str | None, folder: Path | None, image: Path | None, record: bool) -> None:
     """What is worth sending upstream, and what mainline has mended; NAME shows it again.
 
     A table in a terminal, CSV in a pipe.
     """
+    if record and image is None:
+        raise BadInput("--record keeps what a reproducer says of a kernel: give --kernel PATH")
+    if image is not None:
+        if title is None or folder is not None:
+            raise BadInput(f"--kernel {image}: takes one finding, and no -o")
+        one = found_.finding(title)
+        said = reproduced.run(one, image)
+        print(said.text, end="")
+        print(f"kernel: {said.kernel}", file=sys.stderr)
+        if record:
+            print(f"recorded: {reproduced.save(one, said)}", file=sys.stderr)
+        return
     if folder is not None:
         if title is None:
             raise BadInput(f"-o {folder}: of which finding? `lorelab findings` alone lists all")
-        print(*upstream.write(found_.finding(title), folder), sep="\n")
+        one = found_.finding(title)
+        seen = [f"{said.kernel}: {said.verdict}" for said in reproduced.recorded(one)]
+        print(*upstream.write(one, folder, seen), sep="\n")
         return
     if title is not None:
         from lorelab.cli import show_again  # which imports this module
@@ -54,6 +76,8 @@ def findings(title: str | None, folder: Path | None) -> None:
         show_again(one.command)
         print(one.effect(), file=sys.stderr)
         print(one.prior_art.text, file=sys.stderr)
+        for said in reproduced.recorded(one):
+            print(f"{said.kernel}: {said.verdict}", file=sys.stderr)
         return
     rows = found_.table(found_.findings())
     if not console.is_terminal:

@@ -7,6 +7,7 @@ source names them; and a reproducer, which needs nothing of this project.
 
 import shutil
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 from lorelab.errors import BadInput
@@ -37,7 +38,7 @@ def reproducer(one: Finding) -> Path | None:
     return next(iter(kit(one).glob("reproduce.*")), None)
 
 
-def write(one: Finding, folder: Path) -> list[Path]:
+def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
     """Write what is sent of a finding into a new folder.
 
     Parameters
@@ -45,6 +46,8 @@ def write(one: Finding, folder: Path) -> list[Path]:
     one : Finding
     folder : Path
         Is made; it may be there, but must be empty.
+    seen : sequence of str, optional
+        What the reproducer said, a kernel each (`lorelab.judging.reproduced`).
 
     Returns
     -------
@@ -68,7 +71,7 @@ def write(one: Finding, folder: Path) -> list[Path]:
     to = (kit(one) / "recipients").read_text()
     written = []
     for number, mail in enumerate(mails):
-        said = _notes(one) if number == 0 else ""
+        said = _notes(one, seen) if number == 0 else ""
         written.append(folder / mail.name)
         written[-1].write_text(_addressed(mail.read_text(), to, said))
     if shown := reproducer(one):
@@ -85,9 +88,10 @@ def _addressed(mail: str, to: str, said: str) -> str:
     return f"{head}\n{to}\n{text}{line}{said}{diff}"
 
 
-def _notes(one: Finding) -> str:
+def _notes(one: Finding, seen: Sequence[str]) -> str:
     parts = {
         "Measured": one.effect(),
+        **({"Reproducer": "; ".join(seen)} if seen else {}),
         "Known": one.prior_art.text,
         "In mainline": one.mainline,
     }

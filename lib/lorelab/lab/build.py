@@ -172,7 +172,7 @@ def recipe(
         With the patches of `common` and the design; otherwise the design's unmodified kernel.
     other : Path, optional
         Another source (see `lorelab.lab.source`); the patches are then those of the design's
-        `upstream`.
+        `upstream`, and its design's unmodified kernel has those of them that only add tests.
     """
     needs.check(needs.BUILD)
     if design is not None and design not in cache.designs():
@@ -183,13 +183,16 @@ def recipe(
         config or "lab",
         *_machine(other or needs.SOURCE),
         fragments(design, config),
-        _wanted(design, config, other) if design is not None and patched else [],
+        _wanted(design, config, patched, other) if design is not None else [],
         other or needs.SOURCE,
     )
 
 
-def _wanted(design: str, config: str | None, other: Path | None) -> list[Path]:
-    return upstream(design) if other else patches(design, config)
+def _wanted(design: str, config: str | None, patched: bool, other: Path | None) -> list[Path]:
+    if not other:
+        return patches(design, config) if patched else []
+    mails = upstream(design)
+    return mails if patched else [mail for mail in mails if source_.is_test(mail)]
 
 
 def upstream(design: str) -> list[Path]:
@@ -413,10 +416,11 @@ def _keep(made: Recipe, work: Path) -> Kernel:
     part.mkdir(parents=True)
     shutil.copy2(objects / "arch/x86/boot/bzImage", part / "bzImage")
     shutil.copy2(objects / ".config", part / "config")
-    # Only the debug information tells an inlined function from a missing one; a probe asks.
-    (part / INLINED).write_text(
-        check_output("pfunct", "--cc_inlined", str(objects / "vmlinux")) + "\n"
-    )
+    if "CONFIG_DEBUG_INFO" in _settings(objects / ".config"):
+        # Only the debug information tells an inlined function from a missing one; a probe asks.
+        (part / INLINED).write_text(
+            check_output("pfunct", "--cc_inlined", str(objects / "vmlinux")) + "\n"
+        )
     info = KernelInfo(
         release=(objects / "include/config/kernel.release").read_text().strip(),
         package=made.package,

@@ -89,8 +89,17 @@ def kernel(request: Request, options: RunOptions = DEFAULTS) -> build.Kernel:
     return build.built(build.recipe(request.job.design, request.config, patched=request.patched))
 
 
-def measure(request: Request, options: RunOptions = DEFAULTS) -> Measured:
+def measure(
+    request: Request, options: RunOptions = DEFAULTS, programs: Path | None = None
+) -> Measured:
     """Boot the laboratory's guest once and run a job.
+
+    Parameters
+    ----------
+    request : Request
+    options : RunOptions, optional
+    programs : Path, optional
+        Folder whose files the guest finds beside its workloads, other than the design's programs.
 
     Raises
     ------
@@ -102,8 +111,9 @@ def measure(request: Request, options: RunOptions = DEFAULTS) -> Measured:
     needs.check(needs.BOOT)
     machine, job = request.machine, request.job
     booted = kernel(request, options)
-    # No config changes a guest's programs.
-    programs = guest.programs(build.recipe(job.design, patched=request.patched))
+    if programs is None:
+        # No config changes a guest's programs.
+        programs = guest.programs(build.recipe(job.design, patched=request.patched))
     root, date = guest.built(), now()
     append = CMDLINE_OF_CONFIG.get(booted.info.config, ())
     machine = machine._replace(

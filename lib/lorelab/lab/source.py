@@ -96,6 +96,12 @@ def is_stable(mail: Path) -> bool:
     return re.search(r"^Subject: \[PATCH \d+\.\d+\.y", mail.read_text(), re.MULTILINE) is not None
 
 
+def is_test(mail: Path) -> bool:
+    """Whether a patch changes only tests: what it shows is there before the others and after."""
+    changed = re.findall(r"^\+\+\+ b/(\S+)", mail.read_text(), re.MULTILINE)
+    return all("/tests/" in file or "/selftests/" in file for file in changed)
+
+
 def _files(tree: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(tree):
         if folder == str(tree) and ".git" in folders:

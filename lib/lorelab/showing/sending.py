@@ -4,7 +4,7 @@ import re
 from html import escape
 from pathlib import Path
 
-from lorelab.judging import upstream
+from lorelab.judging import reproduced, upstream
 from lorelab.judging.findings import COMMIT, MESSAGE, PAGE, Finding
 from lorelab.running.progress import track
 
@@ -73,7 +73,15 @@ def _row(one: Finding) -> tuple[str, ...]:
     if shown := upstream.reproducer(one):
         parts.append(_folded(shown.name, shown))
     parts += [_folded(mail.name[:4] + " " + _subject(mail), mail) for mail in mails]
-    return what, linked(one.effect()), known, "<br>".join(parts)
+    return what, "<br>".join([linked(one.effect()), *_seen(one)]), known, "<br>".join(parts)
+
+
+def _seen(one: Finding) -> list[str]:
+    """What the reproducer said of each kernel, a line each."""
+    return [
+        f"<i>Reproducer on {said.kernel}:</i> <b>{said.verdict[:4]}</b>{escape(said.verdict[4:])}"
+        for said in reproduced.recorded(one)
+    ]
 
 
 def _folded(name: str, file: Path) -> str:

@@ -105,7 +105,7 @@ FINDINGS = [
             when=LOOKED,
         ),
         "lib/kernel/damon/upstream/shared-last-count: fields of struct damon_ctx in place of both, "
-        "with a kunit test; not compiled",
+        "with a kunit test; compiled in 7.3.4, not booted",
         "7.3.4 has both (mm/damon/core.c). rotation came with Jiayuan Chen's series of 2026, "
         "20260521045236.115749-1 and v2",
         True,
@@ -131,7 +131,7 @@ FINDINGS = [
             when=LOOKED,
         ),
         "lib/kernel/damon/upstream/pages-on-no-list: damon_ptep_mkold() looks the folio up as "
-        "damon_young_pmd_entry() does; not compiled",
+        "damon_young_pmd_entry() does; compiled in 7.3.4, not booted",
         "a regression of 7.3.4 by 'mm/damon/vaddr: use vm_normal_folio{,_pmd}() instead of "
         "damon_get_folio()', SeongJae Park, 20251112154114.66053-5-sj@kernel.org, which is for the "
         "Fixes tag",

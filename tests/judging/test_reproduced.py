@@ -1,0 +1,77 @@
+"""What reproducers said of kernels: kept whole, and told apart by the finding's patches."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from lorelab.errors import BadInput
+from lorelab.judging import reproduced, upstream
+from lorelab.judging.findings import findings
+from lorelab.lab import cache
+
+FOUND = {one.title: one for one in findings()}
+RECORDED = {title: said for title, one in FOUND.items() if (said := reproduced.recorded(one))}
+IDLE = FOUND["damon/pages-on-no-list"]
+
+
+@pytest.mark.parametrize("title", RECORDED)
+def test_a_record_is_of_the_reproducer_that_is_sent(title):
+    file = upstream.reproducer(FOUND[title])
+    for said in RECORDED[title]:
+        assert said.source.programs[file.name] == cache.file_digest(file), said.kernel
+        assert said.source.experiment == title
+
+
+@pytest.mark.parametrize("title", RECORDED)
+def test_with_the_patches_each_kernel_passes(title):
+    patched = [said for said in RECORDED[title] if said.patched]
+    assert all(said.verdict == "PASS" for said in patched)
+    for said in patched:
+        [before] = [s for s in RECORDED[title] if s.kernel == said.source.kernel.release]
+        assert before.verdict.startswith("FAIL")
+        assert before.source.kernel.config_sha256 == said.source.kernel.config_sha256
+
+
+def guest(monkeypatch, **row):
+    """A laboratory whose guest gives one row."""
+    source = RECORDED[IDLE.title][0].source.model_dump()
+    given = {name: source[name] for name in source.keys() - {"experiment", "params", "run_in_boot"}}
+    measured = SimpleNamespace(rows=[{"complained": "", **row}], source=given)
+    monkeypatch.setattr(reproduced, "measure", lambda *_, **__: measured)
+
+
+def test_what_is_kept_is_read_again(monkeypatch, tmp_path):
+    guest(monkeypatch, status=1, said="64 KiB\nFAIL: they were touched by nobody\n")
+    said = reproduced.run(IDLE, tmp_path)
+    file = reproduced.save(IDLE, said, tmp_path)
+    assert reproduced.recorded(IDLE, tmp_path) == [said]
+    assert said.verdict == "FAIL: they were touched by nobody" and not said.patched
+    file.write_text("PASS\n")
+    with pytest.raises(BadInput, match="is not what was recorded"):
+        reproduced.recorded(IDLE, tmp_path)
+
+
+def test_a_kernel_is_patched_if_it_has_every_mail_of_the_finding():
+    two = FOUND["damon/shared-last-count"]
+    source = RECORDED[two.title][0].source
+    names = [mail.name for mail in upstream.patches(two) if mail.name[:4] != "0000"]
+
+    def of(patches):
+        kernel = source.kernel.model_copy(update={"patches": patches})
+        return reproduced._patched(two, source.model_copy(update={"kernel": kernel}))
+
+    assert of([*names, "0001-another.patch"])
+    assert not of(names[1:]) and not of(None)
+
+
+@pytest.mark.parametrize(("status", "said"), [(2, ""), (1, "PASS\n"), (0, "\n")])
+def test_a_reproducer_without_a_verdict_is_told(monkeypatch, tmp_path, status, said):
+    guest(monkeypatch, status=status, said=said, complained="CONFIG_DAMON is not set\n")
+    with pytest.raises(BadInput, match=r"says neither PASS nor FAIL: CONFIG_DAMON is not set$"):
+        reproduced.run(IDLE, tmp_path)
+
+
+def test_a_finding_without_a_reproducer_is_told(tmp_path):
+    with pytest.raises(BadInput, match="damon/none has no reproducer"):
+        reproduced.run(replace(IDLE, name="none"), tmp_path)
