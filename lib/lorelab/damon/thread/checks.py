@@ -226,9 +226,10 @@ def wrapper() -> Weighed:
     out = ", ".join(either.index[~either])
     if (grown[WRAPPED] <= 0).any():
         return Weighed(ClaimVerdict.CONTRADICTED, f"Not all five grow: {out}.", evidence)
+    others = ", ".join(f"{name} by {mib[name]:.1f} MiB" for name in either.index[~either])
     why = (
-        f"{int(either.sum())} of the five grow by that, {out} by more or less. No row has a "
-        "spread, so chance may have made the difference."
+        f"{int(either.sum())} of the five grow by that, {others}. No row has a spread, so chance "
+        "may have made the difference."
     )
     return Weighed(ClaimVerdict.OTHER_NUMBER, why, evidence)
 
