@@ -50,6 +50,8 @@ def recipe(files):
 
 
 def test_digest_sees_every_part(files):
+    (files / "two/patches").mkdir()
+    (files / "two/patches/0001-fifth.patch").write_text("--- g\n")
     plain, one, two = build.recipe(), build.recipe("one"), build.recipe("two")
     wide, other = build.recipe("two", "wide"), build.recipe("one", "other")
     changed = [
@@ -99,8 +101,9 @@ def test_what_a_kernel_is_made_of(files):
         (None, False),
         ("two", False),
         ("one", True),
-        ("two", True),
     ]
+    # And one without patches of its own is measured on an unmodified one.
+    assert build.recipe("two").digest == build.recipe("two", patched=False).digest
     assert build.recipe("two", "wide").tree != build.recipe("two").tree == build.recipe().tree
     assert build.recipe("two", "longer").tree == build.recipe("two").tree
 

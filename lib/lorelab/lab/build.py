@@ -203,9 +203,14 @@ def upstream(design: str) -> list[Path]:
 
 
 def patches(design: str, config: str | None = None) -> list[Path]:
-    """The patches of a kernel, in order: of `common`, the design, and the design's config."""
-    own = cache.files(design, f"configs/{config}/*.patch")
-    return [*cache.files(design, "patches/*.patch"), *own]
+    """The patches of a kernel, in order: of `common`, the design, and the design's config.
+
+    A design with none of its own needs no switch: its kernel is the unmodified one.
+    """
+    common = cache.files(None, "patches/*.patch")
+    own = cache.files(design, "patches/*.patch")[len(common) :]
+    own += cache.files(design, f"configs/{config}/*.patch")
+    return [*common, *own] if own else []
 
 
 def recipes(designs: list[str]) -> list[Recipe]:
