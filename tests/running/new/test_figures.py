@@ -25,6 +25,7 @@ def found(text):
         ("On 2014-05-29 at 14:38, in commit 1fd819ecb90c", []),
         ("see https://lore.kernel.org/r/12 [3] or line 40", []),
         (" mm/memory.c | 12 ++--\n 2 files changed, 8 insertions(+)", []),
+        ("elapsed time: 7.250461742 seconds", [(7.250461742, "seconds")]),
         ("> It takes 12 ms.", []),
         ("-- \n12 Main Street", []),
     ],

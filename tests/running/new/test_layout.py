@@ -83,11 +83,12 @@ def test_it_comes_runs_and_goes_without_a_trace(tree):
 def test_a_number_is_read_by_no_check_before_it_is_confirmed(tree, monkeypatch):
     from lorelab.judging import threads
 
-    (tree / "page.txt").write_text(PAGE)
+    (tree / "page.txt").write_text(PAGE.replace("12 ms.", "12 ms for 4,195,437 of them."))
     assert lorelab(tree, "new", "seventh", "--thread", str(tree / "page.txt"))[0] == 0
     monkeypatch.setattr(threads, "FOLDER", tree / "data/threads")
     assert len(threads.figures("seventh")) == 0
-    assert threads.proposed("seventh")[["value", "unit"]].values.tolist() == [[12.0, "ms"]]
+    printed = threads.proposed("seventh")[["value", "unit"]].values.tolist()
+    assert printed == [[12.0, "ms"], [4195437.0, "count"]]
     rows = tree / "data/threads/seventh.csv"
     rows.write_text(rows.read_text().replace("to be confirmed", "thread file"))
     assert threads.figure("seventh", "number-1") == 12.0

@@ -28,7 +28,7 @@ NUMBER = re.compile(
 )
 NO_FIGURE = re.compile(
     r"\bv?\d+\.\d+(?:\.\d+|-\S+)|\b(?:linux|kernel|v|version|gcc|commit|line|lines|patch|page)"
-    r"[ -]?v?\d[\d.]*|\[[^]]*\]|\b[0-9a-f]{7,40}\b|https?://\S+|\S+@\S+|\b\d{4}-\d\d-\d\d\b|\b\d\d?:\d\d\b"
+    r"[ -]?v?\d[\d.]*|\[[^]]*\]|\b(?=\d*[a-f])[0-9a-f]{7,40}\b|https?://\S+|\S+@\S+|\b\d{4}-\d\d-\d\d\b|\b\d\d?:\d\d\b"
     r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w*,? \d+"
     r"|\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w* \d{4}|\b\w+\(\d+\)"
     r"|^\s*(?:\d+[.)]|\(\d+\)|\*) |^.*\|\s+\d+ [+-]*$|^.*\(\d+\):$|^.*\d+ files? changed.*$"

@@ -172,7 +172,7 @@ def _numbers(figures: list[Figure]) -> Iterator[tuple[object, ...]]:
     for number, one in enumerate(figures, 1):
         mail = one.message
         stands = (mail.name, mail.author, mail.posted[:10], f"line {one.line}")
-        guess = (one.quantity, "", "", f"{one.value:g}", one.unit)
+        guess = (one.quantity, "", "", f"{one.value:.15g}", one.unit)
         yield (f"number-{number}", "thread", *stands, *guess, TO_BE_CONFIRMED, "")
 
 
