@@ -1,0 +1,1 @@
+"""The thread of the example: its claims, and its card."""
