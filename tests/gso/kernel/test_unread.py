@@ -5,7 +5,7 @@ import pytest
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.gso.kernel import unread
-from lorelab.gso.model.unread import charge, left, notifications
+from lorelab.gso.model.unread import Left, charge, left, notifications
 from lorelab.gso.params import Unread
 from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
@@ -50,6 +50,7 @@ def test_who_copies_tells_and_who_orphans_lets_go():
     plain = counted(zerocopy=False)
     assert not {"told", "copied"} & set(plain)
     assert (plain["refused"], plain["left"], plain["pinned"]) == (0, 1, 0)
+    assert left(64, 1400, 1 << 22, False, copies=True, orphans=True) == Left(64, 0, 0, 0, False)
 
 
 def test_a_socket_runs_out_of_notifications_before_its_user_does_of_pages():
