@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from lorelab.counters import table
-from lorelab.fairzone.agree.reread import AHEAD, agree, allocated, busy, node_of, played, rates
+from lorelab.fairzone.agree.reread import AHEAD, BUSY, agree, allocated, busy, node_of, played, rates
 from lorelab.fairzone.experiments import reread
 from lorelab.fairzone.params import Reread
-from lorelab.fairzone.workload.reread import NAME, PARTS, pages_of
+from lorelab.fairzone.workload.reread import NAME, PARTS, pages_of, plan
 from lorelab.lab.records import Record
 
 PHASES = ["write", "read"]
@@ -97,6 +97,27 @@ def test_what_is_judged_by_hand():
     assert wide["read_passes"].to_list() == [2, 1.5]
     assert "write_hits" not in wide
     assert set(judged["source"]) == {"kernel"}
+
+
+@pytest.mark.parametrize("workload", ["write-read", "two-files"])
+def test_a_phase_is_judged_if_it_takes_pages_for_a_tenth_of_its_data(workload):
+    params = Reread(mode="baseline", workload=workload)
+    phases = [(name, much) for name, _, _, much in plan(params, pages_of(params))]
+    for least in (0, 1):
+        found = {
+            f"{name}_allocated_0_dma32": ("pages", [int(BUSY * much) + least])
+            for name, much in phases
+        }
+        counters = table(NAME, "baseline", "kernel", found)
+        assert busy(params, counters) == [name for name, _ in phases] * least
+
+
+def test_pages_are_demoted_as_6_12_decides_it():
+    """Once before a node's lists are gone over, whatever the mode says of the policy."""
+    for mode in ("baseline", "fixed", "v1"):
+        counters = guest(pd.DataFrame(columns=["counter", "unit", "value"]), 0).counters
+        node = node_of(PARAMS.model_copy(update={"mode": mode}), counters, 1)
+        assert (node.info["node_lru"][0], node.info["decides_first"][0]) == (1, 1)
 
 
 def test_hits_within_two_readahead_windows_are_none():

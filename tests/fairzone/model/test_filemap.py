@@ -193,6 +193,23 @@ def test_a_nap_is_as_long_as_the_disk_takes_for_its_pages():
     assert mm.kswapd["state"][0] == ASLEEP
 
 
+def test_what_a_program_takes_for_itself_takes_its_time_and_comes_back():
+    """A nap goes on by one page of the disk for each; the frames are on no list, and free again."""
+    mm = machine()
+    mm.kswapd["state"], mm.kswapd["nap"], mm.kswapd["at_once"] = NAPPING, 100, 1
+    frames = np.zeros(40, np.uint32)
+    filemap.take_own(mm, frames)
+    assert mm.kswapd["nap"][0] == 60
+    assert mm.node.zone["free"].tolist() == [24, 0]
+    assert sorted(frames) == [*range(6), *range(30, 64)]
+    assert not mm.frames.nr.any()
+    filemap.give_own(mm, frames)
+    assert mm.node.zone["free"].tolist() == [30, 34]
+    # The last one back serves first, so that the page cache gets the same frames.
+    assert filemap.do_page_cache_readahead(mm, CPU, U(0), U(40), U(40)) == 40
+    assert sorted(mm.map.tolist()) == [frame + 1 for frame in sorted(frames.tolist())]
+
+
 def test_direct_reclaim_goes_on_until_a_whole_list_was_looked_at():
     """Of 40 pages priorities 5 to 0 look at 1, 2, 4, 8, 12 and then at what is left."""
     mm = machine(managed=(0, 64))
