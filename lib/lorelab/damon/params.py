@@ -33,8 +33,14 @@ class Traits(NamedTuple):
     goal: Goal | None = None
     kernel: bool = False
     """The laboratory's kernel does it."""
-    v7_3: bool = False
-    """7.3's kdamond, without schemes and tuned intervals."""
+    release: str = "6.12"
+    """Whose kdamond it is."""
+    own_random: bool = False
+    """A context has a random generator of its own: a log has its state, and not each number."""
+    fresh: bool = True
+    """The model has memory that comes as it is first accessed."""
+    schemes: bool = True
+    """The model has schemes."""
 
 
 class Variant(IntEnum):
@@ -78,7 +84,7 @@ TRAITS = {
     # 4 % of the access events, tuned every third window: what mm/damon/stat.c asks for.
     Variant.TUNED: Traits(goal=Goal(400, 3, 5_000, 10_000_000)),
     Variant.IDEAL: Traits(regions=False),
-    Variant.V7_3: Traits(v7_3=True),
+    Variant.V7_3: Traits(release="7.3", own_random=True, fresh=False, schemes=False),
 }
 VariantParam = by_label(Variant)
 

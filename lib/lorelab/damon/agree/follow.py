@@ -45,7 +45,7 @@ def compared(params: Masim, measured: Record) -> pd.DataFrame:
         )
     found = followed(params, follow.unpack(measured.counters, params)).windows
     names = {"windows": "equal"}
-    if params.variant.traits.v7_3:
+    if params.variant.traits.own_random:
         names["windows_sampled"] = "drawn"
     rows = [
         (name, "windows", len(found), found[of].sum(), bool(found[of].all()))
@@ -56,7 +56,7 @@ def compared(params: Masim, measured: Record) -> pd.DataFrame:
 
 def _of(params: Masim, release: str) -> bool:
     """Whether a kernel is of the release whose DAMON the variant is: 7.3, or 6.12."""
-    return release.startswith("7.3." if params.variant.traits.v7_3 else "6.12.")
+    return release.startswith(f"{params.variant.traits.release}.")
 
 
 class Followed(NamedTuple):

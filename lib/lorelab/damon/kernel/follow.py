@@ -78,10 +78,10 @@ def measured(
     """
     for params in requested:
         possible(params, options)
-    if len({params.variant.traits.v7_3 for params in requested}) > 1:
+    if len({params.variant.traits.own_random for params in requested}) > 1:
         raise BadInput("variant: takes v7.3 for all runs of a boot, or for none")
     asked = [boot.Asked(params, configuration(params)) for params in requested]
-    log = "traced" if requested[0].variant.traits.v7_3 else "numbers"
+    log = "traced" if requested[0].variant.traits.own_random else "numbers"
     source = run.measure(boot.request(asked, log, shift=5), options)
     found, last = [], 0
     for number, (params, played) in enumerate(
@@ -96,7 +96,7 @@ def measured(
 
 def possible(params: Masim, options: RunOptions) -> None:
     """Raise BadInput for what the kernel at hand can't follow."""
-    if not params.variant.traits.v7_3:
+    if params.variant.traits.release == "6.12":
         boot.check(params)
         return
     if not options.image:
@@ -191,7 +191,7 @@ def unpack(table: pd.DataFrame, params: Masim) -> Given:
         nr = int(row.sampled) * params.samples
         bits = np.unpackbits(np.frombuffer(bytes.fromhex(row.checks), np.uint8))
         checks.append(bits[:nr])
-        if params.variant.traits.v7_3:
+        if params.variant.traits.own_random:
             drawn.append(int(row.splits, 16))
         else:
             numbers.append(np.zeros(nr, np.uint64))
@@ -199,7 +199,7 @@ def unpack(table: pd.DataFrame, params: Masim) -> Given:
         windows.append(unpacked(row.regions))
     last, mappings = int(first["sampled"]), unspanned(first["regions"])
     bits = np.concatenate(checks)
-    if not params.variant.traits.v7_3:
+    if not params.variant.traits.own_random:
         return Given(mappings, np.concatenate(numbers), bits, windows, last)
     words = str(first["checks"])
     state = np.array([int(words[at : at + 8], 16) for at in range(0, 32, 8)], np.uint32)

@@ -229,7 +229,7 @@ def damon_new_ctx(
         "adapt": traits.adapts,
         "max_pieces": traits.pieces,
         "rand64": rand64,
-        "v7_3": traits.v7_3,
+        "v7_3": traits.release == "7.3",
         "splits_some": True,
         "aggr_samples": aggr_us // sample_us,
         "random": seed,
@@ -240,7 +240,7 @@ def damon_new_ctx(
         info["goal_min_sample"], info["goal_max_sample"] = goal.min_sample_us, goal.max_sample_us
     if rnd_state is None:
         rnd_state = np.zeros(4, np.uint32)
-        if traits.v7_3:
+        if traits.own_random:
             prandom_seed_state(rnd_state, U(splitmix64(U(seed) + GOLDEN)))
     return Damon(
         info,

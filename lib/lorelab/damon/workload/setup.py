@@ -24,7 +24,7 @@ def configuration(params: Masim) -> masim.Config:
     accesses = [access for phase in config.phases for access in phase.accesses]
     simple = len(accesses) == 1 and not accesses[0].random and accesses[0].stride == PAGE
     # Fresh pages of 7.3 are no model's, but a kernel's.
-    if params.fresh and not simple and not params.variant.traits.v7_3:
+    if params.fresh and not simple and params.variant.traits.fresh:
         raise BadInput("fresh=true: takes a workload that goes round one region page by page")
     return masim.scaled(config, params.mib) if params.mib else config
 
@@ -50,7 +50,7 @@ def memory(
     BadInput
         The variant is told of no fresh pages.
     """
-    if params.variant.traits.v7_3 and fresh(params):
+    if fresh(params) and not params.variant.traits.fresh:
         raise BadInput(f"variant={label(params.variant)}: the model of it has no fresh pages")
     patterns, phases, vmas = masim.program(config)
     if fresh(params):
@@ -82,7 +82,7 @@ def context(params: Monitoring, pages: Pages, **more: Any) -> Damon:
     """
     if not params.variant.traits.regions:
         raise BadInput(f"variant={label(params.variant)}: takes one that has regions")
-    if params.variant.traits.v7_3 and more.get("schemes") is not None:
+    if more.get("schemes") is not None and not params.variant.traits.schemes:
         raise BadInput(f"variant={label(params.variant)}: the model of it has no schemes")
     ctx = damon_new_ctx(
         pages.vmas,
