@@ -5,7 +5,16 @@ import pandas as pd
 import pytest
 
 from lorelab.counters import table
-from lorelab.fairzone.agree.reread import AHEAD, BUSY, agree, allocated, busy, node_of, played, rates
+from lorelab.fairzone.agree.reread import (
+    AHEAD,
+    BUSY,
+    agree,
+    allocated,
+    busy,
+    node_of,
+    played,
+    rates,
+)
 from lorelab.fairzone.experiments import reread
 from lorelab.fairzone.params import Reread
 from lorelab.fairzone.workload.reread import NAME, PARTS, pages_of, plan
