@@ -29,10 +29,18 @@ class Row(np.void):
         return rows(found) if isinstance(found, (np.ndarray, np.void)) else found
 
 
+class Words(np.ndarray):
+    """Words of 64 bits, which swap's `setup` takes for a structure once they are filled."""
+
+    def view(self, *given):
+        """The same memory; structures have rows that have attributes."""
+        return rows(np.asarray(super().view(*given)))
+
+
 def rows(array):
     """An array as it is, or one of structures with rows that have attributes."""
     if array.dtype.names is None:
-        return array
+        return np.ndarray.view(array, Words) if array.dtype == np.uint64 else array
     return array.view(np.dtype((Row, array.dtype)))
 
 

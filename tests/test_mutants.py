@@ -256,6 +256,14 @@ def test_rows_have_attributes_without_numba():
     made[1].info.high = 4
     assert [(row.min, row.info.high) for row in made] == [(0, 0), (3, 4)]
     assert plain.with_rows(np.zeros)(2).dtype == float
+    # What swap's setup() does: words that are filled, and then taken for a structure.
+    words = plain.with_rows(np.zeros)(4, np.uint64)
+    words[:2] = 5, 6
+    laid = words.view(zone)
+    laid[1].info.high = 7
+    assert [(row.min, row.info.high) for row in laid] == [(5, 6), (0, 7)]
+    assert words.tolist() == [5, 6, 0, 7]
+    assert laid.view(np.uint64).tolist() == [5, 6, 0, 7]
 
 
 def test_a_file_that_was_changed_is_told(tmp_path):

@@ -237,3 +237,18 @@ def test_a_merge_may_reach_the_size_limit(limit, left):
         damon_insert_region(ctx, U(0), U(at * PAGE), U((at + 2) * PAGE), U(len(ctx.regions) - 1))
     core.damon_merge_regions_of(ctx, U(0), U(0), U(limit * PAGE), True)
     assert ctx.nr_regions[0] == left
+
+
+@pytest.mark.parametrize(("window", "left"), [(5, 2), (6, 3)])
+def test_half_a_window_or_more_is_followed_by_all_of_it(window, left):
+    """2 is doubled below half of 6 samples, and pairs 4 apart merge; of 5 it becomes 5 at once."""
+    ctx = state.damon_new_ctx(
+        [(0, 0, PAGE)], sample_us=1000, aggr_us=window * 1000, min_regions=3, max_regions=3
+    )
+    for at, count in ((1, 0), (2, 5), (4, 0), (5, 4)):
+        i = damon_insert_region(
+            ctx, U(0), U(at * PAGE), U((at + 1) * PAGE), U(len(ctx.regions) - 1)
+        )
+        ctx.regions[i]["nr_accesses"] = count
+    core.kdamond_merge_regions(ctx, U(2), U(100 * PAGE))
+    assert ctx.nr_regions[0] == left

@@ -80,6 +80,8 @@ FALSE = [
     ("june18-allocs", {"june18-dma32-allocs-vanilla": 14e6}, OFF),
     ("june18-allocs-on-3-0", {"june18-dma32-allocs-3.0": 12e6}, OFF),
     ("big-seqread", {"big-seqread-1-bigbatches": 120}, AGAINST),
+    # As fast as before is no gain.
+    ("big-seqread", {"big-seqread-1-bigbatches": 129.69}, AGAINST),
     ("big-velocity", {"big-velocity-dma32-bigbatches": 12e3}, AGAINST),
     (
         "june27-allocs",
@@ -167,6 +169,10 @@ def test_evidence_of_the_static_zone():
     found = evidence("v4r8-velocity")
     assert found["reads, v4r8"] == share(still, "read") == 0
     assert found["reads of the model, baseline"] == share(of(Variant.BASELINE), "read")
+    before = 8213.852 / (8213.852 + 11358.492)
+    assert (found["posted, rc1"], found["posted, series"]) == (pytest.approx(before), 0)
+    larger = evidence("big-seqread")
+    assert larger["then %"] == figures.speedup(larger["hits in the model"])
     assert evidence("v4r8-split")["filled once"] == pytest.approx(0.4 / 3.6)
     assert evidence("june27-dma")["reserve"] == (755409 + 1281601) // 256
     assert evidence("peak")["hits it needs"] == pytest.approx(1 - 132 / 150)
