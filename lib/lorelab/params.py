@@ -1,14 +1,45 @@
 """Parameters of experiments: pydantic models whose fields carry a unit and a range."""
 
+import re
 from enum import IntEnum
+from functools import cache
 from itertools import product
-from typing import Annotated, Any, ClassVar, Literal, Self
+from types import CodeType
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    model_validator,
+)
 
 from lorelab.errors import BadInput
 
 Half = Literal["model", "kernel"]
+
+
+class Refusal(NamedTuple):
+    """Values that no run takes together, written so that a page can ask it too (`lorelab.panel`).
+
+    Expressions are Python's, of names of parameters, whole numbers, `+ - * // << >>`, comparisons,
+    `and`, `or` and `not`.
+    """
+
+    when: str
+    says: str
+    """What is said then, with expressions in braces."""
+
+
+BRACED = re.compile(r"{(.*?)}")
+
+
+@cache
+def _compiled(expression: str) -> CodeType:
+    return compile(expression, expression, "eval")
 
 
 class Params(BaseModel):
@@ -18,6 +49,17 @@ class Params(BaseModel):
 
     retired: ClassVar[frozenset[str]] = frozenset()
     """Names of what was a parameter once, and still is in records of that time."""
+    refusals: ClassVar[tuple[Refusal, ...]] = ()
+    """Values that do not go together; the first that applies is told of."""
+
+    @model_validator(mode="after")
+    def _go_together(self) -> Self:
+        values = dict(self)
+        for when, says in self.refusals:
+            if eval(_compiled(when), {}, values):
+                said = BRACED.sub(lambda at: str(eval(_compiled(at[1]), {}, values)), says)
+                raise ValueError(said)
+        return self
 
     @classmethod
     def of_record(cls, stored: dict[str, Any]) -> Self:

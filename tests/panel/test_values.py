@@ -1,12 +1,14 @@
 """The form says of each value what the library says, and compiled code gets each as it is."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.panel import kept, values
-from lorelab.params import parse
+from lorelab.params import Params, Refusal, param, parse
 
 PANELS = kept.panels()
 
@@ -43,6 +45,37 @@ def test_pairs_that_are_refused_are_refused(question):
         with pytest.raises(BadInput) as error:
             parse(model, {one: a, other: b})
         assert str(error.value) == said
+
+
+class Twins(Params):
+    refusals: ClassVar = (
+        Refusal("2 <= left < right << 1 and not apart", "left={left}: takes {right * 2 // 3 + 1}"),
+    )
+    left: int = param(1, "of them")
+    right: int = param(1, "of them")
+    apart: bool = param(False, "they are")
+
+
+def test_a_refusal_is_one_tree_for_the_page():
+    [[when, parts]] = values.rules(Twins)
+    left, right = {"of": "left"}, {"of": "right"}
+    both = ["and", ["<=", "2", left], ["<", left, ["<<", right, "1"]]]
+    assert when == ["and", both, ["not", {"of": "apart"}]]
+    third = ["//", ["*", right, "2"], "3"]
+    assert parts == ["left=", left, ": takes ", ["+", third, "1"], ""]
+    with pytest.raises(BadInput) as error:
+        parse(Twins, {"left": 3, "right": 5})
+    assert str(error.value) == "left=3: takes 4"
+    for fits in ({"left": 1, "right": 5}, {"left": 10, "right": 5}, {"left": 3, "apart": True}):
+        assert parse(Twins, fits).left == fits["left"]
+
+
+def test_a_refusal_that_no_page_works_out_is_an_error():
+    class Powers(Params):
+        refusals: ClassVar = (Refusal("abs(left) > 1", "no"),)
+
+    with pytest.raises(ValueError, match="no page works out abs"):
+        values.rules(Powers)
 
 
 def test_flat_values_are_the_parameters():

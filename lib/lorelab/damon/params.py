@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple, Self
 
 from pydantic import model_validator
 
-from lorelab.params import Params, by_label, param, seeded
+from lorelab.params import Params, Refusal, by_label, param, seeded
 
 
 class Goal(NamedTuple):
@@ -104,6 +104,18 @@ class Monitoring(Params):
             "tick_us",
         ]
     )
+    refusals: ClassVar = (
+        Refusal(
+            "sample_us > aggr_us",
+            "sample_us={sample_us} aggr_us={aggr_us}: "
+            "takes a sampling interval no longer than the aggregation interval",
+        ),
+        Refusal(
+            "min_regions > max_regions",
+            "min_regions={min_regions} max_regions={max_regions}: "
+            "takes a lower bound no higher than the upper bound",
+        ),
+    )
 
     variant: VariantParam = param(Variant.DAMON, "how accesses are monitored")
     sample_us: int = param(5_000, "sampling interval", "us", ge=1, le=60_000_000)
@@ -127,20 +139,6 @@ class Monitoring(Params):
         le=3_600_000_000,
     )
     seed: int = param(1, "seed of kdamond's random numbers and of the program's", ge=0, lt=2**64)
-
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        if self.sample_us > self.aggr_us:
-            raise ValueError(
-                f"sample_us={self.sample_us} aggr_us={self.aggr_us}: "
-                "takes a sampling interval no longer than the aggregation interval"
-            )
-        if self.min_regions > self.max_regions:
-            raise ValueError(
-                f"min_regions={self.min_regions} max_regions={self.max_regions}: "
-                "takes a lower bound no higher than the upper bound"
-            )
-        return self
 
     @property
     def samples(self) -> int:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
-from lorelab.params import Params, by_label, param
+from lorelab.params import Params, Refusal, by_label, param
 
 
 class Variant(IntEnum):
@@ -162,15 +162,24 @@ Mode = Literal["off", "baseline", "v1", "v1-local", "v1-reachable", "fixed", "al
 VariantParam = by_label(Variant)
 
 
-def _keeps_all(min_free_kib: int, mib: int) -> str:
-    return (
-        f"min_free_kib={min_free_kib}: takes less than the memory, {mib * 1024} KiB; a kernel that "
-        "keeps all of it kills one process after another (OOM)"
-    )
+KEEPS_ALL = Refusal(
+    "min_free_kib >> 2 >= mib * 256",
+    "min_free_kib={min_free_kib}: takes less than the memory, {mib * 1024} KiB; a kernel that "
+    "keeps all of it kills one process after another (OOM)",
+)
 
 
 class Machine(Params):
     """Zones, CPUs and the disk."""
+
+    # What `zones.serves()` says no to; marks of a zoneinfo are looked at when it is read.
+    refusals: ClassVar = (
+        KEEPS_ALL._replace(when=f"not zoneinfo and {KEEPS_ALL.when}"),
+        Refusal(
+            "not zoneinfo and (0 < below_4g_mib < 32 or below_4g_mib >= mib)",
+            "below_4g_mib={below_4g_mib}: takes 0, or from 32 to less than mib={mib}",
+        ),
+    )
 
     variant: VariantParam = param(Variant.BASELINE, "allocation policy")
     zone_dma: bool = param(True, "a ZONE_DMA of 3976 pages, as on x86-64")
@@ -213,8 +222,7 @@ class Machine(Params):
     zoneinfo: str = param("", "a /proc/zoneinfo file to take the zones from; empty: of mib")
 
     @model_validator(mode="after")
-    def _serves(self) -> Self:
-        """Refuse what `zones.serves()` says no to; marks of a zoneinfo are looked at when read."""
+    def _has_its_own(self) -> Self:
         if self.zoneinfo:
             its_own = (
                 "zone_dma",
@@ -226,12 +234,6 @@ class Machine(Params):
             for name, field in type(self).model_fields.items():
                 if name in its_own and getattr(self, name) != field.default:
                     raise ValueError(f"{name}: leave it out, as zoneinfo={self.zoneinfo} says it")
-        elif self.min_free_kib >> 2 >= self.mib * 256:
-            raise ValueError(_keeps_all(self.min_free_kib, self.mib))
-        elif 0 < self.below_4g_mib < 32 or self.below_4g_mib >= self.mib:
-            raise ValueError(
-                f"below_4g_mib={self.below_4g_mib}: takes 0, or from 32 to less than mib={self.mib}"
-            )
         return self
 
 
@@ -318,18 +320,18 @@ class Batches(Paced):
 class Inversion(Machine):
     """`fairzone/inversion`: how long pages stay in each zone, over the rate of kswapd."""
 
+    refusals: ClassVar = (
+        *Machine.refusals,
+        Refusal(
+            "highest_rate <= lowest_rate",
+            "highest_rate={highest_rate}: takes more than lowest_rate={lowest_rate}",
+        ),
+    )
+
     lowest_rate: float = param(1.02, "lowest rate of kswapd", "pages", gt=0, le=1000)
     highest_rate: float = param(100.0, "highest rate of kswapd", "pages", gt=0, le=1000)
     rates: int = param(9, "rates, in equal ratios", "rates", ge=2, le=100)
     turnovers: int = param(2, "allocations after memory is full, in sizes of it", ge=1, le=100)
-
-    @model_validator(mode="after")
-    def _rises(self) -> Self:
-        if self.highest_rate <= self.lowest_rate:
-            raise ValueError(
-                f"highest_rate={self.highest_rate}: takes more than lowest_rate={self.lowest_rate}"
-            )
-        return self
 
 
 class Boundary(Params):
@@ -347,6 +349,11 @@ class Boundary(Params):
 class Guest(Params):
     """A guest of one node with several zones, and the policy of a patched 6.12."""
 
+    refusals: ClassVar = (
+        Refusal("dma32_mib > mib - 64", "dma32_mib={dma32_mib}: takes at most mib - 64"),
+        KEEPS_ALL,
+    )
+
     mode: Mode = param("baseline", "choice of the switch fairzone/mode")
     cpus: int = param(1, "CPUs", "CPUs", ge=1, le=8)
     mib: int = param(512, "memory of the guest", "MiB", ge=384, le=16384)
@@ -355,14 +362,6 @@ class Guest(Params):
     dma32_mib: int = param(
         192, "memory of DMA and DMA32; the rest is Normal, or Movable", "MiB", ge=128
     )
-
-    @model_validator(mode="after")
-    def _both(self) -> Self:
-        if self.dma32_mib > self.mib - 64:
-            raise ValueError(f"dma32_mib={self.dma32_mib}: takes at most mib - 64")
-        if self.min_free_kib >> 2 >= self.mib * 256:
-            raise ValueError(_keeps_all(self.min_free_kib, self.mib))
-        return self
 
     @classmethod
     def of_record(cls, stored: dict[str, Any]) -> Self:

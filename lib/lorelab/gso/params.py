@@ -1,11 +1,11 @@
 """Ways to keep zero copy through segmentation, and the parameters of the gso experiments."""
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
-from lorelab.params import Params, by_label, param
+from lorelab.params import Params, Refusal, by_label, param
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,12 +87,12 @@ UDP_MAX_SEGMENTS = 128
 """include/linux/udp.h of 6.12.117 and 7.3.4."""
 
 
-def _segmented(length: int, segment: int) -> None:
-    """Raise ValueError for a send that UDP_SEGMENT does not take."""
-    if (segments := -(-length // segment)) > UDP_MAX_SEGMENTS:
-        raise ValueError(
-            f"length={length}: {segments} segments; UDP_SEGMENT takes up to {UDP_MAX_SEGMENTS}"
-        )
+SEGMENTED = Refusal(
+    f"(length + segment - 1) // segment > {UDP_MAX_SEGMENTS}",
+    "length={length}: {(length + segment - 1) // segment} segments; UDP_SEGMENT takes up to "
+    f"{UDP_MAX_SEGMENTS}",
+)
+"""A send that UDP_SEGMENT does not take."""
 
 
 class Layout(Params):
@@ -143,6 +143,14 @@ class Lifetimes(Params):
 class Traffic(Params):
     """`gso/traffic`: UDP packets sent with MSG_ZEROCOPY and segmented in software."""
 
+    refusals: ClassVar = (
+        SEGMENTED,
+        Refusal(
+            "reorder and not held",
+            "reorder={reorder}: takes held=true, or nothing is overtaken",
+        ),
+    )
+
     variant: VariantParam = param(Variant.SHARED_COUNT, "what the completion is tied to")
     sends: int = param(40, "packets sent, each to be segmented", "sends", ge=1, le=10_000_000)
     length: int = param(
@@ -177,9 +185,6 @@ class Traffic(Params):
 
     @model_validator(mode="after")
     def _can_be(self) -> Self:
-        _segmented(self.length, self.segment)
-        if self.reorder and not self.held:
-            raise ValueError(f"reorder={self.reorder}: takes held=true, or nothing is overtaken")
         if self.received and not TRAITS[self.variant].flagged and not TRAITS[self.variant].copies:
             raise ValueError(
                 "received=true: the reader's queue then holds the sender's pages, and what it reads"
@@ -232,6 +237,8 @@ class Flag(Params):
 class Breakeven(Params):
     """`gso/breakeven`: instructions of a send, with zero copy and without."""
 
+    refusals: ClassVar = (SEGMENTED,)
+
     variant: VariantParam = param(Variant.SHARED_COUNT, "what the completion is tied to")
     length: int = param(
         56_000, "payload of a send; whole words", "bytes", ge=64, le=65_000, multiple_of=8
@@ -243,11 +250,6 @@ class Breakeven(Params):
     pointer: Literal["none", "shared-info-dataref", "shared-info-frags", "sk-buff-tail"] = param(
         "none", "struct with 8 bytes more and what they stand in front of: a kernel of its own"
     )
-
-    @model_validator(mode="after")
-    def _can_be(self) -> Self:
-        _segmented(self.length, self.segment)
-        return self
 
 
 class Selftest(Params):

@@ -99,6 +99,18 @@
   // What a run may not be given: the first line that the library would say of it, or "".
   const beyond = {ge: (v, n) => v < n, gt: (v, n) => v <= n, le: (v, n) => v > n,
                   lt: (v, n) => v >= n};
+  // An expression of the library's, as a tree of lists: lorelab/panel/values.py writes it.
+  const worth = (tree, of) => {
+    if (typeof tree === "string") return BigInt(tree);
+    if (!Array.isArray(tree)) return of[tree.of];
+    const [name, ...parts] = tree;
+    if (name === "and") return parts.every(part => worth(part, of));
+    if (name === "or") return parts.some(part => worth(part, of));
+    const [a, b] = parts.map(part => worth(part, of));
+    return {not: () => !a, "+": () => a + b, "-": () => a - b, "*": () => a * b, "//": () => a / b,
+            "<<": () => a << b, ">>": () => a >> b, "<": () => a < b, "<=": () => a <= b,
+            ">": () => a > b, ">=": () => a >= b}[name]();
+  };
   const complaint = (about, typed) => {
     const said = [];
     for (const field of about.fields) {
@@ -116,10 +128,17 @@
         }
       }
     }
-    if (!said.length)
-      for (const [one, a, other, b, what] of about.refused)
-        if (typed[one] === a && typed[other] === b) return what;
-    return said.join("; ");
+    if (said.length) return said.join("; ");
+    const of = Object.fromEntries(about.fields.map(({name, kind}) => {
+      const text = typed[name];
+      return [name, {int: integer, float: Number, bool: word => word === "true"}[kind]?.(text) ?? text];
+    }));
+    for (const [when, parts] of about.rules)
+      if (worth(when, of))
+        return parts.map((part, n) => n % 2 ? printed(worth(part, of)) : part).join("");
+    for (const [one, a, other, b, what] of about.refused)
+      if (typed[one] === a && typed[other] === b) return what;
+    return "";
   };
   // As compiled code has them.
   const numbers = (about, typed) => about.fields.map(field => {
@@ -142,13 +161,21 @@
       return number.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
     return Number.isInteger(number) ? `${number}.0` : `${number}`;
   };
+  // Rows of a kind other than 0 are for the chart alone.
+  const counted = ({about, rows}) => {
+    const kind = about.more.indexOf("kind");
+    return kind < 0 ? rows : rows.filter(row => !row[about.counters.length + kind]);
+  };
   // Counters as `lorelab model` prints them.
   const HEAD = "design,experiment,variant,source,step,counter,unit,value";
   const csv = run => {
     const [design, experiment] = run.about.experiment.split("/");
-    const lines = run.about.counters.flatMap(([counter, unit], column) => run.rows.map(
-      (row, n) => [design, experiment, run.variant, "model", n + run.about.first, counter, unit,
-                   printed(row[column])].join(",")));
+    const lines = run.about.counters.flatMap(([counter, unit], column) => {
+      const [parameter, value] = run.about.without[counter] ?? [];
+      if (parameter && run.typed[parameter] === value) return [];
+      return counted(run).map((row, n) => [design, experiment, run.variant, "model",
+        n + run.about.first, counter, unit, printed(row[column])].join(","));
+    });
     return [HEAD, ...lines, ""].join("\n");
   };
   const table = (about, buffer, columns) => {
@@ -293,7 +320,7 @@
         if (runs.length > KEPT) runs.shift();
         tell(csv(ran));
         counters.hidden = false;
-        line.textContent = `${ran.rows.length} rows of counters in ${(ran.took / 1000).toFixed(2)} s`;
+        line.textContent = `${counted(ran).length} rows of counters in ${(ran.took / 1000).toFixed(2)} s`;
         if (window.vegaEmbed)
           await vegaEmbed(drawn, spec(about, runs), {actions: false, renderer: "svg"});
         place.ran = ran;

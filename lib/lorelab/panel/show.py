@@ -57,9 +57,11 @@ def about(question: str, have: kept.Kept, start: Params | None = None) -> dict[s
     return {
         "experiment": question,
         "fields": values.fields(asked.Params, start, described.CHOICES),
+        "rules": values.rules(asked.Params),
         "refused": values.refused(asked.Params, described.CHOICES),
         "counters": list(described.COUNTERS.items()),
         "more": list(described.MORE),
+        "without": getattr(described, "WITHOUT", {}),
         "first": described.FIRST,
         "numbers": have.numbers,
         "variant": described.VARIANT,

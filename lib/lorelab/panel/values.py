@@ -1,5 +1,6 @@
 """The parameters of an experiment as one flat record, and as the fields of a form."""
 
+import ast
 from collections.abc import Iterator
 from enum import IntEnum
 from itertools import combinations, product
@@ -8,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 import numpy as np
 
 from lorelab.errors import BadInput
-from lorelab.params import Params, format_value, label, parse
+from lorelab.params import BRACED, Params, format_value, label, parse
 
 BOUNDS = ("multiple_of", "le", "lt", "ge", "gt")
 """In the order in which pydantic complains of them."""
@@ -60,7 +61,7 @@ def fields(model: type[Params], start: Params, choices: Choices) -> list[dict[st
             "kind": _kind(field, name, choices),
             "default": format_value(field.default).replace('""', ""),
             "start": format_value(first[name]).replace('""', ""),
-            "error": _said(model, name, "?"),
+            "error": _said(model, name, "?") or "takes none: a page reads no files",
         }
         if one["kind"] in ("int", "float"):
             one["bounds"] = list(_bounds(model, name, field))
@@ -83,6 +84,53 @@ def refused(model: type[Params], choices: Choices) -> list[list[str]]:
             if said := _complaint(model, {one: a, other: b}):
                 found.append([one, a, other, b, said])
     return found
+
+
+def rules(model: type[Params]) -> list[list[Any]]:
+    """`Params.refusals`, each as a tree of its condition, and texts with trees between them."""
+    found = []
+    for when, says in model.refusals:
+        parts = BRACED.split(says)
+        parts[1::2] = map(_tree, parts[1::2])
+        found.append([_tree(when), parts])
+    return found
+
+
+OPERATORS = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "//",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.And: "and",
+    ast.Or: "or",
+    ast.Not: "not",
+}
+
+
+def _tree(expression: str | ast.expr) -> Any:
+    """An expression as lists of an operator and its operands, numbers as texts, names by `of`."""
+    node = ast.parse(expression, mode="eval").body if isinstance(expression, str) else expression
+    match node:
+        case ast.Constant(int(number)):
+            return str(number)
+        case ast.Name(name):
+            return {"of": name}
+        case ast.UnaryOp(op, operand):
+            return [OPERATORS[type(op)], _tree(operand)]
+        case ast.BinOp(left, op, right):
+            return [OPERATORS[type(op)], _tree(left), _tree(right)]
+        case ast.BoolOp(op, operands):
+            return [OPERATORS[type(op)], *map(_tree, operands)]
+        case ast.Compare(left, ops, others):
+            pairs = zip([left, *others], ops, others, strict=False)
+            return ["and", *([OPERATORS[type(op)], _tree(a), _tree(b)] for a, op, b in pairs)]
+    raise ValueError(f"no page works out {ast.unparse(node)}")
 
 
 def _kind(field: Any, name: str, choices: Choices) -> str:
