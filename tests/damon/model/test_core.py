@@ -252,3 +252,14 @@ def test_half_a_window_or_more_is_followed_by_all_of_it(window, left):
         ctx.regions[i]["nr_accesses"] = count
     core.kdamond_merge_regions(ctx, U(2), U(100 * PAGE))
     assert ctx.nr_regions[0] == left
+
+
+@pytest.mark.parametrize(("most", "left"), [(9, 6), (11, 6), (12, 9)])
+def test_regions_that_stay_as_many_are_cut_in_three_below_a_third(most, left):
+    ctx = state.damon_new_ctx([(0, 0, PAGE)], min_regions=3, max_regions=most, seed=1)
+    for at in range(3):
+        start, end = (1 + (at + n) * 1000 for n in range(2))
+        damon_insert_region(ctx, U(0), U(start * PAGE), U(end * PAGE), U(len(ctx.regions) - 1))
+    ctx.static[0] = 3
+    core.kdamond_split_regions(ctx)
+    assert (ctx.nr_regions[0], ctx.static[0]) == (left, 3)

@@ -312,3 +312,34 @@ def test_a_part_of_a_batch_is_folded_above_its_threshold_on_each_cpu(over):
     batch = int(node.zone["batch"][1])
     assert node.zone["nr_alloc_batch"][1] == batch - 2 * over * (fold + 1)
     assert node.percpu[1].tolist() == [0 if over else -fold] * 2
+
+
+@pytest.mark.parametrize("variant", [Variant.V3_12, Variant.V3_13])
+def test_3_12_resets_the_other_node_s_batches_too(variant):
+    node = local(variant, [300, 500])
+    deplete(node, 1, 3, 4)
+    page_alloc.reset_alloc_batches(node, CPU)
+    batch = node.zone["batch"].tolist()
+    assert all(batch)
+    kept = batch[3:] if variant == Variant.V3_12 else [0, 0]
+    assert node.zone["nr_alloc_batch"].tolist() == batch[:3] + kept
+
+
+@pytest.mark.parametrize("remote", [None, [300, 500]])
+def test_a_fair_pass_without_a_reset_is_followed_by_another_only_with_a_second_node(remote):
+    node = local(Variant.MERGED, remote)
+    node.zone["free"] = 0
+    assert page_alloc.alloc_fast(node, CPU, False) == zones.NONE
+    found = counted(node)
+    assert found["resets"] == 0
+    assert (found["passes"], found["rescans"]) == ((2, 1) if remote else (1, 0))
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_18_june_resets_if_all_are_depleted_but_not_for_a_zone_full_of_dirty_pages(left):
+    node = local(Variant.JUNE_18)
+    deplete(node, *([1, 2] if left else [0, 1, 2]))
+    node.zone["dirty"][0] = node.zone["managed"][0]
+    page_alloc.alloc_fast(node, CPU, True)
+    assert counted(node)["skips_watermark"] == 0
+    assert counted(node)["resets"] == (0 if left else 1)

@@ -54,6 +54,15 @@ def test_what_is_on_another_list_leaves_less_room(node):
     assert (zone["pcp_count"], zone["pcp_heads"]) == (58, 44)
 
 
+@pytest.mark.parametrize(("others", "filled", "factor"), [(15, 30, 2), (16, 29, 1)])
+def test_a_list_that_has_just_the_room_is_filled_with_more_next_time(node, others, filled, factor):
+    zone = node.zone[NORMAL]
+    zone["pcp_alloc_factor"] = 1
+    zone["pcp_count"] = zone["pcp_heads"] = others
+    assert taken(zone) == filled
+    assert zone["pcp_alloc_factor"] == factor
+
+
 def test_pairs_come_half_a_batch_at_once(node):
     zone = node.zone[NORMAL]
     assert taken(zone, pcp.NODES, 2) == 14
