@@ -67,6 +67,9 @@ NARROW = """() => {
     const size = parseFloat(getComputedStyle(text).fontSize) * Math.hypot(drawn.a, drawn.b);
     if (size < 9.9) said.push(`${size.toFixed(1)} px: ${text.textContent}`);
   }
+  for (const chart of document.querySelectorAll(".lorelab-chart.vega-embed:not([data-scrolls])"))
+    if (chart.querySelector("svg").getBoundingClientRect().right > innerWidth)
+      said.push(`chart cut at the side: ${chart.id}`);
   for (const code of document.querySelectorAll("article pre"))
     if (code.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
       said.push(`code outside: ${code.textContent.slice(0, 40)}`);
@@ -77,7 +80,20 @@ DARK = """() => {
     const [r, g, b, a = 1] = (colour.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
     return a > 0.5 && Math.min(r, g, b) > 200;
   };
+  const bright = colour => {
+    const parts = (colour.match(/[\\d.]+/g) || [0, 0, 0]).slice(0, 3).map(v => v / 255);
+    const [r, g, b] = parts.map(v => v <= 0.04 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
   const said = [];
+  const below = bright(getComputedStyle(document.body).backgroundColor);
+  for (const live of document.querySelectorAll(".lorelab-chart.vega-embed")) {
+    if (getComputedStyle(live.querySelector("svg")).filter !== "none")
+      said.push(`chart inverted: ${live.id}`);
+    for (const text of live.querySelectorAll("[class*=role-axis] text, [class*=role-legend] text"))
+      if (bright(getComputedStyle(text).fill) < 4.5 * below)
+        said.push(`hardly read in the dark: ${text.textContent}`);
+  }
   for (const part of document.querySelectorAll("article .cell_output *:not(svg *)")) {
     const box = part.getBoundingClientRect();
     if (box.width * box.height > 4000 && light(getComputedStyle(part).backgroundColor))

@@ -12,7 +12,16 @@ import nbformat
 import pytest
 
 from lorelab.book import build
-from tests.browser.pages import DESK, LENGTH, NIGHT, TELEPHONE, chromium, problems, served
+from tests.browser.pages import (
+    DESK,
+    LENGTH,
+    NIGHT,
+    PATIENCE,
+    TELEPHONE,
+    chromium,
+    problems,
+    served,
+)
 
 APPENDIX = {"measured", "faults", "glossary", "bibliography"}
 """Pages of any length, beside those of agreement."""
@@ -94,6 +103,30 @@ def test_a_page_with_charts_formulas_and_code(browser, sample, tmp_path):
         assert "def theme" in page.locator(".highlight", has_text="def theme").inner_text()
 
 
+def test_a_chart_is_drawn_in_the_theme_of_its_page_and_as_wide_as_a_telephone(browser, sample):
+    letters, line = ".lorelab-chart .role-axis-label text", ".lorelab-chart .mark-line path"
+    drawn = "([where, name, value]) => document.querySelector(where)?.getAttribute(name) === value"
+    with served(sample) as address:
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.goto(f"{address}/sample.html")
+        page.wait_for_selector(".vega-embed svg")
+        for theme, grey, blue in [
+            ("dark", "#d6d6d6", "#4d9cc9"),
+            ("light", "#000", "#0072b2"),
+            ("dark", "#d6d6d6", "#4d9cc9"),
+        ]:
+            page.evaluate("to => document.documentElement.dataset.theme = to", theme)
+            page.wait_for_function(drawn, arg=[letters, "fill", grey], timeout=PATIENCE)
+            page.wait_for_function(drawn, arg=[line, "stroke", blue], timeout=PATIENCE)
+        assert page.evaluate(NIGHT.asks) == page.evaluate(DESK.asks) == []
+        page.set_viewport_size({"width": 420, "height": 800})
+        page.wait_for_function(
+            "() => document.querySelector('.lorelab-chart svg').width.baseVal.value < 420",
+            timeout=PATIENCE,
+        )
+        assert page.evaluate(TELEPHONE.asks) == []
+
+
 def test_charts_stand_without_scripts(browser, sample):
     with served(sample) as address:
         page = browser.new_context(java_script_enabled=False).new_page()
@@ -123,6 +156,25 @@ def test_charts_stand_without_scripts(browser, sample):
             "5.",
         ),
         (TELEPHONE, '<article><pre style="width: 900px">x</pre></article>', "code outside"),
+        (
+            TELEPHONE,
+            '<div class="lorelab-chart vega-embed" id="c" style="overflow: auto">'
+            '<svg width="900" height="90"></svg></div>',
+            "chart cut at the side: c",
+        ),
+        (
+            NIGHT,
+            "<style>html[data-theme=dark] svg { filter: invert(1) }</style>"
+            '<div class="lorelab-chart vega-embed" id="c"><svg></svg></div>',
+            "chart inverted: c",
+        ),
+        (
+            NIGHT,
+            "<style>html[data-theme=dark] body { background: #121212 }</style>"
+            '<div class="lorelab-chart vega-embed"><svg><g class="mark-text role-axis-label">'
+            '<text fill="#404040">dim</text></g></svg></div>',
+            "hardly read in the dark: dim",
+        ),
         (
             NIGHT,
             '<article><div class="cell_output"><p style="background: white; height: 90px">x</p>'

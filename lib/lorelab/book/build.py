@@ -34,10 +34,11 @@ from lorelab.lab.cache import locked
 ROOT = Path(__file__).parents[3]
 """The checkout: notebooks/ and book/ are read, build/ is written."""
 LIBRARY = Path(__file__).parents[1]
+SCRIPTS = (LIBRARY / "showing/charts.js", LIBRARY / "panel/panel.js")
 RENDER_SOURCES = [
     *(LIBRARY / "book").glob("*.py"),
     *(LIBRARY / "showing" / name for name in ("charts.py", "figure.py", "fonts.conf")),
-    LIBRARY / "panel/panel.js",
+    *SCRIPTS,
 ]
 """The code that makes pages of notebooks, and the fonts that it draws with."""
 PARTS = 5
@@ -205,7 +206,8 @@ def _build(root: Path) -> Path:
     if not made_of.exists() or made_of.read_text() != state:
         pages = _pages(notebooks, root)
         shutil.copy(vega(root), pages / "assets/vega.js")
-        shutil.copy(LIBRARY / "panel/panel.js", pages / "assets")
+        for script in SCRIPTS:
+            shutil.copy(script, pages / "assets")
         rendered = _sphinx(pages, root / "build/sphinx")
         # Jupyter Book's own redirect says nothing of an icon, and a slow browser asks for one.
         (rendered / "index.html").write_text(REDIRECT_HTML.format(Path(chapters(root)[0]).stem))

@@ -164,7 +164,7 @@ def drawn(table: pd.DataFrame, see: str) -> alt.Chart:
         .mark_point(filled=True, size=50, opacity=0.6, aria=False)
         .encode(
             x=x,
-            y=alt.Y("source:N", title=None, sort=[KERNEL]),
+            y=alt.Y("source:N", title=None, sort=[KERNEL], axis=alt.Axis(labelLimit=0)),
             color=alt.Color(
                 "source:N",
                 legend=None,
@@ -176,9 +176,10 @@ def drawn(table: pd.DataFrame, see: str) -> alt.Chart:
         )
     )
     rule = alt.Chart().mark_rule(strokeDash=[4, 4], color=GREY).encode(x="mean(size):Q")
+    above = alt.Header(labelOrient="top", labelAnchor="start", labelAngle=0)
     return (
         alt.layer(rule, dots, data=rows)
         .properties(width=420, height={"step": 26})
-        .facet(row=alt.Row("disk:N", title=None))
+        .facet(row=alt.Row("disk:N", title=None, header=above))
         .properties(title=title("Two nodes, read once", see))
     )
