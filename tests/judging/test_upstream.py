@@ -76,6 +76,6 @@ def test_nothing_is_overwritten(tmp_path):
 
 def test_a_finding_without_a_patch_says_what_would_mend_it(tmp_path):
     one = next(one for title, one in FOUND.items() if title not in SENT)
-    with pytest.raises(BadInput, match="has no patch to send; what would mend it"):
+    with pytest.raises(BadInput, match="has no patch to send; what would fix it"):
         upstream.write(one, tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -9,6 +9,7 @@ from lorelab.book import build as builder
 from lorelab.book import compared, ledger, pdf
 from lorelab.book import prose as prose_
 from lorelab.book import talk as talk_
+from lorelab.book.dialect import dialect
 from lorelab.cli import main
 from lorelab.errors import RunFailed
 from lorelab.experiments import designs
@@ -76,14 +77,18 @@ def talk(decks: tuple[str, ...]) -> None:
     "pages", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 def prose(pages: tuple[Path, ...]) -> None:
-    """Fail for each number in prose that nothing on its page backs, and for a bare comparison."""
+    """Fail for a number in prose that nothing on its page backs, a bare comparison, and dialect."""
     found = [str(number) for page in pages for number in prose_.loose(page)]
+    whole = pages
     pages = tuple(page for page in pages if compared.covered(page))
     bare = [str(one) for page in pages for one in compared.bare(page)]
     chapters = sorted({page.parent.name for page in pages} & set(designs()))
     chapters = [design for design in chapters if compared.covered(Path(design, "thread.ipynb"))]
     bare += [str(one) for design in chapters for one in compared.bare_library(design)]
-    print("\n".join(found + bare))
+    spoken = [line for page in whole for line in dialect(page)]
+    print("\n".join(found + bare + spoken))
+    if spoken:
+        raise RunFailed(f"{len(spoken)} words of a dialect; lorelab/book/dialect.py has the list")
     if found:
         raise RunFailed(f"{len(found)} numbers in prose have nothing on their page to back them")
     if bare:

@@ -188,7 +188,7 @@ class Traffic(Params):
         if self.received and not TRAITS[self.variant].flagged and not TRAITS[self.variant].copies:
             raise ValueError(
                 "received=true: the reader's queue then holds the sender's pages, and what it reads"
-                " hangs on when; takes a variant that copies, or whose segments are flagged"
+                " depends on when; takes a variant that copies, or whose segments are flagged"
             )
         return self
 

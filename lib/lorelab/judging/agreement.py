@@ -34,7 +34,7 @@ class AgreementVerdict(StrEnum):
     """What holding a kernel run against a model, or a record, came to."""
 
     PASSED = "passed"
-    """Equal in every step, or so judged that a deviation of 10 % would have been refused."""
+    """Equal in every step, or so judged that a deviation of 10 % would have been detected."""
     FAILED = "failed"
     UNDECIDED = "undecided"
     """Nothing contradicts it, but a deviation of 10 % would not have been refused either."""
@@ -100,7 +100,7 @@ def verdicts(rows: pd.DataFrame, within: float = EQUIVALENCE_MARGIN) -> list[Agr
     -------
     list of AgreementVerdict
         Undecided where one side lacks the counter, failed where it does not agree, passed where a
-        deviation of `within` would have been refused, and undecided where it would not.
+        deviation of `within` would have been detected, and undecided where it would not.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def by_means(
     """Judge by the ratio of means over runs, counter by counter (`lorelab.judging.equivalence`).
 
     A counter passes if its ratio is shown to be within `within` of 1 at 95 %, so that a larger
-    deviation would have been refused. It fails if it is not, and its ratio is shown to be other
+    deviation would have been detected. It fails if it is not, and its ratio is shown to be other
     than 1: at `1 - alpha` for all counters together (Bonferroni), so that a right model fails in
     one comparison of twenty, however many counters that has. Otherwise it is undecided. More runs
     of either side only narrow the intervals.
@@ -255,7 +255,7 @@ def by_means(
     Agreement
         Its table has, for each counter of either side, `counter`, `unit`, `runs` (of the kernel),
         `model_runs`, `model` and `kernel` (means), `ratio` (kernel over model), `low` and `high`
-        (95 %), `detectable` (the smallest deviation that would have been refused), `verdict`
+        (95 %), `detectable` (the smallest deviation that would have been detected), `verdict`
         (an `AgreementVerdict`, `told` or `timing`) and `agrees` (false where it failed). A counter
         that one side lacks is undecided and does not agree; its `detectable` is missing.
 

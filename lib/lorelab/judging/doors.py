@@ -45,7 +45,7 @@ def claims(design: str | None) -> None:
 )
 @click.option("--record", is_flag=True, help="With --kernel: keep what it said in data/reproduced.")
 def findings(title: str | None, folder: Path | None, image: Path | None, record: bool) -> None:
-    """What is worth sending upstream, and what mainline has mended; NAME shows it again.
+    """What is worth sending upstream, and what mainline has fixed; NAME shows it again.
 
     A table in a terminal, CSV in a pipe.
     """

@@ -80,7 +80,7 @@ class Finding:
     prior_art : PriorArt
         What is known of it already.
     fix : str
-        What mends it: a patch of ours by its path in the repository, or the commit that did.
+        What fixes it: a patch of ours by its path in the repository, or the commit that did.
     mainline : str
         Whether mainline has it, and where that was read or seen.
     worth_sending : bool

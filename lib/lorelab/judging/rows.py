@@ -124,7 +124,7 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
     DataFrame
         A row for each counter of either side: `counter`, `unit`, `repeats`, `model` and `mean`
         (means), `low` and `high` (least and most of the kernel's repeats), `agrees`, and
-        `detectable`, the smallest deviation of the means that would have been refused, at 95 %. A
+        `detectable`, the smallest deviation of the means that would have been detected, at 95 %. A
         counter that one side lacks does not agree, and its `detectable` is missing.
 
     Raises

@@ -61,7 +61,7 @@ def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
     """
     mails = patches(one)
     if not mails:
-        raise BadInput(f"{one.title} has no patch to send; what would mend it: {one.fix}")
+        raise BadInput(f"{one.title} has no patch to send; what would fix it: {one.fix}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):

@@ -36,7 +36,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         name="vmalock/wrap",
-        question="What is wrong once the sequences have come around?",
+        question="What is wrong once the sequences have wrapped?",
         Params=Wrap,
     ),
     Experiment(
@@ -101,7 +101,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         name="vmalock/collision",
-        question="What do faults and writers do once the sequence has come around?",
+        question="What do faults and writers do once the sequence has wrapped?",
         Params=Collision,
     ),
     Experiment(

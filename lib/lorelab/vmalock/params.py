@@ -193,7 +193,7 @@ class Omissions(Params):
 
 
 class Wrap(Params):
-    """A fault in one VMA while other VMAs are written to, until the sequence has come around."""
+    """A fault in one VMA while other VMAs are written to, until the sequence has wrapped."""
 
     variant: by_label(Variant) = param(Variant.V6_12, "whose protocol: v2, v6.12 or v7.3")
     sequence_bits: int = param(2, "bits of the sequences", "bits", ge=1, le=4)
@@ -293,7 +293,7 @@ class Broken(Params):
 class Collision(Params):
     """Parameters of `vmalock/collision`."""
 
-    n: int = param(5, "writers until the sequence has come around", "writers", ge=1, le=40)
+    n: int = param(5, "writers until the sequence has wrapped", "writers", ge=1, le=40)
     delay_us: int = param(10_000, "how long each dawdles in its section", "us", ge=1000, le=10_000)
 
 

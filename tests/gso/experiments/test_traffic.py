@@ -210,7 +210,7 @@ def test_a_changed_model_is_seen(monkeypatch):
     [
         ({"length": 65_000, "segment": 64}, "segments; UDP_SEGMENT takes up to 128"),
         ({"reorder": 5}, "takes held=true"),
-        ({"received": True, "variant": "parent"}, "hangs on when"),
+        ({"received": True, "variant": "parent"}, "depends on when"),
         ({"variant": "nothing"}, "takes one of head-only"),
     ],
 )

@@ -15,7 +15,7 @@ ASKED = ("seed=1:9999", "options=,-a", "device_mib=64")
 
 
 def linear(number=4096):
-    """2 a + b of uniform a and b, and one that nothing hangs on: 80 %, 20 %, none."""
+    """2 a + b of uniform a and b, and one that nothing depends on: 80 %, 20 %, none."""
     rng = np.random.default_rng(1)
     found = pd.DataFrame(rng.uniform(size=(number, 3)), columns=["none", "b", "a"])
     return found.assign(held=1, result=2 * found["a"] + found["b"])

@@ -115,7 +115,7 @@ def judged(table: pd.DataFrame, how: str, inputs: tuple[str, ...] = ()) -> Agree
     )
     said = (
         f"{how}; of {len(table) - int(number.get('told', 0))} counters {passed} agree so that "
-        f"{agreement.EQUIVALENCE_MARGIN:.0%} off would have been refused at 95 %, {failed} do not "
+        f"{agreement.EQUIVALENCE_MARGIN:.0%} off would have been detected at 95 %, {failed} do not "
         "agree"
     )
     if inputs:

@@ -171,14 +171,14 @@ def drawn(wides: dict[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
 
 
 def kdamonds(pair: dict[int, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
-    """Regions, share of cuts in three, and waits, by how many kdamonds run."""
+    """Regions, share of windows that split them three ways, and waits, by number of kdamonds."""
     rows = {}
     for k, runs in pair.items():
         for side, run in zip(("kernel", "model"), runs, strict=True):
             means = run.groupby("counter")["value"].mean()
             named = f"{k} kdamond{'s' * (k > 1)}, {side}"
             rows[named] = (means["nr_regions"], means["in_three"], asked.told(run))
-    found = pd.DataFrame(rows, index=["regions", "cut in three", "windows"]).T
+    found = pd.DataFrame(rows, index=["regions", "share split three ways", "windows"]).T
     return found.map(lambda value: value if isinstance(value, str) else round(value, 2))
 
 

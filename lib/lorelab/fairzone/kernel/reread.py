@@ -1,7 +1,7 @@
 """`fairzone/reread` on a kernel: what is cached of data that was written, and is now read back.
 
 kswapd has a real-time class (SCHED_FIFO): on the guest's one CPU it runs as soon as the task that
-woke it gives way, so that a run does not hang on how fast the host emulates the guest.
+woke it gives way, so that a run does not depend on how fast the host emulates the guest.
 """
 
 from functools import partial
@@ -22,7 +22,7 @@ REQUESTS = 4
 long queue take pages that no model of the cache has: 6,400 in a run of 196,608 pages."""
 NO_MEMCG = "cgroup_disable=memory"
 """With memory cgroups `inactive_is_low()` reads lengths of lists that are up to 4 s old, so that
-what it demotes hangs on the host's pace (`mem_cgroup_flush_stats_ratelimited()`)."""
+what it demotes depends on the host's pace (`mem_cgroup_flush_stats_ratelimited()`)."""
 LISTS = ("inactive_file", "pcp_count")
 """What else of each zone is told of the moment at which a run begins."""
 

@@ -1,4 +1,4 @@
-"""What maintainers of memory management would want to know, or have mended since."""
+"""What maintainers of memory management would want to know, or have fixed since."""
 
 from lorelab.fairzone.pages import answers
 from lorelab.fairzone.params import Tiobench, Variant
@@ -72,7 +72,7 @@ FINDINGS = [
         name="v1-never-resets",
         defect="v1, and its repair for local zones, ask every zone whether it has batch left; "
         "ZONE_DMA always has where its lowmem reserve keeps all user pages out.",
-        hurts="whoever would have run the patch of 29 May 2014 on x86-64 with 4 GiB or more",
+        hurts="anyone who would have run the patch of 29 May 2014 on x86-64 with 4 GiB or more",
         effect=never_resets,
         prior_art=PriorArt(
             where=ARCHIVES,
@@ -89,7 +89,7 @@ FINDINGS = [
         name="benchmark-reads-back",
         defect="tiobench reads the files that it has just written, so a policy that leaves old "
         "pages in one zone serves reads from memory although the data is twice as large.",
-        hurts="whoever compares reclaim by a benchmark that reads its own writes",
+        hurts="anyone who compares reclaim by a benchmark that reads its own writes",
         effect=read_back,
         prior_art=PriorArt(
             where=ARCHIVES,

@@ -28,7 +28,7 @@ def _check(params: Vhost, options: RunOptions) -> None:
         raise BadInput(
             f"sends={params.sends}: takes up to {BUFFERS}, for with held=true each packet has a"
             " buffer of its own, and with refcnt=false vhost learns of a copy when the card's"
-            " queue has sent the packet, which hangs on time"
+            " queue has sent the packet, which depends on time"
         )
 
 

@@ -162,7 +162,7 @@ def weigh_in_sk_buff() -> Weighed:
     gets = steps_to_break(Variant.PARENT_SKB, 3)
     return Weighed(
         ClaimVerdict.HOLDS if (grown == before).all() else ClaimVerdict.CONTRADICTED,
-        "With every option of 3.15 there is room in the slab, wherever it stands. It mends the "
+        "With every option of 3.15 there is room in the slab, wherever it stands. It fixes the "
         "memory alone: packets freed past kfree_skb() still leave the sender waiting.",
         {"slab before": before, "slab after, most": int(grown.max()), "steps to no end": gets},
     )

@@ -25,7 +25,7 @@ def check(params: Traffic) -> None:
             f"tell them by; takes {known}"
         )
     if params.held:
-        raise BadInput("held=true: takes false, for a completion then hangs on time")
+        raise BadInput("held=true: takes false, for a completion then depends on time")
 
 
 def table(

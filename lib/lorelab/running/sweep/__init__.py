@@ -2,5 +2,5 @@
 
 Read `plan` (which points), `journal` (what is finished, on the disk), `points` (what a worker
 does), `run` (dealing them out), `page` (the table and its charts), `sensitivity` (which parameters
-a result hangs on).
+a result depends on).
 """

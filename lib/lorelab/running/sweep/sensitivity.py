@@ -1,4 +1,4 @@
-"""Which parameters a result hangs on: a sample of their ranges, and the variance each explains.
+"""Which parameters a result depends on: a sample of their ranges, and the variance each explains.
 
 The points are kept in data/sensitivity beside what they rest on, and are run again only where that
 has changed: the model's source, the question, or the packages that compute.
@@ -128,7 +128,7 @@ def chart(shared: pd.DataFrame, what: str) -> alt.Chart:
     first = shared.iloc[0]
     see = f"{first['parameter']} alone explains {first['share_percent']:.0f} %"
     return (
-        alt.Chart(shared, title=charts.title(f"What {what} hangs on", see))
+        alt.Chart(shared, title=charts.title(f"What {what} depends on", see))
         .mark_bar()
         .encode(
             alt.X("share_percent:Q", title="variance explained by the parameter alone (%)").scale(

@@ -136,7 +136,7 @@ FINDINGS = [
         "A device that is not synchronous, or a kernel on which zswap was ever enabled, gives "
         "folios back page by page (do_swap_page(), mm/memory.c), and their slots come free "
         "unaligned. No allocator since 6.12 finds much room among them.",
-        "whoever swaps 64 KiB folios to an SSD, or to zram after zswap",
+        "anyone who swaps 64 KiB folios to an SSD, or to zram after zswap",
         page_wise,
         PriorArt(
             {
@@ -148,7 +148,7 @@ FINDINGS = [
             when=LOOKED,
         ),
         "none here: whole-folio swap-in through readahead is what the series of 2024 left for "
-        "later. On a machine of one's own: zram, and zswap never enabled",
+        "later. On your own machine: zram, and zswap never enabled",
         "7.3.4 has it, by its record and its source (mm/memory.c)",
         False,
         "agree swap/allocator-test -p large_swapin=false",

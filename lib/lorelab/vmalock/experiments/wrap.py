@@ -1,4 +1,4 @@
-"""What is wrong when the sequences have come around: false locked, and never false unlocked?"""
+"""What is wrong when the sequences have wrapped: false locked, and never false unlocked?"""
 
 import numpy as np
 import pandas as pd
@@ -83,7 +83,7 @@ FIXES = {
 
 
 def through_a_wrap(writer: str, others: int) -> Configuration:
-    """A fault and a writer in a VMA, and as many other writers as make the sequence come around."""
+    """A fault and a writer in a VMA, and as many other writers as make the sequence wrap."""
     alone = WRITERS[writer]
     return alone._replace(threads=(*alone.threads, *[("flags", 1)] * others), layout="two")
 

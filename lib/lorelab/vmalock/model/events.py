@@ -6,7 +6,7 @@ a time costs one comparison a level, a thread that is woken early takes its old 
 a new one, and nothing has to be searched or thrown away.
 
 The key of an event is `ns << 23 | number`, and the number that of events set so far, modulo 2^23:
-of two at the same ns the one that was set first comes first, unless the numbers have come around
+of two at the same ns the one that was set first comes first, unless the numbers have wrapped
 between them, which they do every 8 million events. Times are below `LONGEST`, 18 minutes.
 """
 

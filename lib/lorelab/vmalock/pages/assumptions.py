@@ -1,4 +1,4 @@
-"""What the performance model assumes, from where, and what hangs on it."""
+"""What the performance model assumes, from where, and what depends on it."""
 
 from typing import NamedTuple
 

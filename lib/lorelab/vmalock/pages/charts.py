@@ -227,7 +227,9 @@ def unfolding(table: pd.DataFrame, at: int) -> Moved:
         )
         .properties(width=560, height=150)
         .facet(row=alt.Row("variant:N", sort=["mmap-lock", "v6.12"], title=None))
-        .properties(title=title("Who waits for whom", "Model, eight threads on eight CPUs."))
+        .properties(
+            title=title("Which thread waits for which", "Model, eight threads on eight CPUs.")
+        )
     )
     return slider(drawn, "at", at, "time [us]")
 

@@ -48,7 +48,7 @@ FINDINGS = [
         "takes mmap_lock for writing and does nothing else; 2^31 of them are a wrap.",
         effect=_taken,
         prior_art=PriorArt(
-            {"7135a05838e8": "Lorenzo Stoakes, October 2026, says what it breaks and mends it"}
+            {"7135a05838e8": "Lorenzo Stoakes, October 2026, says what it breaks and fixes it"}
         ),
         fix='7135a05838e8, "mm/vma: avoid spurious write locks when mm->mm_lock_seq overflows", '
         "Lorenzo Stoakes, October 2026: it resets every VMA's number at a wrap",

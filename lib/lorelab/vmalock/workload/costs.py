@@ -2,7 +2,7 @@
 
 Instructions are turned into time at `Timed.per_ns`: 3 GHz and 1.3 instructions a cycle are 4. Times
 of cache lines, wakeups and context switches can't be had from an emulator. All are parameters whose
-defaults are assumptions, of the size that a server of two sockets has; what hangs on each shows
+defaults are assumptions, of the size that a server of two sockets has; what depends on each shows
 `lorelab.vmalock.pages.assumptions.sensitivity`.
 """
 

@@ -116,7 +116,7 @@ def test_a_plain_search_sees_a_lock_that_is_not_given_back(variant, name, withou
 @pytest.mark.parametrize("fix", [(), (writers.RESET,), (writers.RESET, writers.EVEN_FIRST)])
 @pytest.mark.parametrize("variant", [Variant.V6_12, Variant.V7_3], ids=lambda v: v.name)
 def test_a_plain_search_resets_the_same_numbers(variant, fix):
-    """Two bits and two writers: the sequence comes around."""
+    """Two bits and two writers: the sequence wraps."""
     chosen = configurations.configuration("fault:0+flags:0+flags:1")
     fix = frozenset(fix)
     found = search(variant, chosen, 2, fix)
