@@ -59,6 +59,7 @@ OTHERWISE = {
         "copied_first": ({}, True),
         "late": ({}, False),
         "mended": ({}, True),
+        "fixed": ({}, True),
     },
     "gso/unread": {
         "receiver": ({}, "tun"),
@@ -67,6 +68,7 @@ OTHERWISE = {
         "sends": ({}, 65),
         "length": ({"zerocopy": False, "sndbuf": 65536}, 64),
         "sndbuf": ({}, 65536),
+        "fixed": ({}, True),
     },
     "gso/vhost": {
         "refcnt": ({}, True), "sends": ({}, 65), "length": ({}, 57_400), "segment": ({}, 1000),
@@ -132,7 +134,7 @@ OTHERS = {
 def test_a_guest_is_given_every_parameter(name):
     asked = experiment(name)
     held = {"held": True} if name == "gso/traffic" else {}
-    for field in set(asked.Params.model_fields) - {"mended"}:
+    for field in set(asked.Params.model_fields) - {"mended", "fixed"}:
         given = held if field in ("loss", "reorder", "seed") else {}
         other = not asked.Params().tap if field == "tap" else OTHERS[field]
         programs = [

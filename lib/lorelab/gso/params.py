@@ -301,6 +301,16 @@ class Told(Params):
     copied_first: bool = param(False, "the first ones are copied; otherwise lent")
     late: bool = param(True, "the sender reads what it is told after its last send, not each")
     mended: bool = param(False, "a notification speaks of sends of one kind only")
+    fixed: bool = param(
+        False,
+        "one that is extended says copied if any of its sends was: upstream/one-word-for-many",
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.mended and self.fixed:
+            raise ValueError("mended=true and fixed=true: take one of them")
+        return self
 
 
 class Unread(Params):
@@ -318,4 +328,7 @@ class Unread(Params):
     length: int = param(1400, "payload of a send", "bytes", ge=64, le=1472)
     sndbuf: int = param(
         4 << 20, "the sender's send buffer", "bytes", ge=4608, le=64 << 20, multiple_of=2
+    )
+    fixed: bool = param(
+        False, "tap_handle_frame() copies user pages first: upstream/unread-macvtap"
     )

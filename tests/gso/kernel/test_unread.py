@@ -47,6 +47,8 @@ def test_who_copies_tells_and_who_orphans_lets_go():
     for csum in (True, False):
         free = linear | {"left": 0}
         assert counted(receiver="tun", csum=csum) | free == counted(receiver="tun", csum=csum)
+    # A fix copies, and leaves the packet on its socket's account.
+    assert counted(fixed=True) == counted(csum=False) == counted(receiver="ipvtap", fixed=True)
     plain = counted(zerocopy=False)
     assert not {"told", "copied"} & set(plain)
     assert (plain["refused"], plain["left"], plain["pinned"]) == (0, 1, 0)
@@ -57,6 +59,20 @@ def test_a_socket_runs_out_of_notifications_before_its_user_does_of_pages():
     found = counted(sends=200)
     assert (found["taken"], found["pinned"], found["refused"]) == (136, 136, 0)
     assert counted(sends=200, receiver="tun")["taken"] == 200
+    assert counted(sends=200, fixed=True)["taken"] == 200
+
+
+def test_records_with_a_fix_name_its_patch_and_have_another_module():
+    fixed = [run for run in records.others("gso/unread", Unread) if run[1].fixed]
+    assert fixed
+    for release, params in fixed:
+        with_it = records.load("gso/unread", params, release=release).provenance
+        before = params.model_copy(update={"fixed": False})
+        without = records.load("gso/unread", before, release=release).provenance
+        assert [name[:13] for name in with_it.kernel.patches] == ["0001-net-tap-"]
+        assert without.kernel.patches is None
+        assert with_it.kernel.image_sha256 == without.kernel.image_sha256
+        assert with_it.programs["tap.ko"] != without.programs["tap.ko"]
 
 
 def test_recorded_runs_agree_on_each_kernel():

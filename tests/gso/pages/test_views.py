@@ -9,7 +9,7 @@ from lorelab.gso.experiments import lifetimes, traffic
 from lorelab.gso.pages import views
 from lorelab.gso.params import TRAITS, Lifetimes, Traffic, Variant
 from lorelab.lab import records
-from lorelab.params import label, to_cli
+from lorelab.params import label, parse, to_cli
 
 
 def kept(name):
@@ -47,6 +47,21 @@ def test_what_senders_heard():
     for params, value in kept("gso/told"):
         row = run_of(table, kernel="6.12.117", run=to_cli(params))
         assert row[columns[2:]].to_dict() == {name: value[name] for name in columns[2:]}
+
+
+@pytest.mark.parametrize("name", ["gso/told", "gso/unread"])
+def test_each_run_with_a_fix_stands_after_the_one_without(name):
+    table = views.patched(name)
+    assert list(table["patch"]) == ["without", "with"] * (len(table) // 2)
+    without, with_it = (table[table["patch"] == one].reset_index() for one in ("without", "with"))
+    assert (without[["kernel", "run"]] == with_it[["kernel", "run"]]).all(axis=None)
+    for row in with_it.to_dict("records"):
+        words = [word for word in row["run"].split(",") if word != "default"]
+        params = parse(experiment(name).Params, dict(w.split("=") for w in words) | {"fixed": True})
+        found = records.load(name, params, release=row["kernel"]).counters
+        assert {c: row[c] for c in found["counter"]} == dict(
+            zip(found["counter"], found["value"], strict=True)
+        )
 
 
 def test_what_kasan_says():

@@ -147,5 +147,7 @@ def test_findings_of_the_model():
     assert "with a copied one first, 8 are told of where 4 were copied" in said("one-word-for-many")
     assert "told of 0 of 64 UDP sends" in said("unread-macvtap")
     assert "64 are told, as copied, and 0 pages stay" in said("unread-macvtap")
+    assert "macvtap and ipvtap: 64 are told, 0 pages stay, 0 further" in said("unread-macvtap")
+    assert "8 are told of as copied in the first case too" in said("one-word-for-many")
     assert "of which 136 fit into the default optmem_max" in said("one-word-for-many")
     assert said("size-in-the-review").startswith("0x150 bytes with 8 of them in holes, and")

@@ -19,9 +19,8 @@ def simulate(params: Unread) -> pd.DataFrame:
         still `pinned`; packets that are `read` at last, and what is there after that.
     """
     tun = params.receiver == "tun"
-    found = left(
-        params.sends, params.length, params.sndbuf, params.zerocopy, tun or not params.csum, tun
-    )
+    copies = tun or not params.csum or params.fixed
+    found = left(params.sends, params.length, params.sndbuf, params.zerocopy, copies, tun)
     return table(
         params,
         {

@@ -1,12 +1,16 @@
-"""`gso/unread` on a kernel of Debian's: the laboratory's own has no macvlan."""
+"""`gso/unread` on a kernel of Debian's: the laboratory's own has no macvlan.
+
+With `fixed` it has another tap.ko (see `lorelab.gso.kernel.fixed`).
+"""
 
 import pandas as pd
 
 from lorelab.errors import BadInput
+from lorelab.gso.kernel import fixed
 from lorelab.gso.params import Unread
 from lorelab.gso.workload.unread import table
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.run import Measured, Measurement, Request, RunOptions, one_boot
+from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 
 MODULES = ("dummy", "veth", "bridge", "tun", "macvlan", "macvtap", "ipvlan", "ipvtap")
 SECONDS_A_RUN = 120.0
@@ -30,4 +34,5 @@ def _counters(params: Unread, measured: Measured, run: int) -> pd.DataFrame:
     return table(params, measured.rows[run], "kernel")
 
 
-measure = Measurement("gso/unread", _request, _counters, machine=one_boot, check=_check)
+plain = Measurement("gso/unread", _request, _counters, lambda params: params.fixed, _check)
+measure = fixed.measured(plain, "unread-macvtap")

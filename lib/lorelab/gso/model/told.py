@@ -25,7 +25,9 @@ def extends(tail: Notification, send: int, copied: bool, mended: bool) -> bool:
     return send == tail.high + 1 and (not mended or copied == tail.copied)
 
 
-def notifications(copied: list[bool], late: bool, mended: bool = False) -> list[Notification]:
+def notifications(
+    copied: list[bool], late: bool, mended: bool = False, fixed: bool = False
+) -> list[Notification]:
     """Complete sends one after the other.
 
     Parameters
@@ -36,6 +38,8 @@ def notifications(copied: list[bool], late: bool, mended: bool = False) -> list[
         The sender reads after the last; otherwise after each.
     mended : bool
         A notification is not extended by a send of the other kind.
+    fixed : bool
+        One that is extended says copied if any of its sends was.
 
     Returns
     -------
@@ -45,7 +49,8 @@ def notifications(copied: list[bool], late: bool, mended: bool = False) -> list[
     queue: list[Notification] = []
     for send, copy in enumerate(copied):
         if late and queue and extends(queue[-1], send, copy, mended):
-            queue[-1] = queue[-1]._replace(high=send)
+            word = queue[-1].copied or (fixed and copy)
+            queue[-1] = Notification(queue[-1].low, send, word)
         else:
             queue.append(Notification(send, send, copy))
     return queue

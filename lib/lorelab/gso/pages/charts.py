@@ -252,8 +252,16 @@ def lastsegment(table: pd.DataFrame) -> alt.LayerChart:
     )
 
 
-def told(table: pd.DataFrame) -> alt.Chart:
-    """Sends that were copied and sends whose notification says so, of `views.told`, by kernel."""
+def told(table: pd.DataFrame, patched: pd.DataFrame) -> alt.Chart:
+    """Sends that were copied and sends whose notification says so, by kernel.
+
+    Parameters
+    ----------
+    table, patched : DataFrame
+        `views.told`, and `views.patched`, of which the runs with the fix are shown.
+    """
+    fixed = patched[patched["patch"] == "with"]
+    table = pd.concat([table, fixed.assign(kernel=fixed["kernel"] + ", patched")])
     default = table[table["run"] == "default"]
     sends = default.melt("kernel", ["copied", "told_copied"], "sends", "number")
     sends["sends"] = sends["sends"].map({"copied": "copied", "told_copied": "reported as copied"})
@@ -270,5 +278,5 @@ def told(table: pd.DataFrame) -> alt.Chart:
         .encode(
             whole, alt.Y("kernel", title=None), alt.YOffset("sends"), alt.Color("sends", title=None)
         )
-        .properties(height=110)
+        .properties(height=55 * default["kernel"].nunique())
     )

@@ -173,7 +173,7 @@ def streams() -> pd.DataFrame:
 
 
 def told() -> pd.DataFrame:
-    """What senders heard of copies, of every recorded run of `gso/told`.
+    """What senders heard of copies, of every recorded run of `gso/told` without its fix.
 
     Returns
     -------
@@ -184,7 +184,8 @@ def told() -> pd.DataFrame:
     asked = experiment("gso/told")
     ours = [(None, params) for params in records.recorded("gso/told", asked.Params)]
     rows = []
-    for release, params in [*ours, *records.others("gso/told", asked.Params)]:
+    others = [run for run in records.others("gso/told", asked.Params) if not run[1].fixed]
+    for release, params in [*ours, *others]:
         record = records.load("gso/told", params, release=release)
         said = record.counters.set_index("counter")["value"].drop("told")
         kernel = record.provenance.kernel.release
@@ -289,15 +290,38 @@ def elsewhere(name: str) -> pd.DataFrame:
 
 
 def unread() -> pd.DataFrame:
-    """Recorded runs of `gso/unread`: the kernel, the parameters that differ, the counters."""
+    """Recorded runs of `gso/unread` without its fix: the kernel, the parameters, the counters."""
     asked = experiment("gso/unread")
     rows = []
     for release, params in records.others("gso/unread", asked.Params):
+        if params.fixed:
+            continue
         counted = records.load("gso/unread", params, release=release).counters
         values = counted.set_index("counter")["value"]
         rows.append({"kernel": release, **params.model_dump(), **values})
     # A sender that copies is told of nothing, so these counters are absent there.
     return pd.DataFrame(rows).astype(dict.fromkeys(UNREAD, "Int64"))
+
+
+def patched(name: str) -> pd.DataFrame:
+    """Recorded runs of `gso/told` or `gso/unread` with their fix, each after the one without it.
+
+    Returns
+    -------
+    DataFrame
+        `kernel`, the same for both; `run`, `patch` (without, with), then the counters.
+    """
+    asked = experiment(name)
+    rows = []
+    for release, params in records.others(name, asked.Params):
+        if not params.fixed:
+            continue
+        before = params.model_copy(update={"fixed": False})
+        for patch, one in (("without", before), ("with", params)):
+            counted = records.load(name, one, release=release).counters
+            values = counted.set_index("counter")["value"]
+            rows.append({"kernel": release, "run": to_cli(before), "patch": patch, **values})
+    return pd.DataFrame(rows)
 
 
 def newer(name: str) -> pd.DataFrame:

@@ -43,12 +43,15 @@ def _told() -> str:
     lent, copied = late.loc["default"], late.loc["copied_first=true"]
     [(untold, told)] = set(zip(lent["copied"], lent["told_copied"], strict=True))
     [(true, over)] = set(zip(copied["copied"], copied["told_copied"], strict=True))
+    fixed = views.patched("gso/told").query("patch == 'with' and run == 'default'").iloc[-1]
     return (
         f"of {Told().sends} sends that are read after the last, every second is copied: with a "
         f"lent one first, {told} of {untold} copies are told of; with a copied one first, {over} "
         f"are told of where {true} were copied, which the documented range allows (exact, "
-        f"{' and '.join(lent['kernel'])}). A notification for each change of kind would be "
-        f"charged to the socket, of which {most} fit into the default optmem_max"
+        f"{', '.join(lent['kernel'])}). With the patch, as a live patch in "
+        f"{fixed['kernel']}, {fixed['told_copied']} are told of as copied in the first case too, "
+        f"in {fixed['notifications']} notification. A notification for each change of kind would "
+        f"be charged to the socket, of which {most} fit into the default optmem_max"
     )
 
 
@@ -60,6 +63,9 @@ def _unread() -> str:
         zip(*(silent[name] for name in ("taken", "told", "pinned", "refused")), strict=True)
     )
     [(all_told, free)] = set(zip(heard["told"], heard["pinned"], strict=True))
+    fixed = views.patched("gso/unread").query("patch == 'with' and taken == 64")
+    [mended] = fixed["kernel"].unique()
+    [now] = set(zip(*(fixed[name] for name in ("told", "pinned", "refused")), strict=True))
     return (
         f"with a reader that takes packets without a checksum (TUN_F_CSUM, as guests do) the "
         f"sender is told of {told} of {taken} UDP sends within 2 s; when it has closed its socket "
@@ -67,7 +73,9 @@ def _unread() -> str:
         f"{refused} of 1 further send of the user is refused meanwhile "
         f"(ENOBUFS at RLIMIT_MEMLOCK). Without the flag, and with tun, {all_told} are told, as "
         f"copied, and {free} pages stay (exact, {' and '.join(sorted(set(runs['kernel'])))}, one "
-        "CPU)"
+        f"CPU). With the patch in tap.ko of {mended}, macvtap and ipvtap: {now[0]} are told, "
+        f"{now[1]} pages stay, {now[2]} further sends are refused; the namespace stays as before, "
+        "for the packets are charged to the socket"
     )
 
 
@@ -134,7 +142,8 @@ FINDINGS = [
             when=LOOKED,
         ),
         fix="lib/kernel/gso/upstream/unread-macvtap: skb_orphan_frags_rx() in tap_handle_frame(), "
-        "as tun_net_xmit() has it; compiled in 7.3.4, not run",
+        "as tun_net_xmit() has it. Booted with Debian's 6.12.117 as a patched "
+        "tap.ko; in 7.3.4 it is compiled only",
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=True,
         command="model gso/unread",
@@ -170,7 +179,8 @@ FINDINGS = [
             when=LOOKED,
         ),
         fix="lib/kernel/gso/upstream/one-word-for-many: ee_code |= code, which adds no "
-        "notification; compiled in 7.3.4, not run",
+        "notification. Booted with Debian's 6.12.117 as a live patch; in 7.3.4 it is compiled "
+        "only",
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=True,
         command="kernel gso/told",

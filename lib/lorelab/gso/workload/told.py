@@ -32,5 +32,5 @@ def table(params: Told, said: list[Notification], copied: int, source: str) -> p
         "told_wrong": sum(copy != was[send] for send, copy in heard),
     }
     named = {name: (UNITS[name], [value]) for name, value in found.items()}
-    variant = "mended" if params.mended else "upstream"
+    variant = "mended" if params.mended else "fixed" if params.fixed else "upstream"
     return counters.table("gso/told", variant, source, named, first=0)
