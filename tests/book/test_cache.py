@@ -16,7 +16,7 @@ NAME = "notebooks/page.ipynb"
 CELLS = [
     "scale: int = 1  # the parameters cell",
     "import sys\nsys.path.insert(0, '../lib')\nimport direct",
-    "import pandas as pd\npd.read_parquet('../data/table.parquet')['a'].sum() * scale",
+    "import pandas as pd\npd.read_csv('../data/table.csv')['a'].sum() * scale",
     "direct.answer()",
     "open('../../runs', 'a').write('ran ')",
 ]
@@ -59,7 +59,7 @@ class Checkout:
         file.write_text(text)
 
     def table(self, values: list[int]) -> None:
-        pd.DataFrame({"a": values}).to_parquet(self.root / "data/table.parquet")
+        pd.DataFrame({"a": values}).to_csv(self.root / "data/table.csv", index=False)
 
     def edit(self, change) -> None:
         page = nbformat.read(self.root / NAME, as_version=4)
@@ -197,7 +197,7 @@ def test_a_package_that_was_looked_for_in_vain(checkout, monkeypatch):
 
 
 def test_a_vanished_file_runs_and_fails(checkout):
-    (checkout.root / "data/table.parquet").unlink()
+    (checkout.root / "data/table.csv").unlink()
     with pytest.raises(RunFailed, match=r"page\.ipynb, code cell 3 .*FileNotFoundError"):
         checkout.run()
 
@@ -245,3 +245,8 @@ def test_a_kernel_that_dies_is_named(checkout):
         RunFailed, match=r"code cell 2 \(import os; os\._exit\(3\)\): the kernel died"
     ):
         checkout.run()
+
+
+def test_data_has_no_file_that_is_read_past_python():
+    suffixes = {file.suffix for file in (build.ROOT / "data").rglob("*") if file.is_file()}
+    assert suffixes - {".csv", ".json", ".md", ".txt", ".data"} == set(), "see lorelab.book.watch"

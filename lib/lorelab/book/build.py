@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Collection
-from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -24,9 +23,8 @@ from rich.progress import Progress
 from lorelab import atomic
 from lorelab.book import cache
 from lorelab.book.caption import caption
-from lorelab.book.execute import Run, execute
+from lorelab.book.execute import execute
 from lorelab.book.fold import fold
-from lorelab.book.opened import Opened
 from lorelab.book.verdicts import MIME
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab.cache import locked
@@ -90,27 +88,19 @@ def executed(names: list[str], root: Path) -> dict[str, NotebookNode]:
 async def _run(notebooks: dict[str, NotebookNode], root: Path) -> None:
     turn = asyncio.Semaphore(os.cpu_count() or 1)
 
-    async def one(name: str, notebook: NotebookNode) -> tuple[Run, float]:
+    async def one(name: str, notebook: NotebookNode) -> None:
         bar = progress.add_task(name, total=len(notebook.cells))
         async with turn:
             started = time.time()
             ran = await execute(notebook, name, root, lambda n: progress.update(bar, completed=n))
             progress.update(bar, completed=len(notebook.cells))
             _put(notebook, ran.outputs)
-            return ran, started
+            cache.keep(_kept(name, root), notebook, ran, started, root)
 
-    with Progress(console=Console(stderr=True)) as progress, Opened(root / "data") as opened:
+    with Progress(console=Console(stderr=True)) as progress:
         ends = await asyncio.gather(
             *(one(name, notebook) for name, notebook in notebooks.items()), return_exceptions=True
         )
-    runs = {name: end for name, end in zip(notebooks, ends, strict=True) if isinstance(end, tuple)}
-    if opened.files is not None:
-        # What nobody's Python opened, any of these notebooks may have read.
-        seen = {file for ran, _ in runs.values() for file in ran.files}
-        unseen = {str(file.relative_to(root)) for file in opened.files} - seen
-        for name, (ran, started) in runs.items():
-            rests_on = replace(ran, files=sorted({*ran.files, *unseen}))
-            cache.keep(_kept(name, root), notebooks[name], rests_on, started, root)
     failed = [end for end in ends if isinstance(end, BaseException)]
     for end in failed:
         if not isinstance(end, RunFailed):

@@ -25,9 +25,7 @@ from lorelab.book.execute import Run
 from lorelab.book.watch import IGNORED
 
 HERE = Path(__file__).parent
-MACHINERY = b"".join(
-    (HERE / name).read_bytes() for name in ("watch.py", "opened.py", "execute.py", "cache.py")
-)
+MACHINERY = b"".join((HERE / name).read_bytes() for name in ("watch.py", "execute.py", "cache.py"))
 EXECUTION_TAGS = {"raises-exception", "skip-execution"}
 """The only metadata of a cell that changes what running it does."""
 

@@ -1,8 +1,8 @@
 """An IPython kernel that notes what it reads: `python -m lorelab.book.watch -f ...`.
 
 Python's own `open` sees to it, so a file is noticed whoever in Python opens it (pandas, NumPy,
-pathlib); one that a C library or a child process opens by itself is not (`lorelab.book.opened`
-sees those).
+pathlib); one that a C library or a child process opens by itself is not. So `data/` has CSV and
+JSON, and no Parquet, which pyarrow opens in C++.
 """
 
 import os
