@@ -114,7 +114,7 @@ def test_outputs_edited_by_hand_or_lost_are_not_believed(clone):
 def test_what_is_kept_names_no_machine(clone, stored):
     kept = (clone.root / BESIDE / "page.json").read_text()
     assert str(stored.root.parent) not in kept
-    assert {"lib/direct.py", "data/table.parquet"} <= json.loads(kept)["basis"]["files"].keys()
+    assert {"lib/direct.py", "data/table.csv"} <= json.loads(kept)["basis"]["files"].keys()
     assert not any(Path(name).is_absolute() for name in json.loads(kept)["basis"]["files"])
 
 
