@@ -95,8 +95,8 @@ class Job(NamedTuple):
     """Files of lib/kernel/DESIGN/probes or common/probes, without their `.c`, attached before the
     workload starts."""
     fatal: bool = False
-    """The kernel may die of it: a row `died`, the lines it complained in, then takes the place of
-    those that are due."""
+    """The kernel may die of it: a row `died`, the lines it complained in, then follows those that
+    it gave before, in the place of those that are due."""
 
 
 class Outcome(NamedTuple):
@@ -350,7 +350,7 @@ def _watch(command: list[str], job: Job, quiet: bool, boot_seconds: float) -> Re
     if reader.lacks is not None:
         raise BadInput(f"kernel {reader.hello['release']} lacks {reader.lacks}")
     if job.fatal and not reader.ended and (said := _complaints(console)):
-        reader.rows = [{"died": said}]
+        reader.rows.append({"died": said})
         return reader
     if splat := SPLAT.search(console):
         raise GuestFailed(_splat(console[splat.start() :]), reader.rows)
