@@ -87,7 +87,8 @@ def test_applies_in_order(source, patches, tmp_path):
         apply = ["patch", "-p1", "--forward", "--batch", "--fuzz=0", f"--input={patch}"]
         done = subprocess.run(apply, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, f"{patch.name}: {done.stdout}"
-        assert "offset" not in done.stdout, f"{patch.name}: {done.stdout}"
+        # One that a kit sends, too, is for the plain source.
+        assert patch.is_symlink() or "offset" not in done.stdout, f"{patch.name}: {done.stdout}"
 
 
 @pytest.fixture(scope="module")

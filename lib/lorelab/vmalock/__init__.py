@@ -12,6 +12,7 @@ from lorelab.vmalock.params import (
     Litmus,
     Merge,
     Omissions,
+    Overlap,
     Probed,
     Protocol,
     Sizes,
@@ -103,6 +104,11 @@ EXPERIMENTS = [
         name="vmalock/collision",
         question="What do faults and writers do once the sequence has wrapped?",
         Params=Collision,
+    ),
+    Experiment(
+        name="vmalock/overlap",
+        question="Does a writer wait for a fault in its VMA, once the sequence has wrapped?",
+        Params=Overlap,
     ),
     Experiment(
         name="vmalock/broken",

@@ -297,6 +297,15 @@ class Collision(Params):
     delay_us: int = param(10_000, "how long each dawdles in its section", "us", ge=1000, le=10_000)
 
 
+class Overlap(Params):
+    """Parameters of `vmalock/overlap`."""
+
+    writer: Literal["mprotect", "munmap"] = param("mprotect", "what comes to the VMA")
+    config: Literal["lab", "reset"] = param(
+        "lab", "the kernel: as it is, or with VMAs' numbers reset when the sequence overflows"
+    )
+
+
 class Instructions(Params):
     """Parameters of `vmalock/instructions`."""
 

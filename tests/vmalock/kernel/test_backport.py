@@ -8,7 +8,7 @@ import pytest
 from lorelab.lab import needs
 from lorelab.lab.cache import KERNEL_FILES
 
-[PATCH] = (KERNEL_FILES / "vmalock" / "backport").glob("*.patch")
+[PATCH] = (KERNEL_FILES / "vmalock" / "upstream" / "taken-for-marked").glob("*.patch")
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from lorelab.vmalock.params import (
     Collision,
     Followed,
     Instructions,
+    Overlap,
     Probed,
     Sizes,
     Taken,
@@ -218,6 +219,35 @@ def collision(params: Collision | None = None) -> pd.DataFrame:
     """The recorded run of `vmalock/collision`: a row a writer, a column a counter."""
     counters = _record("vmalock/collision", params or Collision()).counters
     return counters.pivot_table("value", "step", "counter").astype(int).rename_axis("writer")
+
+
+def overlap() -> pd.DataFrame:
+    """Every recorded run of `vmalock/overlap`.
+
+    Returns
+    -------
+    DataFrame
+        A row a run: `kernel` and `writer`; readers `inside` as it comes, the `step` that it then
+        takes, whether it is `through` while the fault is held, whether the fault `ended`, and the
+        kernel's `complaints`.
+    """
+    rows = []
+    for params in records.recorded("vmalock/overlap", Overlap):
+        found = _record("vmalock/overlap", params).counters.set_index("counter")["value"]
+        [step] = [step for step in ("marked", "marked_again", "wait") if found[step]]
+        said = [name.removeprefix("kernel: ") for name in found.index if name.startswith("kernel")]
+        rows.append(
+            {
+                "kernel": {"lab": "6.12.117", "reset": "6.12.117, numbers reset"}[params.config],
+                "writer": params.writer,
+                "inside": int(found["inside"]),
+                "step": step,
+                "through": found["returned"] == 1,
+                "ended": found["ended"] == 1,
+                "complaints": "; ".join(said),
+            }
+        )
+    return pd.DataFrame(rows).sort_values(["kernel", "writer"], ignore_index=True)
 
 
 def broken() -> pd.DataFrame:

@@ -1,12 +1,14 @@
 """What maintainers of memory management would want to know."""
 
+from typing import Literal
+
 from lorelab.checker import path
 from lorelab.experiments import experiment
 from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
 from lorelab.vmalock.experiments import litmus, wrap
 from lorelab.vmalock.model.protocol.configurations import MODEL
 from lorelab.vmalock.model.protocol.rules import Rule
-from lorelab.vmalock.params import Collision, Variant
+from lorelab.vmalock.params import Collision, Overlap, Variant
 
 
 def _taken() -> str:
@@ -22,8 +24,23 @@ def _taken() -> str:
         f"after {freed} steps, on 7.3 mprotect() and the fault are both in the VMA after {inside} "
         f"(every interleaving); on a booted 6.12.117, its sequence moved to {asked.n} writers "
         f"before the wrap, writer {', '.join(map(str, steps))} and no other believed that it had "
-        "write-locked a VMA that it had not (exact; no fault was inside in that run)"
+        f"write-locked a VMA that it had not (exact). With a fault held inside, {_waited('lab')} "
+        "(n = 1 each; the patch was compiled and not booted, reproduce.sh compiled and not run)"
     )
+
+
+def _waited(config: Literal["lab", "reset"]) -> str:
+    """Which writers waited for the fault in their VMA, and what became of the fault."""
+    parts = []
+    for writer in ("mprotect", "munmap"):
+        asked = Overlap(writer=writer, config=config)
+        met = experiment("vmalock/overlap").recorded(asked).counters
+        found = met.set_index("counter")["value"]
+        said = [name.removeprefix("kernel: ") for name in found.index if name.startswith("kernel")]
+        waited = "returned before it" if found["returned"] else "waited for it"
+        died = f", and the kernel died of it ({said[0]})" if said else ""
+        parts.append(f"{writer}() {waited}{died}")
+    return ", ".join(parts)
 
 
 def _release() -> str:
@@ -48,14 +65,19 @@ FINDINGS = [
         "takes mmap_lock for writing and does nothing else; 2^31 of them are a wrap.",
         effect=_taken,
         prior_art=PriorArt(
-            {"7135a05838e8": "Lorenzo Stoakes, October 2026, says what it breaks and fixes it"}
+            {"7135a05838e8": "Lorenzo Stoakes, October 2026, says what it breaks and fixes it"},
+            where=ARCHIVES,
+            how="the title of that commit, vm_lock_seq, vma_end_write_all, overflow, 6.12 stable, "
+            "for a backport",
+            when=LOOKED,
         ),
-        fix='7135a05838e8, "mm/vma: avoid spurious write locks when mm->mm_lock_seq overflows", '
-        "Lorenzo Stoakes, October 2026: it resets every VMA's number at a wrap",
-        mainline="fixed after 7.3; 6.12.117 and 7.3.4 have it, by their source "
-        "(include/linux/mm.h and include/linux/mmap_lock.h) and in the model",
-        worth_sending=False,
-        command="kernel vmalock/collision",
+        fix="lib/kernel/vmalock/upstream/taken-for-marked, for 6.12.y: as 7135a05838e8 does, it "
+        "resets every VMA's number at a wrap; written from that commit's message",
+        mainline="fixed after 7.3 by 7135a05838e8; 7.3.4 has it by its source "
+        "(include/linux/mmap_lock.h) and in the model, 6.12.117 on a booted kernel, too. What is "
+        "left to send is the backport to stable series that lack the commit",
+        worth_sending=True,
+        command="kernel vmalock/overlap",
     ),
     Finding(
         design="vmalock",
