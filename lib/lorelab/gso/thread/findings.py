@@ -142,8 +142,9 @@ FINDINGS = [
             when=LOOKED,
         ),
         fix="lib/kernel/gso/upstream/unread-macvtap: skb_orphan_frags_rx() in tap_handle_frame(), "
-        "as tun_net_xmit() has it. Booted with Debian's 6.12.117 as a patched "
-        "tap.ko; in 7.3.4 it is compiled only",
+        "as tun_net_xmit() has it. Its reproducer says PASS on Debian's 6.12.117 with "
+        "the patched tap.ko that make -C lib/kernel/gso/fixed builds; in 7.3.4 it is compiled "
+        "only",
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=True,
         command="model gso/unread",
@@ -179,8 +180,8 @@ FINDINGS = [
             when=LOOKED,
         ),
         fix="lib/kernel/gso/upstream/one-word-for-many: ee_code |= code, which adds no "
-        "notification. Booted with Debian's 6.12.117 as a live patch; in 7.3.4 it is compiled "
-        "only",
+        "notification. Its reproducer says FAIL on Debian's 6.12.117, and PASS there with the live "
+        "patch that make -C lib/kernel/gso/fixed builds; in 7.3.4 it is compiled only",
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=True,
         command="kernel gso/told",
