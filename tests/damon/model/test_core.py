@@ -230,6 +230,20 @@ def test_intervals_are_tuned_by_half_or_double_at_most(nr_accesses, sample, expe
     assert ctx.regions[i]["nr_accesses"] == nr_accesses
 
 
+def test_intervals_are_tuned_as_the_third_window_ends():
+    config = masim.parse("a, 400000\n\nall\n1000\na, 0, 4096, 1\n", "small")
+    patterns, phases, vmas = masim.program(config)
+    pages = new_pages(patterns, phases, vmas, speeds=Speeds(check_ns=0))
+    ctx = state.damon_new_ctx(vmas, Variant.TUNED, sample_us=20_000, aggr_us=400_000)
+    core.kdamond_start(ctx, pages)
+    sample = []
+    for _ in range(5):
+        kdamond.kdamond_window(ctx, pages)
+        sample.append(int(ctx.info["sample_interval"][0]))
+    assert sample[0] == sample[1] == 20_000 != sample[2]
+    assert sample[2] == sample[3] == sample[4]
+
+
 @pytest.mark.parametrize(("limit", "left"), [(4, 1), (3, 2)])
 def test_a_merge_may_reach_the_size_limit(limit, left):
     ctx = state.damon_new_ctx([(0, 0, PAGE)])
