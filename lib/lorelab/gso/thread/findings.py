@@ -142,8 +142,8 @@ FINDINGS = [
             when=LOOKED,
         ),
         fix="lib/kernel/gso/upstream/unread-macvtap: skb_orphan_frags_rx() in tap_handle_frame(), "
-        "as tun_net_xmit() has it. Its reproducer says PASS on Debian's 6.12.117 with "
-        "the patched tap.ko that make -C lib/kernel/gso/fixed builds; in 7.3.4 it is compiled "
+        "as tun_net_xmit() has it. Its reproducer says FAIL on Debian's 6.12.117, and PASS there "
+        "with the patched tap.ko that make -C lib/kernel/gso/fixed builds; in 7.3.4 it is compiled "
         "only",
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=True,
