@@ -302,7 +302,11 @@ def test_whoever_calls_a_survivor_equivalent_gives_the_reason():
     assert JUDGED["reason"].str.split().str.len().ge(5).all()
     reasons = set(JUDGED[columns].agg(tuple, axis=1))
     judged = TABLE[TABLE["outcome"] == "equivalent"]
-    assert set(judged[columns].agg(tuple, axis=1)) == reasons
+    tabled = set(judged[columns].agg(tuple, axis=1))
+    assert tabled <= reasons
+    # Of what was judged since the table was made, the line is there.
+    for file, line, _ in reasons - tabled:
+        assert line in (mutants.ROOT / file).read_text()
 
 
 def test_the_rows_of_a_file_as_it_is_are_mutations_of_it():

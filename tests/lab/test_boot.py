@@ -77,7 +77,8 @@ def test_bad_ends(run, name, seconds, said):
 
 
 def test_of_a_kernel_that_may_die_its_complaints_are_the_result(run):
-    assert run("dies", fatal=True).rows == [{"died": ["BUG: KASAN: wild access in f"]}]
+    died = {"died": ["BUG: KASAN: wild access in f"]}
+    assert run("dies", fatal=True).rows == [{"n": 1}, died]
     for name, said in (("panic", "kernel panicked"), ("splat", "kernel complained")):
         with pytest.raises(boot.GuestFailed, match=said):
             run(name, fatal=True)

@@ -44,7 +44,7 @@
     config.range = {...config.range, ordinal: viridis, ramp: viridis, heatmap: viridis};
   };
 
-  const LETTERS = 32, LEAST = 60;  // on a telephone: of an axis' title; pixels of a plot
+  const LETTERS = 24, LEAST = 60;  // on a telephone: of an axis' title; pixels of a plot
   const lines = text => text.split(" ").reduce((rows, word) => {
     const longer = `${rows.at(-1)} ${word}`;
     return longer.length > LETTERS ? [...rows, word] : [...rows.slice(0, -1), longer.trim()];
@@ -62,7 +62,8 @@
     const config = spec.config ||= {};
     config.legend = {...config.legend, orient: "bottom", direction: "vertical", columns: 1};
     if (spec.facet?.column && !spec.facet.row) spec.facet = spec.facet.column;
-    if (spec.facet && !spec.facet.row) spec.columns = 1;
+    if (spec.concat || (spec.facet && !spec.facet.row)) spec.columns = 1;
+    for (const part of spec.vconcat || []) part.width = room - 80;
     if (spec.mark || spec.layer) {
       spec.width = room;
       spec.autosize = {type: "fit-x", contains: "padding"};

@@ -186,7 +186,7 @@ class Machine(RuleBasedStateMachine):
                 # in clusters of its own, which free ones are.
                 own = clusters_of(si)["order"] == 0
                 holes = np.count_nonzero((si.swap_map.reshape(-1, CLUSTER) == 0)[own])
-            if variant in (Variant.V1, Variant.V2):
+            elif variant in (Variant.V1, Variant.V2):
                 # What is left of a reserved cluster counts as free, and no order 0 can have it; so
                 # the caches of other CPUs are not drained, whatever they hold.
                 holes = np.count_nonzero(si.swap_map == 0)
