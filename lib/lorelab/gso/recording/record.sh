@@ -47,7 +47,7 @@ finish() {
 		echo 0 >$mine/events/enable
 		[ -n "$reader" ] && {
 			sleep 1 # it reads what is left
-			kill $reader $timer
+			kill $reader $! # the timer, if it was started
 			wait $reader
 			echo "# end"
 		}
@@ -87,5 +87,4 @@ cat $mine/trace_pipe &
 reader=$!
 echo 1 >$mine/events/$group/enable
 sleep "$seconds" &
-timer=$!
-wait $timer
+wait $!
