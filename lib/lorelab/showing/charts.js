@@ -31,7 +31,7 @@
   const isWritten = ({layer = [], spec = {}}) => spec.layer ? isWritten(spec)
     : layer.some(l => kind(l) === "text") && layer.some(l => ["rect", "bar"].includes(kind(l)));
   const darken = spec => {
-    const to = onDark(isWritten(spec));
+    const written = isWritten(spec), to = onDark(written);
     walk(spec, (_, value) => typeof value !== "string" ? value
       : NAMED[value] ? to(NAMED[value]) : value.replace(HEX, to));
     const config = spec.config ||= {};
@@ -39,6 +39,7 @@
     const viridis = {scheme: "viridis", extent: [0.15, 1]};  // its first colours are near black
     config.background = "transparent";
     for (const part of ["axis", "legend", "header"]) config[part] = {...config[part], ...letters};
+    if (written) walk(spec, (_, value) => value?.type === "text" ? {...value, color: TEXT} : value);
     config.title = {...config.title, color: TEXT, subtitleColor: TEXT};
     for (const part of ["text", "rule"]) config[part] = {color: TEXT, ...config[part]};
     config.range = {...config.range, ordinal: viridis, ramp: viridis, heatmap: viridis};

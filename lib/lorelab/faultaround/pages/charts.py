@@ -21,14 +21,14 @@ def windows(firsts: list[int], see: str, entries: int = 48) -> alt.LayerChart:
                     "fault": str(fault.Index),
                     "start": start,
                     "end": start + fault.mapped,
-                    "label": f"{fault.mapped} pages, {fault.lines} lines",
+                    "label": f"{fault.mapped:.0f} in {fault.lines:.0f}",
                 }
             )
     x = alt.X(
         "start:Q",
-        title="entry of the page table; a line of the grid is a cache line",
+        title="entry of the page table; cache lines begin at the grid",
         scale=alt.Scale(domain=[0, entries], nice=False),
-        axis=alt.Axis(values=list(range(0, entries + 1, 8)), gridColor="#888888", zindex=1),
+        axis=alt.Axis(values=list(range(0, entries + 1, 8)), gridColor="#888888"),
     )
     y = alt.Y("mapping:N", title=None)
     base = alt.Chart(pd.DataFrame(rows))

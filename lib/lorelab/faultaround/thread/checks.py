@@ -65,7 +65,7 @@ def weigh_sequential() -> Weighed:
     near = all(0 <= factor - 1 < SAME for factor in _factors(both).values())
     verdict = ClaimVerdict.HOLDS if near else ClaimVerdict.OTHER_NUMBER
     more = [printed - model for model, printed in both.values()]
-    why = f"The model has one fault a window; the print has {min(more)} to {max(more)} more."
+    why = f"The model has one fault per window; the print has {min(more):,} to {max(more):,} more."
     return Weighed(verdict, why, _said(both))
 
 
@@ -77,7 +77,7 @@ def weigh_random() -> Weighed:
     more = [printed - model for model, printed in both.values()]
     why = (
         f"Windows are aligned, so the order of the reads changes nothing in the model. The print "
-        f"has {min(more)} to {max(more)} faults more, which no window explains; "
+        f"has {min(more):,} to {max(more):,} faults more, which no window explains; "
         f"at order {', '.join(off) or 'none'} the model is off by more than a factor of {FACTOR:g}."
     )
     verdict = ClaimVerdict.HOLDS if near else ClaimVerdict.OTHER_NUMBER
@@ -100,8 +100,8 @@ def weigh_after_order_4() -> Weighed:
     both = against_print("sequential", 16 * GIB)
     (four, printed_four), (nine, printed_nine) = both["4"], both["9"]
     why = (
-        "The sentence is about time, which an emulator can't say. The faults do fall on: "
-        "from order 4 to order 9 to a thirty-second."
+        "The sentence is about time, which an emulator can't measure. The faults fall further: "
+        "those at order 9 are a thirty-second of those at order 4."
     )
     told = {"model": f"{four:,} to {nine:,}", "printed": f"{printed_four:,} to {printed_nine:,}"}
     return Weighed(ClaimVerdict.NOT_TESTABLE, why, told, judgement=True)
