@@ -131,7 +131,7 @@ def test_findings_give_the_figures_of_the_answers():
     found = answers.alike(Tiobench())
     said = findings.never_resets()
     repaired = found.loc["v1, asks reachable zones", "passes"]
-    assert f"{found.loc['v1', 'passes']:.2f} passes an allocation; {repaired:.2f} if" in said
+    assert f"{found.loc['v1', 'passes']:.2f} passes per allocation; {repaired:.2f} if" in said
     off, awake = of(Variant.OFF), of(Variant.OFF, disk_mb_s=0)
     said = findings.nap()
     assert f"DMA32 serves {100 * share(off, 'read'):.1f} % of the reads, with 37 % " in said

@@ -193,7 +193,7 @@ def walks(table: pd.DataFrame, see: str) -> alt.Chart:
         alt.Chart(table)
         .mark_bar()
         .encode(
-            x=alt.X("each:Q", title="passes, and zones tested, an allocation"),
+            x=alt.X("each:Q", title="passes, and zones tested, per allocation"),
             y=alt.Y("variant:N", title=None, sort=None),
             color=alt.Color("kind:N", title=None, scale=alt.Scale(range=[BLUE, ORANGE])),
             yOffset=alt.YOffset("kind:N"),

@@ -265,7 +265,7 @@ def weigh_local_repair() -> Weighed:
     evidence = {
         "resets, local only": int(local["resets"].sum()),
         "pages of ZONE_DMA": int(local["dma"].sum()),
-        "passes an allocation": local.loc["read", "passes"],
+        "passes per allocation": local.loc["read", "passes"],
         "hits": local.loc["read", "hits"],
         "resets, reachable only": int(reachable["resets"].sum()),
     }

@@ -17,7 +17,7 @@ def never_resets() -> str:
     v1, local, ours = (found.loc[f"v1{name}"] for name in ("", *ASKED))
     return (
         f"on the machine of June 2014 {v1['resets']:.0f} resets with v1, {local['resets']:.0f} "
-        f"with its repair and {v1['passes']:.2f} passes an allocation; {ours['passes']:.2f} if "
+        f"with its repair and {v1['passes']:.2f} passes per allocation; {ours['passes']:.2f} if "
         "zones that can't serve are not asked. It is so from "
         f"{answers.dma_is_out_from(Tiobench())} MiB of memory on, at that min_free_kbytes (model)"
     )

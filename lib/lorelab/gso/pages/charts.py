@@ -157,7 +157,7 @@ def costs(
         .mark_bar()
         .encode(
             y=alt.Y("variant:N", title=None, sort=list(table.index)),
-            x=alt.X("count:Q", title="a send"),
+            x=alt.X("count:Q", title="per send"),
         )
         .properties(width=150, height=190)
         .facet(
@@ -241,7 +241,7 @@ def lastsegment(table: pd.DataFrame) -> alt.LayerChart:
     points = alt.Chart(table).mark_point(color=OKABE_ITO[1])
     x = alt.X("segments:Q", title="segments of a packet")
     return (
-        curve.encode(x=x, y=alt.Y("expected:Q", title="share told of too early"))
+        curve.encode(x=x, y=alt.Y("expected:Q", title="share notified too early"))
         + points.encode(x=x, y="drawn:Q")
     ).properties(
         height=220,
@@ -276,7 +276,10 @@ def told(table: pd.DataFrame, patched: pd.DataFrame) -> alt.Chart:
         alt.Chart(sends, title=heading)
         .mark_bar()
         .encode(
-            whole, alt.Y("kernel", title=None), alt.YOffset("sends"), alt.Color("sends", title=None)
+            whole,
+            alt.Y("kernel", title=None, axis=alt.Axis(labelLimit=0)),
+            alt.YOffset("sends"),
+            alt.Color("sends", title=None),
         )
         .properties(height=55 * default["kernel"].nunique())
     )

@@ -321,7 +321,7 @@ def scan_length(table: pd.DataFrame, order: int | None = None) -> alt.Chart:
         alt.X("gib:Q", title="device [GiB]", scale=alt.Scale(type="log", base=2)),
         alt.Y(
             "value:Q",
-            title="slots read an allocation",
+            title="slots read per allocation",
             scale=alt.Scale(type="symlog"),  # some variants refuse an order without a look
             axis=alt.Axis(values=[0, *(10**n for n in range(9))]),
         ),

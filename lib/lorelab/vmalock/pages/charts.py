@@ -104,7 +104,7 @@ def benefit(grid: pd.DataFrame, said: float) -> alt.Chart:
             y=alt.Y("benefit:Q", title="kept of SPF's benefit [%]"),
             color=alt.Color(
                 "sharing:O",
-                title="threads a VMA",
+                title="threads per VMA",
                 scale=alt.Scale(range=[BLUE, SKY, ORANGE, VERMILLION]),
             ),
         )
@@ -246,7 +246,7 @@ def region(table: pd.DataFrame) -> alt.Chart:
         .mark_rect(stroke="white")
         .encode(
             x=alt.X("cpus:O", title="CPUs and threads", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("sharing:O", title="threads a VMA", sort="descending"),
+            y=alt.Y("sharing:O", title="threads per VMA", sort="descending"),
             color=alt.Color("holds:N", title="the series keeps", scale=scale),
         )
         .properties(width=200, height=110)
