@@ -4,16 +4,19 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from distributed import LocalCluster
+from distributed import LocalCluster, as_completed
 
 from lorelab.experiments import experiment
 from lorelab.params import parse
-from lorelab.running.sweep import points
+from lorelab.running.sweep import points, run
+from lorelab.running.sweep.journal import Journal
+from lorelab.running.sweep.plan import grid
 
 LIGHT = "swap/allocator-test"
 GRID = ["-p", "seed=1:40", "-p", "iterations=1,2"]
@@ -109,6 +112,27 @@ def test_a_worker_that_dies_loses_no_point(tmp_path):
         out, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, said
     assert len(pd.read_parquet(out.split()[0])["seed"].unique()) == 40
+
+
+def test_a_result_that_is_lost_before_it_is_fetched_is_waited_for(tmp_path, cluster, monkeypatch):
+    """Its worker died between the word that it is finished and the look at it."""
+    lost = []
+
+    class Coming(as_completed):
+        def __next__(self):
+            future = super().__next__()
+            if not lost:
+                lost.append(future.key)
+                future._state.lose()
+                again = future._state.finish
+                threading.Timer(0.2, future.client.loop.add_callback, (again,)).start()
+            return future
+
+    monkeypatch.setattr(run, "as_completed", Coming)
+    plan = grid(LIGHT, ("seed=1:3", "iterations=1"))
+    with Journal(tmp_path, plan, "a" * 64) as journal:
+        assert run.run(journal, cluster.scheduler_address) == {}
+        assert lost and sorted(journal.done) == [0, 1, 2]
 
 
 def test_a_scheduler_that_goes_away_keeps_what_is_finished(tmp_path):

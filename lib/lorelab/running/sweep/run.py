@@ -103,7 +103,8 @@ def _dealt(
     coming = as_completed(first)
     for future in coming:
         batch = dealt.pop(future)
-        if future.status == "finished":
+        status = future.status
+        if status == "finished":
             done: points.Done = future.result()
             kept = [
                 Point(number, [], result) if isinstance(result, str) else Point(number, result)
@@ -115,8 +116,12 @@ def _dealt(
             if not journal.plan.kernel:
                 each = max(done.seconds / len(kept), 1e-6)
                 size = max(1, min(LARGEST_BATCH, int(BATCH_SECONDS / each)))
-        elif future.status == "cancelled":
+        elif status == "cancelled":
             raise CancelledError
+        elif status != "error":
+            # Its worker died before the result was fetched; the scheduler has it done again.
+            dealt[future] = batch
+            coming.add(future)
         elif len(batch.numbers) > 1:
             half = len(batch.numbers) // 2
             again += [Batch(batch.numbers[half:]), Batch(batch.numbers[:half])]
