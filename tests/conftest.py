@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import HealthCheck, settings
 
-from lorelab.lab import build, guest, needs
+from lorelab.lab import build, guest, needs, recipes
 from lorelab.lab.cache import designs as known
 from lorelab.running import own_kernel
 from tests import MAY_SKIP
@@ -47,7 +47,7 @@ def kernels():
         if needs.missing(needs.BOOT + needs.BUILD):
             pytest.skip("no QEMU or no kernel source here: `lorelab doctor` names the packages")
         return
-    for made in build.recipes(known()):
+    for made in recipes.recipes(known()):
         build.build(made)
 
 
@@ -57,7 +57,7 @@ def asked(kernels):
     designs = {None}
 
     def only(find):
-        def found(made: build.Recipe):
+        def found(made: recipes.Recipe):
             assert made.design in designs, f"ask for it first: patched({made.design!r})"
             assert made.config == "lab", f"no fixture builds a kernel with the config {made.config}"
             return find(made)
@@ -73,9 +73,9 @@ def asked(kernels):
 @pytest.fixture(scope="module")
 def laboratory(asked):
     """The unmodified kernel of `common`, and the guest."""
-    if MAY_SKIP and (build.find(build.recipe()) is None or guest.find() is None):
+    if MAY_SKIP and (build.find(recipes.recipe()) is None or guest.find() is None):
         pytest.skip("the kernel and the guest are not built: `make lab` builds them")
-    return Laboratory(build.build(build.recipe()), guest.build_root())
+    return Laboratory(build.build(recipes.recipe()), guest.build_root())
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def patched(laboratory, asked):
     """Gives a design's kernel: it, the unmodified one and the guest's programs are there then."""
 
     def patched(design: str) -> build.Kernel:
-        both = build.recipe(design, patched=False), build.recipe(design)
+        both = recipes.recipe(design, patched=False), recipes.recipe(design)
         if MAY_SKIP and None in map(build.find, both):
             pytest.skip(f"the kernels of {design} are not built: `make lab` builds them")
         asked.add(design)

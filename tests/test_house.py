@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "lib" / "lorelab"
 SHARED = {path.stem for path in PACKAGE.glob("*.py")} | {
     *("lab", "book", "judging", "showing", "running"),
 }
+LINES = 450
 ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/params.py"))
 """Designs, also those that are not in the list yet."""
 
@@ -99,3 +100,13 @@ def test_no_shared_module_names_a_field_of_a_design():
         for file in folder.rglob("*.py") if folder.is_dir() else [folder]:
             if file.suffix == ".py":
                 assert fields.isdisjoint(re.findall(r"\w+", file.read_text())), file
+
+
+def test_no_file_is_longer_than_one_sitting():
+    """Of more than one is read a part, and the part that matters is in the other."""
+    long = {
+        str(file.relative_to(PACKAGE)): lines
+        for file in PACKAGE.rglob("*.py")
+        if (lines := len(file.read_text().splitlines())) > LINES
+    }
+    assert not long

@@ -19,7 +19,7 @@ from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import Experiment, designs, experiment, experiments
 from lorelab.judging.agreement import AgreementVerdict
 from lorelab.judging.doors import claims, findings
-from lorelab.lab import build, pool, probes, records
+from lorelab.lab import build, pool, probes, recipes, records
 from lorelab.lab.boot import GuestFailed
 from lorelab.lab.doors import doctor, lab
 from lorelab.lab.external_kernel import TAKES
@@ -126,7 +126,7 @@ def kernel(
     if config:
         if image or record:
             raise BadInput("--config is for finding bugs: it takes no --kernel and no --record")
-        image = build.built(build.recipe(found.design, config)).image
+        image = build.built(recipes.recipe(found.design, config)).image
     if record and (probing or icount):
         raise BadInput("--record keeps an experiment as it is; leave --probe and --icount out")
     for probe in probing:

@@ -18,8 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lorelab.lab import build as laboratory
-from lorelab.lab import cache
+from lorelab.lab import cache, recipes
 from lorelab.lab import guest as guests
 from tests.faults.trials import Ended, Started
 
@@ -38,7 +37,7 @@ def kernel(number: int) -> Iterator[pd.DataFrame]:
     *lost* that it compiled what an earlier one had finished; of the last, that the image is not
     the one in the cache, byte for byte.
     """
-    image, log = _image(), laboratory.recipe(DESIGN).tree / "build.log"
+    image, log = _image(), recipes.recipe(DESIGN).tree / "build.log"
     wanted, there = _digest(image), {path.name for path in image.parent.iterdir()}
     rows, done = [], set()
     with _copied_cache():
@@ -128,7 +127,7 @@ def _row(name: str, ended: Ended) -> dict:
 
 
 def _image() -> Path:
-    return laboratory.recipe(DESIGN).folder
+    return recipes.recipe(DESIGN).folder
 
 
 def _digest(folder: Path) -> str:

@@ -17,8 +17,8 @@ import pytest
 from lorelab.book import build as books
 from lorelab.book import cache, chromium, ledger, talk
 from lorelab.book.execute import Run
-from lorelab.lab import build, external_kernel, guest
 from lorelab.lab import cache as built
+from lorelab.lab import external_kernel, guest, recipes
 from lorelab.running.sweep import page, plan
 from lorelab.running.sweep.journal import Journal, Point
 from tests.faults.disks import PAGE, fill, mount, one_line, there
@@ -119,7 +119,7 @@ def programs(disk, monkeypatch):
     monkeypatch.setattr(built, "KERNEL_FILES", files)
     monkeypatch.setattr(guest.needs, "check", lambda *_: None)
     monkeypatch.setattr(guest.build, "source_tree", lambda _: disk)
-    made = build.Recipe("one", "lab", "linux", "1", "digest", "gcc", [], [])
+    made = recipes.Recipe("one", "lab", "linux", "1", "digest", "gcc", [], [])
     guest._programs(made).mkdir(parents=True)
     return lambda: guest.build_programs(made)
 

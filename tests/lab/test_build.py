@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import boot, build, cache, guest, needs
+from lorelab.lab import boot, build, cache, guest, needs, recipes
 from lorelab.lab.commands import check_output, run_logged
 
 
@@ -40,28 +40,28 @@ def files(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "KERNEL_FILES", tmp_path / "kernel")
     monkeypatch.setattr(needs, "check", lambda wanted: None)
     machine = ("linux-source-6.12", "6.12.117-1", "s" * 64, "gcc 12")
-    monkeypatch.setattr(build, "_machine", lambda source: machine)
+    monkeypatch.setattr(recipes, "_machine", lambda source: machine)
     return tmp_path / "kernel"
 
 
 @pytest.fixture
 def recipe(files):
-    return build.recipe()
+    return recipes.recipe()
 
 
 def test_digest_sees_every_part(files):
     (files / "two/patches").mkdir()
     (files / "two/patches/0001-fifth.patch").write_text("--- g\n")
-    plain, one, two = build.recipe(), build.recipe("one"), build.recipe("two")
-    wide, other = build.recipe("two", "wide"), build.recipe("one", "other")
+    plain, one, two = recipes.recipe(), recipes.recipe("one"), recipes.recipe("two")
+    wide, other = recipes.recipe("two", "wide"), recipes.recipe("one", "other")
     changed = [
         plain,
         one,
         two,
         wide,
         other,
-        build.recipe("two", patched=False),
-        build.recipe("two", "other"),
+        recipes.recipe("two", patched=False),
+        recipes.recipe("two", "other"),
         one._replace(version="6.12.118-1"),
         one._replace(source_sha256="t" * 64),
         one._replace(compiler="gcc 13"),
@@ -72,7 +72,7 @@ def test_digest_sees_every_part(files):
     (files / "two/configs/wide.config").write_text("CONFIG_KASAN=n\n")
     digests.append(wide.digest)
     (files / "two/configs/wide/0001-third.patch").write_text("--- e\n")
-    digests.append(build.recipe("two", "wide").digest)
+    digests.append(recipes.recipe("two", "wide").digest)
     (files / "common/lab.config").write_text("CONFIG_SWAP=m\n")
     # Any config stands on top of lab.config.
     digests += [plain.digest, one.digest, two.digest, other.digest]
@@ -83,29 +83,29 @@ def test_what_a_kernel_is_made_of(files):
     def names(made):
         return [str(file.relative_to(files)) for file in (*made.fragments, *made.patches)]
 
-    assert names(build.recipe()) == ["common/lab.config"]
-    assert names(build.recipe("two", "wide")) == [
+    assert names(recipes.recipe()) == ["common/lab.config"]
+    assert names(recipes.recipe("two", "wide")) == [
         "common/lab.config",
         "two/kernel.config",
         "two/configs/wide.config",
         "common/patches/0001-first.patch",
         "two/configs/wide/0001-third.patch",
     ]
-    assert names(build.recipe("one")) == [
+    assert names(recipes.recipe("one")) == [
         "common/lab.config",
         "common/patches/0001-first.patch",
         "one/patches/0001-second.patch",
     ]
     # A design without a config of its own shares the unmodified kernel of all.
-    assert [(made.design, bool(made.patches)) for made in build.recipes(["one", "two"])] == [
+    assert [(made.design, bool(made.patches)) for made in recipes.recipes(["one", "two"])] == [
         (None, False),
         ("two", False),
         ("one", True),
     ]
     # And one without patches of its own is measured on an unmodified one.
-    assert build.recipe("two").digest == build.recipe("two", patched=False).digest
-    assert build.recipe("two", "wide").tree != build.recipe("two").tree == build.recipe().tree
-    assert build.recipe("two", "longer").tree == build.recipe("two").tree
+    assert recipes.recipe("two").digest == recipes.recipe("two", patched=False).digest
+    assert recipes.recipe("two", "wide").tree != recipes.recipe("two").tree == recipes.recipe().tree
+    assert recipes.recipe("two", "longer").tree == recipes.recipe("two").tree
 
 
 @pytest.mark.parametrize("mine", ["one", "two"])
@@ -116,8 +116,8 @@ def test_a_designs_files_leave_the_digests_of_all_others(files, tmp_path, monkey
 
     def rests_on(design, name):
         staged = boot._stage(tmp_path / name, boot.Job(design, "w", {}, 1), None, tmp_path / "none")
-        kernels = [build.recipe(design, patched=patched).digest for patched in (False, True)]
-        return [build.recipe().digest, *kernels, guest._programs(build.recipe(design)), staged]
+        kernels = [recipes.recipe(design, patched=patched).digest for patched in (False, True)]
+        return [recipes.recipe().digest, *kernels, guest._programs(recipes.recipe(design)), staged]
 
     before = {design: rests_on(design, f"{design}.before") for design in ("one", "two")}
     for name in ("patches/0002-more.patch", "guest/more.py", "guest/more.c", "probes/more.c"):
@@ -135,9 +135,9 @@ def test_a_designs_files_leave_the_digests_of_all_others(files, tmp_path, monkey
 
 def test_a_config_that_only_one_design_has(files):
     with pytest.raises(BadInput, match=r"unknown kernel config wide: takes one of other$"):
-        build.recipe("one", "wide")
+        recipes.recipe("one", "wide")
     with pytest.raises(BadInput, match="unknown design three: takes one of one, two"):
-        build.recipe("three")
+        recipes.recipe("three")
 
 
 def test_missing_packages_are_named_with_the_command(monkeypatch, tmp_path):
@@ -198,7 +198,7 @@ def test_unknown_config_names_the_known():
         pytest.skip("needs the packages that build a kernel (lorelab doctor names them)")
     known = "debug, kasan, kcsan"
     with pytest.raises(BadInput, match=f"unknown kernel config lb: takes one of {known}"):
-        build.recipe("swap", "lb")
+        recipes.recipe("swap", "lb")
 
 
 def test_a_full_disk_stops_before_work(monkeypatch, tmp_path, recipe):
@@ -216,7 +216,7 @@ def test_not_built_names_the_command(monkeypatch, tmp_path, recipe):
     with pytest.raises(BadInput, match=r"lorelab lab build$"):
         build.built(recipe)
     with pytest.raises(BadInput, match=r"lorelab lab build two --config wide$"):
-        build.built(build.recipe("two", "wide"))
+        build.built(recipes.recipe("two", "wide"))
 
 
 def test_a_dropped_line_of_the_fragment_fails(monkeypatch, tmp_path, recipe):
@@ -238,7 +238,7 @@ def test_a_config_is_merged_on_top_of_the_laboratorys(monkeypatch, tmp_path, fil
     (tmp_path / "objects").mkdir()
     (tmp_path / "objects" / ".config").write_text("CONFIG_SWAP=y\nCONFIG_NET=y\n")
     with pytest.raises(RunFailed, match=r"other\.config: Kconfig dropped or changed CONFIG_SWAP"):
-        build._configure(build.recipe("two", "other"), tmp_path)
+        build._configure(recipes.recipe("two", "other"), tmp_path)
     [merge] = [command for command in commands if "merge_config.sh" in command[0]]
     merged = ["common/lab.config", "two/kernel.config", "common/other.config"]
     assert merge[-3:] == [str(files / name) for name in merged]
@@ -273,7 +273,7 @@ def test_no_header_of_an_earlier_kernel_is_in_a_kernel(
     monkeypatch.setattr(cache, "need_room", lambda *given: None)
     for step in ("_unpack", "_configure", "_keep"):
         monkeypatch.setattr(build, step, lambda *given: None)
-    made = build.recipe(design, config)
+    made = recipes.recipe(design, config)
     names = ("kernel/kheaders.md5", "include/generated/utsversion.h")
     known, version = (made.tree / "objects" / name for name in names)
     for file in (known, version):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from lorelab.lab import build, needs, obstacles
+from lorelab.lab import needs, obstacles, recipes
 
 SECONDS = 300
 
@@ -130,9 +130,9 @@ def test_why_cant_i_is_answered_with_a_reason_and_a_command(tmp_path):
 
 def test_the_source_of_a_system_without_dpkg_has_no_package(monkeypatch, tmp_path):
     """On Fedora dpkg-query is not there; on Ubuntu it is, and knows no such package."""
-    assert build._version("no-such-package-of-lorelab") == build.UNPACKAGED
+    assert recipes._version("no-such-package-of-lorelab") == recipes.UNPACKAGED
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert build._version("linux-source-6.12") == build.UNPACKAGED
+    assert recipes._version("linux-source-6.12") == recipes.UNPACKAGED
 
 
 @pytest.mark.parametrize(

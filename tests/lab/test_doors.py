@@ -16,7 +16,7 @@ from lorelab import cli
 from lorelab.counters import table
 from lorelab.errors import BadInput, RunFailed
 from lorelab.judging.agreement import AgreementVerdict, equal
-from lorelab.lab import build, needs, pool, records
+from lorelab.lab import build, needs, pool, recipes, records
 from lorelab.lab.boot import GuestFailed
 from lorelab.lab.run import DEFAULTS, RunOptions
 from tests.lab.test_records import NAME, Some, record
@@ -132,7 +132,7 @@ def test_a_kernel_of_ones_own_is_booted_and_recorded_apart(fake, tmp_path):
 
 def test_a_config_is_for_finding_bugs(fake, monkeypatch):
     built = []
-    monkeypatch.setattr(build, "recipe", lambda design, config: built.append((design, config)))
+    monkeypatch.setattr(recipes, "recipe", lambda design, config: built.append((design, config)))
     monkeypatch.setattr(build, "built", lambda made: build.Kernel("image of debug", None))
     run("kernel", NAME, "--config", "debug")
     assert built == [("design", "debug")]

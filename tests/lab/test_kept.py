@@ -5,7 +5,7 @@ from collections import defaultdict
 import pytest
 
 from lorelab.errors import BadInput
-from lorelab.lab import build, cache, records
+from lorelab.lab import build, cache, recipes, records
 
 PROVENANCES = sorted(records.FOLDER.rglob("*.json"))
 
@@ -50,7 +50,7 @@ def test_a_digest_names_one_image():
 @pytest.mark.parametrize("design", cache.designs())
 def test_a_kernel_built_here_is_that_of_the_records_bit_for_bit(patched, design):
     """In whatever folder: nothing is in an image but what its digest names."""
-    kernels = patched(design), build.built(build.recipe(design, patched=False))
+    kernels = patched(design), build.built(recipes.recipe(design, patched=False))
     recorded = images()
     for ours in (kernel.info for kernel in kernels):
         # No record is of another compiler's kernel.

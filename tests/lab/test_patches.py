@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from lorelab.lab import build, cache, needs
+from lorelab.lab import cache, needs, recipes
 from lorelab.lab.cache import KERNEL_FILES
 from lorelab.lab.source import is_stable
 
@@ -78,7 +78,7 @@ def test_numbered_without_a_gap(folder):
 
 @pytest.mark.parametrize(
     "patches",
-    [*SERIES.values(), *(build.patches(one.parts[-3], one.name) for one in CONFIGS)],
+    [*SERIES.values(), *(recipes.patches(one.parts[-3], one.name) for one in CONFIGS)],
     ids=[*SERIES, *(one.name for one in CONFIGS)],
 )
 def test_applies_in_order(source, patches, tmp_path):

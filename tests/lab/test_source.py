@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from lorelab.errors import BadInput
-from lorelab.lab import build, needs, source
+from lorelab.lab import needs, recipes, source
 from lorelab.lab.doors import lab
 
 MAKEFILE = "VERSION = 7\nPATCHLEVEL = 4\nSUBLEVEL = 0\nEXTRAVERSION = -rc2\nNAME = x\n"
@@ -91,6 +91,6 @@ def test_a_patch_of_tests_changes_nothing_else(tmp_path, files, only):
 
 
 def test_without_the_other_patches_their_tests_are_in(tree):
-    given, plain = (build.recipe("damon", None, patched, tree) for patched in (True, False))
+    given, plain = (recipes.recipe("damon", None, patched, tree) for patched in (True, False))
     tests = {mail for mail in given.patches if source.is_test(mail)}
     assert set(plain.patches) == tests and 0 < len(tests) < len(given.patches)

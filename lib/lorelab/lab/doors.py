@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import boot, build, cache, drift, guest, needs, obstacles, source
+from lorelab.lab import boot, build, cache, drift, guest, needs, obstacles, recipes, source
 
 
 @click.group()
@@ -42,22 +42,22 @@ def build_(designs: tuple[str, ...], config: str | None, word: str | None, upstr
         if len(designs) != 1:
             raise BadInput(f"--source {word}: of which design? give one")
         needs.check(needs.BUILD)
-        if upstream and designs[0] in cache.designs() and not build.upstream(designs[0]):
+        if upstream and designs[0] in cache.designs() and not recipes.upstream(designs[0]):
             raise BadInput(f"--upstream: {designs[0]} has no patch for upstream")
-        kernel = build.build(build.recipe(designs[0], config, upstream, source.find(word)))
+        kernel = build.build(recipes.recipe(designs[0], config, upstream, source.find(word)))
         print(kernel.image)
         return
     # All that can be missing is named before the first of them starts.
     needs.check(needs.BUILD + needs.GUEST + needs.BOOT)
     wanted = list(designs) or cache.designs()
-    made = [build.recipe(one, config) for one in wanted] if config else build.recipes(wanted)
+    made = [recipes.recipe(one, config) for one in wanted] if config else recipes.recipes(wanted)
     # Last those with patches, on the objects of the others: few files are compiled again.
     for one in made:
         kernel = build.build(one)
         print(f"{_named(one)} is ready: {kernel.info.release}", file=sys.stderr)
     if config is None:
         for design in wanted:
-            guest.build_programs(build.recipe(design))
+            guest.build_programs(recipes.recipe(design))
         guest.build_root()
         print(f"the guest is ready; all of it is in {cache.root()}", file=sys.stderr)
 
@@ -67,7 +67,7 @@ def status() -> None:
     """What is built, as a table on stdout."""
     table = Table("part", "state", "made of")
     try:
-        for made in build.recipes(cache.designs()):
+        for made in recipes.recipes(cache.designs()):
             kernel = build.find(made)
             state = f"built, {kernel.info.release}" if kernel else "not built"
             of = f"{made.package} {made.version}, {len(made.patches)} patches, {made.compiler}"
@@ -83,7 +83,7 @@ def status() -> None:
     Console().print(table)
 
 
-def _named(made: build.Recipe) -> str:
+def _named(made: recipes.Recipe) -> str:
     of = f" of {made.design}" if made.design else ""
     config = "" if made.config == "lab" else f" ({made.config})"
     return f"{'kernel' if made.patches else 'unmodified kernel'}{of}{config}"
@@ -117,7 +117,7 @@ def doctor(packages: bool) -> None:
         print(otherwise, file=sys.stderr)
     if not lacking:
         root = guest.find()
-        kernel = build.find(build.recipe())
+        kernel = build.find(recipes.recipe())
         if root is not None and kernel is not None:
             print(f"accelerator: {boot.fastest(kernel.image, root.root)}", file=sys.stderr)
     if cant := obstacles.obstacles():

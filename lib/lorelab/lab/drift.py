@@ -8,7 +8,8 @@ from collections import Counter
 
 from lorelab.errors import BadInput
 from lorelab.lab import cache, needs, records
-from lorelab.lab.build import KernelInfo, digest_of, fragments, patches, upstream
+from lorelab.lab.build import KernelInfo
+from lorelab.lab.recipes import digest_of, fragments, patches, upstream
 
 
 def differs(source: records.Provenance) -> list[str]:

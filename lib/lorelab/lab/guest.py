@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from lorelab import atomic
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import build, cache, needs
+from lorelab.lab import build, cache, needs, recipes
 from lorelab.lab.commands import check_output, run_logged
 
 SUITE = "trixie"
@@ -156,7 +156,7 @@ def make_disk(folder: Path, image: Path, mib: int = 64) -> None:
         part.unlink(missing_ok=True)
 
 
-def build_programs(kernel: build.Recipe) -> Path | None:
+def build_programs(kernel: recipes.Recipe) -> Path | None:
     """Compile the guest programs of a recipe's design, some of them out of the kernel's tree.
 
     Returns
@@ -186,7 +186,7 @@ def build_programs(kernel: build.Recipe) -> Path | None:
     return out
 
 
-def programs(kernel: build.Recipe) -> Path | None:
+def programs(kernel: recipes.Recipe) -> Path | None:
     """Folder of a design's compiled guest programs, or BadInput with the command that makes it."""
     folder = _programs(kernel)
     if folder is None:
@@ -215,7 +215,7 @@ def _folder() -> Path:
     return cache.root() / "guest" / cache.digest(*COMMAND)[:16]
 
 
-def _programs(kernel: build.Recipe) -> Path | None:
+def _programs(kernel: recipes.Recipe) -> Path | None:
     """Where a design's programs go: a folder named after what they are made of."""
     own = cache.KERNEL_FILES / kernel.design / "guest" if kernel.design else None
     if own is None or not (own / "Makefile").exists():

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from lorelab.lab import boot, build, guest, needs
+from lorelab.lab import boot, build, guest, needs, recipes
 
 KVM = Path("/dev/kvm")
 IDS = Path("/etc/subuid")
@@ -82,7 +82,7 @@ def _live() -> list[tuple[str, str]]:
     if needs.missing(needs.BUILD):  # without these nobody can say what would be built
         return _lacking(needs.BUILD + needs.BOOT)
     found = _lacking(needs.BOOT)
-    if guest.find() is None or build.find(build.recipe()) is None:
+    if guest.find() is None or build.find(recipes.recipe()) is None:
         found.append(("kernels or guest are not built", ".venv/bin/lorelab lab build"))
     return found
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lorelab.lab import boot, build, external_kernel, guest, needs
+from lorelab.lab import boot, build, external_kernel, guest, needs, recipes
 from lorelab.lab.records import Provenance, Record, now
 from lorelab.params import Params
 
@@ -86,7 +86,7 @@ def kernel(request: Request, options: RunOptions = DEFAULTS) -> build.Kernel:
     """
     if options.image:
         return external_kernel.find(options.image)
-    return build.built(build.recipe(request.job.design, request.config, patched=request.patched))
+    return build.built(recipes.recipe(request.job.design, request.config, patched=request.patched))
 
 
 def measure(
@@ -113,7 +113,7 @@ def measure(
     booted = kernel(request, options)
     if programs is None:
         # No config changes a guest's programs.
-        programs = guest.programs(build.recipe(job.design, patched=request.patched))
+        programs = guest.programs(recipes.recipe(job.design, patched=request.patched))
     root, date = guest.built(), now()
     append = CMDLINE_OF_CONFIG.get(booted.info.config, ())
     machine = machine._replace(

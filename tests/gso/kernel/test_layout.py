@@ -10,7 +10,7 @@ from lorelab.gso.kernel import breakeven, layout
 from lorelab.gso.pages import views
 from lorelab.gso.params import Breakeven, Layout
 from lorelab.judging.agreement import AgreementVerdict
-from lorelab.lab import build, cache, records
+from lorelab.lab import build, cache, recipes, records
 from lorelab.lab.run import RunOptions
 
 
@@ -52,7 +52,7 @@ def test_every_pointer_has_its_config_and_patch():
     for config in named:
         [patch] = cache.files("gso", f"configs/{config}/*.patch")
         assert "lorelab_pointer;" in patch.read_text()
-        assert build.fragments("gso", config)[-1].stem == config
+        assert recipes.fragments("gso", config)[-1].stem == config
 
 
 def test_recorded_builds_have_the_offsets_of_the_model():

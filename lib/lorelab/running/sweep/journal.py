@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from lorelab import atomic
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import boot, build, cache, guest, needs
+from lorelab.lab import boot, cache, guest, needs, recipes
 from lorelab.running.sweep.plan import Plan
 
 LIBRARY = Path(__file__).resolve().parents[2]
@@ -170,5 +170,5 @@ def rests_on(plan: Plan) -> str:
         parts.append(cache.file_digest(Path(plan.target)))
     if plan.kernel:
         needs.check(needs.BOOT)
-        parts += [build.recipe().digest, guest.built().info.digest, boot.qemu_version()]
+        parts += [recipes.recipe().digest, guest.built().info.digest, boot.qemu_version()]
     return cache.digest(python_version(), *packages, *parts)
