@@ -207,10 +207,15 @@ def test_a_search_that_outgrows_its_memory_is_refused_and_says_how_far_it_came()
     with pytest.raises(BadInput, match=r"more than \d+ states, the first of which lie within \d+"):
         explore(EIGHT, SOLVED, NOTHING, memory=checker.room(1, 100_000))
     assert len(explore(EIGHT, SOLVED, NOTHING, memory=checker.room(1, 181_440)).states) == 181_440
+    with pytest.raises(BadInput, match=r"more than 181439 states"):
+        explore(EIGHT, SOLVED, NOTHING, memory=checker.room(1, 181_439))
 
 
 def test_an_estimate_is_refused_only_when_it_does_not_fit():
     refuse(10_000_000, words=8)
+    refuse(1000, words=2, memory=checker.room(2, 1000))
+    with pytest.raises(BadInput, match=r"about 1\.0e\+03 states"):
+        refuse(1001, words=2, memory=checker.room(2, 1000))
     with pytest.raises(BadInput, match=r"about 1\.0e\+09 states, which take 48\.\d GiB: more than"):
         refuse(1e9, words=4)
 

@@ -9,7 +9,7 @@ import pytest
 
 from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
-from lorelab.vmalock.agree.followed import agree, followed
+from lorelab.vmalock.agree.followed import agree, followed, judge
 from lorelab.vmalock.kernel.followed import COLUMNS, ENTRY, laid_out
 from lorelab.vmalock.params import Followed
 
@@ -181,6 +181,28 @@ def test_compared_same_and_given_are_three_numbers():
     assert f"of those compared {same} are the model's" in found.method
     ends = table.set_index("counter").loc["mmap_read_end"]
     assert ends["given"] == ends["steps"] > 0
+
+
+@pytest.mark.parametrize("open_ended", ["open", "unordered"])
+@pytest.mark.parametrize(("same", "verdict"), [(18, "UNDECIDED"), (19, "PASSED"), (20, "PASSED")])
+def test_of_20_compared_steps_one_may_have_two_answers(same, open_ended, verdict):
+    """What is given is no compared step, and makes no run a decided one."""
+    steps = ["same"] * same + [open_ended] + ["given"] * 50
+    told = pd.DataFrame({"event": "locked", "judged": steps})
+    assert judge(told, 0).verdict is AgreementVerdict[verdict]
+
+
+@pytest.mark.parametrize("params", RUNS[-2:], ids=str)
+def test_a_log_comes_to_the_same_wherever_its_sequences_stand(params):
+    """They have 32 bits: the mm's, or a VMA's, comes to 0 at every place of the log."""
+    log = recorded(params).counters[:1500]
+    before, between = followed(log)
+    seq = log["mm_lock_seq"]
+    for at in range(int(seq.min()), int(seq.min()) + 12):
+        ahead = 2**32 - at - at % 2
+        moved = {name: (log[name] + ahead) % 2**32 for name in ("vm_lock_seq", "mm_lock_seq")}
+        after, number = followed(log.assign(**moved))
+        assert (after["judged"] == before["judged"]).all() and number == between, at
 
 
 def test_a_log_is_laid_out_as_the_kernel_wrote_it():

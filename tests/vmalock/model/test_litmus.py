@@ -106,6 +106,17 @@ def test_the_search_allows_what_some_order_gives(test, machine):
     assert allowed(test, machine)[0] == can
 
 
+@pytest.mark.parametrize("machine", Machine)
+def test_a_thread_has_eight_accesses_and_four_registers(machine):
+    """As many as the search has room for, of which none is left out and none is another's."""
+    stores = tuple(store("x", n % 3) for n in range(7))
+    writer, reader = (*stores, store("x", 3)), tuple(load("x", n) for n in range(4))
+    last = {(1, n): 3 for n in range(4)}
+    assert allowed(Test("", (writer, reader), last), machine)[0]
+    assert not allowed(Test("", (writer, reader), last | {(1, 3): 0}), Machine.SC)[0]
+    assert allowed(Test("", (reader, writer), {(0, n): n % 3 for n in range(4)}), machine)[0]
+
+
 @given(two_threads())
 def test_a_weaker_machine_allows_no_less(test):
     can = [allowed(test, machine)[0] for machine in Machine]
