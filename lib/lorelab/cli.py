@@ -163,10 +163,10 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
     if record is None:
         [record] = found.measure([params.for_kernel(given)], RunOptions(image))
     _say_which(record)
-    held = found.agree(given, record)
-    held.table.to_csv(sys.stdout, index=False)
-    print(f"{name}: {held.verdict}: {held.method}", file=sys.stderr)
-    if held.verdict == AgreementVerdict.FAILED:
+    agreement = found.agree(given, record)
+    agreement.table.to_csv(sys.stdout, index=False)
+    print(f"{name}: {agreement.verdict}: {agreement.method}", file=sys.stderr)
+    if agreement.verdict == AgreementVerdict.FAILED:
         raise RunFailed(f"{name}: model and kernel differ")
 
 
@@ -218,11 +218,11 @@ def figure_(name: str | None, file: Path | None) -> None:
 @click.argument("design", required=False)
 def record_all(design: str | None) -> None:
     """Measure every recorded run again; a run that says something new is kept beside the old."""
-    wanted = [
+    requested = [
         (found, records.recorded(found.name, found.Params))
         for found in experiments(design).values()
     ]
-    for _, given, measured in pool.measured(wanted):
+    for _, given, measured in pool.measured(requested):
         _keep(measured, given)
 
 
@@ -249,15 +249,15 @@ def verify(design: str | None, seed: int) -> None:
         raise RunFailed("nothing was measured again: no recorded run can be")
     for found, given, measured in pool.measured(wanted):
         said = f"{found.name} {params.to_cli(given)}"
-        held = found.agree_with_record(given, found.recorded(given), measured)
-        print(f"{said}: {held.verdict}: {held.method}", file=sys.stderr)
-        held.table.assign(run=said).to_csv(sys.stdout, index=False)
-        verdicts[said] = held.verdict
+        agreement = found.agree_with_record(given, found.recorded(given), measured)
+        print(f"{said}: {agreement.verdict}: {agreement.method}", file=sys.stderr)
+        agreement.table.assign(run=said).to_csv(sys.stdout, index=False)
+        verdicts[said] = agreement.verdict
     counted = Counter(verdicts.values())
     totals = ", ".join(f"{counted[verdict]} {verdict}" for verdict in AgreementVerdict)
     print(f"{number} runs, of a kind each: {totals}", file=sys.stderr)
     if differ := "; ".join(
-        said for said, held in verdicts.items() if held == AgreementVerdict.FAILED
+        said for said, agreement in verdicts.items() if agreement == AgreementVerdict.FAILED
     ):
         raise RunFailed(f"{differ}: the kernel no longer says what was recorded")
 
@@ -336,8 +336,8 @@ def show_again(command: str) -> None:
 
 
 def _asked(name: str, pairs: tuple[str, ...]) -> tuple[Experiment, params.Params]:
-    found = experiment(name)
-    return found, params.parse(found.Params, params.assignments(pairs))
+    question = experiment(name)
+    return question, params.parse(question.Params, params.assignments(pairs))
 
 
 def _with_probes(counters: pd.DataFrame, frames: list[dict], file: Path | None) -> pd.DataFrame:

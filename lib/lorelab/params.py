@@ -243,9 +243,9 @@ def _complaint(model: type[Params], error: Any) -> str:
         return message
     if message.startswith("Input should be "):
         unit = model.model_fields[name].json_schema_extra["unit"]
-        wanted = message.removeprefix("Input should be ")
-        a = "a value " if wanted.startswith(("greater", "less")) else ""
-        message = f"takes {a}{wanted} {unit}".rstrip()
+        requirement = message.removeprefix("Input should be ")
+        a = "a value " if requirement.startswith(("greater", "less")) else ""
+        message = f"takes {a}{requirement} {unit}".rstrip()
     return f"{name}={error['input']}: {message}"
 
 

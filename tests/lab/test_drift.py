@@ -29,7 +29,7 @@ def files(tmp_path, monkeypatch):
 
 
 def test_what_did_not_change_is_the_same():
-    assert drift.said(newest()) == "the same"
+    assert drift.describe(newest()) == "the same"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_changed_patch_and_a_program_that_is_gone(files):
     patch.write_text(patch.read_text() + "\n")
     (files / "common/guest/agent.py").unlink()
     assert drift.differs(source) == ["patches", "agent.py"]
-    assert drift.said(source) == "other patches, 1 guest program"
+    assert drift.describe(source) == "other patches, 1 guest program"
 
 
 def test_of_a_kernel_built_elsewhere_only_programs_can_differ():

@@ -134,9 +134,9 @@ def store(root: Path = ROOT, names: Collection[str] = ()) -> list[str]:
     known = chapters(root)
     for name in set(names) - set(known):
         raise BadInput(f"{name}: takes pages of book/_toc.yml, such as {known[0]}")
-    wanted = [name for name in known if not names or name in names]
+    selected = [name for name in known if not names or name in names]
     changed: dict[str, None] = {}
-    while again := _store(wanted, root):
+    while again := _store(selected, root):
         changed |= dict.fromkeys(again)
     return list(changed)
 
@@ -292,6 +292,6 @@ def _sphinx(pages: Path, out: Path) -> Path:
                 progress.update(bar, completed=done)
         progress.update(bar, completed=200)
     if sphinx.returncode:
-        told = [line for line in said if re.search(r"WARNING|ERROR|CRITICAL", line)] or said[-20:]
-        raise RunFailed("the book does not build:\n" + "".join(told).rstrip())
+        complaints = [line for line in said if re.search(r"WARNING|ERROR|CRITICAL", line)]
+        raise RunFailed("the book does not build:\n" + "".join(complaints or said[-20:]).rstrip())
     return out / "_build/html"

@@ -29,11 +29,11 @@ def print_(wanted: dict[Path, str], ready: str) -> list[Path]:
     """
     from playwright.sync_api import Error, sync_playwright
 
-    found = shutil.which("chromium")
-    if found is None:
+    path = shutil.which("chromium")
+    if path is None:
         raise RunFailed("no chromium, which makes the PDFs; as root: apt-get install chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         for file, address in track(list(wanted.items()), "printing"):
             page = browser.new_page()
             try:

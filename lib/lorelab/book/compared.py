@@ -131,8 +131,8 @@ def _words(block: str, first: bool) -> str:
 
 def _compares(text: str, words: str) -> str:
     prose = QUESTION.sub(" ", NOT_PROSE.sub(" ", text))
-    found = re.search(rf"\b(?:{words})\b", prose, re.IGNORECASE)
-    return found[0] if found else ""
+    match = re.search(rf"\b(?:{words})\b", prose, re.IGNORECASE)
+    return match[0] if match else ""
 
 
 def _captions(source: str) -> list[str]:

@@ -73,10 +73,10 @@ def judge_records(name: str) -> Path:
     Some take minutes each, so the ledger reads the file, `data/agreements/DESIGN/EXPERIMENT.csv`: a
     row for each recorded run, with the day and time it was `recorded`.
     """
-    asked = experiment(name)
-    asked.check_agrees()
-    runs = records.recorded(asked.name, asked.Params)
-    dates = [_date(asked.recorded(params)) for params in runs]
+    question = experiment(name)
+    question.check_agrees()
+    runs = records.recorded(question.name, question.Params)
+    dates = [_date(question.recorded(params)) for params in runs]
     table = against_model(name).assign(recorded=dates).drop(columns="patched", errors="ignore")
     file = HELD / f"{name}.csv"
     file.parent.mkdir(parents=True, exist_ok=True)

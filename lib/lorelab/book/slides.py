@@ -70,17 +70,17 @@ def slides(notebook: NotebookNode) -> list[Slide]:
     groups = _groups(notebook)
     for cells in groups:
         first = cells[0]
-        asked = first.metadata.get("slide", {})
+        options = first.metadata.get("slide", {})
         slide = Slide(
-            title=_inline(asked.get("title") or _title(cells)),
+            title=_inline(options.get("title") or _title(cells)),
             below=_tag(first) == "subslide",
-            overview=asked.get("overview", False),
+            overview=options.get("overview", False),
         )
         texts = [cell for cell in cells if cell.cell_type == "markdown" and _tag(cell) != "notes"]
         shown = [cell for cell in cells if cell.cell_type == "code"]
         text = _text(texts, LETTERS_ABOVE if shown else LETTERS)
-        if not texts and "text" in asked:
-            text = _lines(asked["text"])
+        if not texts and "text" in options:
+            text = _lines(options["text"])
         room = ROOM - LINE * (-(-len(text) // WIDE) + (len(slide.title) > TITLE))
         if text:
             slide.parts.append(_part(markdown.render(text), texts[0] if texts else first))

@@ -50,13 +50,13 @@ def talk(names: Collection[str] = (), root: Path = build.ROOT) -> list[Path]:
     known = decks(root)
     for name in set(names) - set(known):
         raise BadInput(f"{name}: takes decks, of {', '.join(known)}")
-    wanted = {name: pages for name, pages in known.items() if not names or name in names}
-    needed = [page for page in build.chapters(root) if any(page in of for of in wanted.values())]
+    selected = {name: pages for name, pages in known.items() if not names or name in names}
+    needed = [page for page in build.chapters(root) if any(page in of for of in selected.values())]
     notebooks = build.executed(needed, root)
     folder = root / "build/talk"
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, pages in wanted.items():
+    for name, pages in selected.items():
         file = folder / f"{name}.html"
         written.append(atomic.write(file, deck(name, [notebooks[page] for page in pages], root)))
     return written

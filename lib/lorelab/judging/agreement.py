@@ -290,7 +290,7 @@ def by_means(
     judged = [name for name in names if name not in aside]
     rows = []
     for name in names:
-        said, measured = both = [values(side, name) for side in sides]
+        modelled, measured = both = [values(side, name) for side in sides]
         found = ONE_SIDED if is_one_sided(both) else equivalence.ratio(*both)
         near = agrees(*both, found, 1 - alpha / max(1, len(judged)), within)
         rows.append(
@@ -298,8 +298,8 @@ def by_means(
                 "counter": name,
                 "unit": f"{units[name]} / {units[per]}" if per else units[name],
                 "runs": len(measured),
-                "model_runs": len(said),
-                "model": said.mean(),
+                "model_runs": len(modelled),
+                "model": modelled.mean(),
                 "kernel": measured.mean(),
                 "ratio": found.estimate,
                 "low": found.low,
@@ -322,8 +322,8 @@ def by_means(
     if timed := [name for name in names if aside.get(name) == "timing"]:
         sentence += f"; not judged, for timing alone decides: {', '.join(timed)}"
     lacking = table["detectable"].isna() & table["counter"].isin(judged)
-    said = sentence + say_lacking(table[lacking], "kernel")
-    return Agreement.of(table, said, aside, within)
+    sentence += say_lacking(table[lacking], "kernel")
+    return Agreement.of(table, sentence, aside, within)
 
 
 def compare_runs(
@@ -357,8 +357,8 @@ def worst(verdicts: Sequence[str]) -> AgreementVerdict:
     >>> str(worst(["passed", "undecided"])), str(worst(["undecided", "failed"])), str(worst([]))
     ('undecided', 'failed', 'undecided')
     """
-    said = {AgreementVerdict(verdict) for verdict in verdicts}
-    if AgreementVerdict.FAILED in said:
+    distinct = {AgreementVerdict(verdict) for verdict in verdicts}
+    if AgreementVerdict.FAILED in distinct:
         return AgreementVerdict.FAILED
-    passed = said == {AgreementVerdict.PASSED}
+    passed = distinct == {AgreementVerdict.PASSED}
     return AgreementVerdict.PASSED if passed else AgreementVerdict.UNDECIDED

@@ -152,7 +152,7 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
     names = names_of(said, measured, per)
     for counter in names:
         sides = values(said, counter), values(measured, counter)
-        found = ONE_SIDED if is_one_sided(sides) else equivalence.ratio(*sides)
+        ratio = ONE_SIDED if is_one_sided(sides) else equivalence.ratio(*sides)
         rows.append(
             {
                 "counter": counter,
@@ -162,8 +162,8 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
                 "mean": sides[1].mean(),
                 "low": sides[1].min(),
                 "high": sides[1].max(),
-                "agrees": _same_or_near(*sides, found, 1 - 0.05 / len(names)),
-                "detectable": found.detectable,
+                "agrees": _same_or_near(*sides, ratio, 1 - 0.05 / len(names)),
+                "detectable": ratio.detectable,
             }
         )
     return pd.DataFrame(rows)

@@ -255,8 +255,8 @@ def _stage(lab: Path, job: Job, programs: Path | None, inlined: Path) -> dict[st
     used = {str(file.relative_to(lab)): cache.file_digest(file) for file in files}
     if inlined.exists():
         shutil.copy2(inlined, lab)
-    asked = {"workload": job.workload, "params": job.params, "probes": job.probes}
-    (lab / "job.json").write_text(json.dumps(asked))
+    content = {"workload": job.workload, "params": job.params, "probes": job.probes}
+    (lab / "job.json").write_text(json.dumps(content))
     return used
 
 
@@ -435,10 +435,10 @@ def _last(console: bytes) -> str:
 
 
 def _virtme_run() -> str:
-    found = shutil.which("virtme-run", path=str(Path(sys.executable).parent))
-    if found is None:
+    path = shutil.which("virtme-run", path=str(Path(sys.executable).parent))
+    if path is None:
         raise BadInput("virtme-run not found; it comes with lorelab's environment: make env")
-    return found
+    return path
 
 
 def _virtme() -> str:

@@ -131,8 +131,8 @@ def _pristine(made: Recipe, work: Path) -> Path:
 
 def _unpack(made: Recipe, work: Path) -> None:
     source, fresh, stamp = work / "source", work / "fresh", work / "source.digest"
-    wanted = cache.digest(made.source_sha256, made.patches_sha256 or "")
-    if stamp.exists() and stamp.read_text() == wanted:
+    digest = cache.digest(made.source_sha256, made.patches_sha256 or "")
+    if stamp.exists() and stamp.read_text() == digest:
         return
     stamp.unlink(missing_ok=True)
     shutil.rmtree(fresh, ignore_errors=True)
@@ -158,7 +158,7 @@ def _unpack(made: Recipe, work: Path) -> None:
     update = ["rsync", "-rlp", "--checksum", "--delete", f"{fresh}/", f"{source}/"]
     run_logged("kernel: comparing the source with the last build's", update, log)
     shutil.rmtree(fresh)
-    stamp.write_text(wanted)
+    stamp.write_text(digest)
 
 
 def _configure(made: Recipe, work: Path) -> None:
@@ -171,10 +171,10 @@ def _configure(made: Recipe, work: Path) -> None:
     run_logged("kernel: configuring", command, work / "build.log", cwd=work / "source")
     _make(work, "kernel: configuring", "olddefconfig")
     result = settings(objects / ".config")
-    wanted = {}
+    required = {}
     for fragment in made.fragments:
-        wanted |= settings(fragment)
-    dropped = [name for name, value in wanted.items() if result.get(name, "n") != value]
+        required |= settings(fragment)
+    dropped = [name for name, value in required.items() if result.get(name, "n") != value]
     if made.source == needs.SOURCE:
         lost = dropped
     else:

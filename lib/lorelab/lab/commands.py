@@ -110,8 +110,8 @@ def run_logged(
             raise
     if child.returncode:
         last.append(rest.decode(errors="replace"))
-        told = (text for sign in COMPLAINTS for text in last if sign in text)
-        complaint = next(told, "")
+        complaints = (text for sign in COMPLAINTS for text in last if sign in text)
+        complaint = next(complaints, "")
         raise RunFailed(
             f"{what} failed: {complaint or ' '.join(last)[-200:]}; all of it is in {log}"
         )

@@ -49,14 +49,16 @@ def build_(designs: tuple[str, ...], config: str | None, word: str | None, upstr
         return
     # All that can be missing is named before the first of them starts.
     needs.check(needs.BUILD + needs.GUEST + needs.BOOT)
-    wanted = list(designs) or cache.designs()
-    made = [recipes.recipe(one, config) for one in wanted] if config else recipes.recipes(wanted)
+    selected = list(designs) or cache.designs()
+    made = (
+        [recipes.recipe(one, config) for one in selected] if config else recipes.recipes(selected)
+    )
     # Last those with patches, on the objects of the others: few files are compiled again.
     for one in made:
         kernel = build.build(one)
         print(f"{_named(one)} is ready: {kernel.info.release}", file=sys.stderr)
     if config is None:
-        for design in wanted:
+        for design in selected:
             guest.build_programs(recipes.recipe(design))
         guest.build_root()
         print(f"the guest is ready; all of it is in {cache.root()}", file=sys.stderr)

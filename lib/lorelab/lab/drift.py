@@ -29,7 +29,7 @@ def differs(source: records.Provenance) -> list[str]:
     return [*_kernel(source.kernel, design), *_programs(source.programs, design)]
 
 
-def said(source: records.Provenance) -> str:
+def describe(source: records.Provenance) -> str:
     """The same in words, for a table."""
     names = differs(source)
     kernel = [name for name in names if name in ("patches", "config")]

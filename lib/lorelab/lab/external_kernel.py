@@ -81,8 +81,8 @@ def find(path: Path) -> Kernel:
 
 def debian_package(banner: str) -> tuple[str, str] | tuple[None, None]:
     """Name and version of the Debian package that an image came from, if its banner says so."""
-    found = re.match(r"(\S+) .* Debian (\S+) \(", banner)
-    return (f"linux-image-{found[1]}", found[2]) if found else (None, None)
+    match = re.match(r"(\S+) .* Debian (\S+) \(", banner)
+    return (f"linux-image-{match[1]}", match[2]) if match else (None, None)
 
 
 def of_release(counters: pd.DataFrame, release: str) -> pd.DataFrame:

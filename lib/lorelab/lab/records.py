@@ -96,8 +96,8 @@ def save(record: Record, params: Params, folder: Path | None = None) -> Path | N
     if before is not None:
         _, old = before
         same = old.counters_sha256 == cache.digest(text)
-        told = "image_sha256" if release else "digest"
-        same &= getattr(old.provenance.kernel, told) == getattr(kernel, told)
+        key = "image_sha256" if release else "digest"
+        same &= getattr(old.provenance.kernel, key) == getattr(kernel, key)
         if same and old.provenance.programs == record.provenance.programs:
             return None
     which = f"kernel={release}," if release else ""

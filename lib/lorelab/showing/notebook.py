@@ -133,9 +133,9 @@ def measured(name: str, given: "Params", kernel: str) -> "Record":
     from lorelab.experiments import experiment
     from lorelab.params import for_kernel, to_cli
 
-    asked = experiment(name)
+    question = experiment(name)
     live = kernel_source(kernel) == "live"
-    found = asked.measure([for_kernel(given)])[0] if live else asked.recorded(given)
+    found = question.measure([for_kernel(given)])[0] if live else question.recorded(given)
     if found is None:
         raise BadInput(f"no recorded run of {name} with {to_cli(given)}: rerun with -p kernel=live")
     return found
@@ -193,7 +193,7 @@ def _origin(source: "Provenance") -> tuple[str, ...]:
         config or "its own",
         f"digest {kernel.image_sha256[:12]}{compiler}",
         f"{source.qemu}, {source.accelerator}, icount {'on' if source.icount else 'off'}",
-        drift.said(source),
+        drift.describe(source),
     )
 
 
@@ -222,19 +222,19 @@ def against_model(name: str) -> "pd.DataFrame":
     from lorelab.lab import records
     from lorelab.params import to_cli
 
-    asked = experiment(name)
+    question = experiment(name)
     rows = []
-    for params in records.recorded(asked.name, asked.Params):
-        record = asked.recorded(params)
-        found = asked.agree(params, record)
+    for params in records.recorded(question.name, question.Params):
+        record = question.recorded(params)
+        agreement = question.agree(params, record)
         rows.append(
             {
                 "parameters": to_cli(params, " "),
                 "patched": bool(record.provenance.kernel.patches),
-                "counters": len(found.table),
-                "agree": int(found.table["agrees"].sum()),
-                "verdict": str(found.verdict),
-                "judged": found.method,
+                "counters": len(agreement.table),
+                "agree": int(agreement.table["agrees"].sum()),
+                "verdict": str(agreement.verdict),
+                "judged": agreement.method,
             }
         )
     return pd.DataFrame(rows)

@@ -20,7 +20,7 @@ def test_accuracy_has_figures_of_each_run_and_distributions_over_all(monkeypatch
     [record] = kernel_accuracy.measure([params])
     said = record.counters.set_index("counter")
     assert said.loc["runs", "step"].tolist() == [1, 2]
-    for name, one in accuracy.distributions(params, boot.told(played())).items():
+    for name, one in accuracy.distributions(params, boot.observation(played())).items():
         mine = said.loc[[name]]
         assert dict(zip(mine["step"], mine["value"], strict=True)) == (2 * one).to_dict()
     # 19 windows, of a region that is accessed in each sample and one that never is.

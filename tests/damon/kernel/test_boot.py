@@ -71,11 +71,11 @@ def test_switches_follow_the_parameters():
 
 def test_truth_by_window_from_what_the_program_said():
     params, run, at = Masim(workload="zigzag"), played(), LOG_STARTS
-    seen = truth.observed(params, boot.told(run), Speeds(10.0, 0.0))
+    seen = truth.observed(params, boot.observation(run), Speeds(10.0, 0.0))
     assert len(seen) == 19  # without the one in which it began
     assert seen["true_wss"].tolist() == [0x10000] * 19
     assert seen["misplaced"].tolist() == [0] * 9 + [0x20000] + [0] * 9
-    assert truth.changes(params, boot.told(run)) == [1.0]
+    assert truth.changes(params, boot.observation(run)) == [1.0]
     assert boot.windows(run._replace(log=run.log[:0])) == []
     # Windows that are a ms late, with 20 checks each.
     late = run.log.copy()

@@ -151,7 +151,7 @@ def test_waits_are_quartiles_of_sixty_seeds(monkeypatch):
 def test_quartiles_in_words():
     said = runs([5, 1, 3, 2, 4])
     assert asked.waited(said) == [5, 1, 3, 2, 4]
-    assert asked.told(said) == "2 3 4"
+    assert asked.quartiles(said) == "2 3 4"
 
 
 def test_a_program_that_grows_keeps_what_was_made(monkeypatch):

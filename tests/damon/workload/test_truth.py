@@ -54,7 +54,7 @@ def test_windows_that_outlast_the_program_are_bad_input(short, said):
 def test_a_window_is_whole_that_begins_and_ends_with_the_program():
     none = np.zeros(0, np.uint64)
     windows = [truth.Window(end, 1, none) for end in (5, 10, 20, 30, 31)]
-    said = truth.Told(none, np.array([[10, 0]], np.uint64), 30, windows)
+    said = truth.Observation(none, np.array([[10, 0]], np.uint64), 30, windows)
     assert [(start, window.end_ns) for start, window in truth.whole(said)] == [(10, 20), (20, 30)]
 
 

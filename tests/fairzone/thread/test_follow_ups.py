@@ -46,12 +46,12 @@ def test_verdicts(id):
 
 
 def test_a_share_is_the_same_within_five_per_cent_or_on_the_same_side():
-    assert follow_ups.held(0.30, 0.31, 0.2) == HOLDS
-    assert follow_ups.held(0.0, 0.0, 0.2) == HOLDS
-    assert follow_ups.held(0.10, 0.19, 0.2) == OTHER
-    assert follow_ups.held(0.09, 0.19, 0.2) == OFF
-    assert follow_ups.held(0.21, 0.19, 0.2) == OFF
-    assert follow_ups.held(0.11, 0.21, 0.2) == OFF
+    assert follow_ups.verdict_of_share(0.30, 0.31, 0.2) == HOLDS
+    assert follow_ups.verdict_of_share(0.0, 0.0, 0.2) == HOLDS
+    assert follow_ups.verdict_of_share(0.10, 0.19, 0.2) == OTHER
+    assert follow_ups.verdict_of_share(0.09, 0.19, 0.2) == OFF
+    assert follow_ups.verdict_of_share(0.21, 0.19, 0.2) == OFF
+    assert follow_ups.verdict_of_share(0.11, 0.21, 0.2) == OFF
     assert follow_ups.worst([HOLDS, OFF, OTHER]) == OFF
     assert follow_ups.worst([HOLDS, OTHER]) == OTHER
 

@@ -64,7 +64,7 @@ def test_what_the_probe_says_is_told_apart_by_packets_and_totals():
             ],
         }
     ]
-    totals, spread = by_probe.said(frames)
+    totals, spread = by_probe.totals_of(frames)
     assert totals == {"segments": 80, "copies_1": 80}
     assert spread == {"by_completions_copied": {41: 2}}
 
@@ -83,22 +83,22 @@ left=1 sends=1 zerocopy=1
 
 
 def test_a_recording_is_read_as_the_model_counts():
-    found = by_trace.said(TEXT)
+    found = by_trace.totals_of(TEXT)
     assert found["copies_by_skb_segment"] == found["completed"] == found["copied_after_all"] == 1
     assert found["copied_bytes"] == 1400
     assert set(found) == set(traced.UNITS)
     assert found["copies_by_others"] == 0
     # Without BTF of arguments no size, without a stack no caller: neither is 0.
-    without = by_trace.said(TEXT.replace(" bytes=1400", ""))
+    without = by_trace.totals_of(TEXT.replace(" bytes=1400", ""))
     assert set(traced.UNITS) - set(without) == {"copied_bytes"}
-    without = by_trace.said(TEXT.replace(" => skb_copy_ubufs\n => skb_segment\n", ""))
+    without = by_trace.totals_of(TEXT.replace(" => skb_copy_ubufs\n => skb_segment\n", ""))
     assert set(traced.UNITS) - set(without) == {"copies_by_skb_segment", "copies_by_others"}
-    none = by_trace.said("".join(TEXT.splitlines(keepends=True)[:3]) + "# end\n")
+    none = by_trace.totals_of("".join(TEXT.splitlines(keepends=True)[:3]) + "# end\n")
     assert none["copied_bytes"] == none["copies_by_skb_segment"] == none["completed"] == 0
     table = traced.table(Traffic(), without, "kernel")
     assert set(table["counter"]) == set(without)
     with pytest.raises(RunFailed, match="lost 3 events"):
-        by_trace.said(TEXT.replace("# end", "CPU:0 [LOST 3 EVENTS]\n# end"))
+        by_trace.totals_of(TEXT.replace("# end", "CPU:0 [LOST 3 EVENTS]\n# end"))
 
 
 @pytest.mark.parametrize("name", NAMES)

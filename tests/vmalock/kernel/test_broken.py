@@ -31,7 +31,9 @@ def test_a_kernel_that_is_not_built_is_named(monkeypatch):
 
 
 def test_of_a_kernel_that_died_its_complaints_are_told():
-    died = broken.told("fork", {"died": ["Oops: invalid opcode: 0000 [#1]", "BUG: a", "BUG: a"]})
+    died = broken.counters_of(
+        "fork", {"died": ["Oops: invalid opcode: 0000 [#1]", "BUG: a", "BUG: a"]}
+    )
     said = {
         "kernel: Oops: invalid opcode: 0000 [#1]": ("times", [1]),
         "kernel: BUG: a": ("times", [2]),

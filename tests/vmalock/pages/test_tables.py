@@ -166,7 +166,7 @@ def test_recorded_runs_that_were_followed():
 
 
 def test_recorded_workloads_that_were_held_against_their_programs():
-    table = views.held()
+    table = views.workload_runs()
     order = table[["kernel", "runs", "path"]].agg(tuple, axis=1)
     assert order.is_monotonic_increasing
     assert list(table.index) == list(range(len(table)))

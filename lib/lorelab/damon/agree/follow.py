@@ -100,8 +100,8 @@ def followed(params: Masim, given: Given) -> Followed:
     if starved:
         raise ValueError(f"the model asked for {starved} numbers or checks more than were logged")
     names = ["nr_regions", "merges", "splits", "equal", *(["drawn"] if given.drawn else [])]
-    found = pd.DataFrame(rows, columns=names)
-    return Followed(found, len(given.checks))
+    table = pd.DataFrame(rows, columns=names)
+    return Followed(table, len(given.checks))
 
 
 def sampled(params: Masim, run: boot.Run, given: Given) -> tuple[int, int]:

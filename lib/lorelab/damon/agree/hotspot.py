@@ -23,12 +23,12 @@ def agree(params: Hotspot, record: Record) -> Agreement:
 def agree_with_record(params: Hotspot, before: Record, measured: Record) -> Agreement:
     """Compare the mean of the recorded runs with that of the new ones, and what has to be exact."""
     sides = (one.counters[one.counters["counter"].isin(DRAWN)] for one in (before, measured))
-    held = compare_runs(*sides)
+    judged = compare_runs(*sides)
     exact = _exact(params, measured).assign(detectable=0.0)
     exact["verdict"] = list(map(str, agreement.verdicts(exact)))
-    table = pd.concat([held.table, exact], ignore_index=True)
+    table = pd.concat([judged.table, exact], ignore_index=True)
     right = f"{exact['agrees'].sum()} of {len(exact)} that have to be exact are"
-    return Agreement.of(table, f"{held.method}; {right}")
+    return Agreement.of(table, f"{judged.method}; {right}")
 
 
 def compared(params: Hotspot, measured: Record) -> pd.DataFrame:

@@ -35,9 +35,9 @@ def compared(params: Schemes, measured: Record) -> pd.DataFrame:
     took = measured.counters.groupby("counter")["value"].mean()
     if "collapse" not in took:
         raise BadInput("the recorded run does not say what things took; measure again: --live")
-    told = ("access", "check", "page", "collapse", "lead")
+    inputs = ("access", "check", "page", "collapse", "lead")
     like = Speeds(cpus=1)._replace(
-        **{f"{name}_{TOOK[name]}": round(took[name]) for name in told if name in took}
+        **{f"{name}_{TOOK[name]}": round(took[name]) for name in inputs if name in took}
     )
     said = schemes.simulate(params.model_copy(update={"runs": RUNS}), like)
     found = intervals(*without(ONE_SIDED, said, measured.counters), "runs")

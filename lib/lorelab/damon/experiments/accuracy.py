@@ -7,7 +7,7 @@ from lorelab.damon.experiments.masim import observe
 from lorelab.damon.params import ALONE, Accuracy, Speeds, runs
 from lorelab.damon.workload.accuracy import accuracy_counters, figures
 from lorelab.damon.workload.setup import configuration
-from lorelab.damon.workload.truth import Told, changes, check_took, observed
+from lorelab.damon.workload.truth import Observation, changes, check_took, observed
 
 
 def simulate(params: Accuracy, speeds: Speeds = ALONE) -> pd.DataFrame:
@@ -28,7 +28,9 @@ def planned(params: Accuracy) -> list[float]:
     return np.cumsum([phase.ms / 1000 for phase in configuration(params).phases])[:-1].tolist()
 
 
-def model_figures(params: Accuracy, speeds: Speeds, said: Told) -> dict[str, tuple[str, float]]:
+def model_figures(
+    params: Accuracy, speeds: Speeds, said: Observation
+) -> dict[str, tuple[str, float]]:
     """Figures of `damon/accuracy` for one run of the model, by what its program says."""
     speeds = speeds._replace(check_ns=check_took(params, speeds, said))
     seen = observed(params, said, speeds)

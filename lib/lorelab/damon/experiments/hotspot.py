@@ -127,9 +127,9 @@ def chain(
             continue
         for share, chance in _pieces(pieces):
             piece = max(size * share, hot)
-            told = chance * stand_out(hot, piece, samples, always)
-            step[k, int(np.argmin(np.abs(np.log(sizes) - math.log(piece))))] += told
-            step[k, 0] += chance - told
+            told_apart = chance * stand_out(hot, piece, samples, always)
+            step[k, int(np.argmin(np.abs(np.log(sizes) - math.log(piece))))] += told_apart
+            step[k, 0] += chance - told_apart
     state = np.zeros(cells)
     state[0] = 1.0
     found = np.zeros(windows)

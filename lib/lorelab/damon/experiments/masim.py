@@ -48,10 +48,10 @@ def observe(params: Masim, speeds: Speeds = ALONE) -> pd.DataFrame:
         windows = monitored(params, context(params, pages), pages)
     else:
         windows = WINDOWS[params.variant](pages, params.samples, params.sample_us)
-    return held(params, pages, windows)
+    return compare_windows(params, pages, windows)
 
 
-def held(params: Masim, pages: Pages, windows: Iterator[Watched]) -> pd.DataFrame:
+def compare_windows(params: Masim, pages: Pages, windows: Iterator[Watched]) -> pd.DataFrame:
     """Hold what `windows` report of a program's memory against the truth; as `observe()`."""
     base = pages.info["base"][0]
     low = int(pages.patterns["start"].min())

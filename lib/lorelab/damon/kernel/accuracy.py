@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lorelab.damon.kernel.boot import Run, check_program, logged, speeds, told, watched
+from lorelab.damon.kernel.boot import Run, check_program, logged, observation, speeds, watched
 from lorelab.damon.params import Accuracy, runs
 from lorelab.damon.workload.accuracy import (
     accuracy_counters,
@@ -27,14 +27,14 @@ def _counters(params: Accuracy, measured: Measured, run: int) -> pd.DataFrame:
     """The model's, and the distributions of what is reported, over all runs (`distributions`)."""
     mine = logged(runs(params), measured, run)
     figures_of = accuracy_counters([_figures(params, one) for one in mine], params, "kernel")
-    spread = [distributions(params, told(one)) for one in mine]
+    spread = [distributions(params, observation(one)) for one in mine]
     return pd.concat([figures_of, distribution_counters(spread, params, "kernel")])
 
 
 def _figures(params: Accuracy, run: Run) -> dict[str, tuple[str, float]]:
     took = speeds(params, run)
-    seen = observed(params, told(run), took)
-    return figures(seen, changes(params, told(run)), params, took)
+    seen = observed(params, observation(run), took)
+    return figures(seen, changes(params, observation(run)), params, took)
 
 
 measure = Measurement(

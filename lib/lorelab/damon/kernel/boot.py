@@ -23,7 +23,7 @@ from lorelab.damon.model.memory import BATCH
 from lorelab.damon.model.state import SNAPSHOT
 from lorelab.damon.params import Masim, Monitoring, Speeds, Variant, WithSchemes
 from lorelab.damon.workload import masim, setup
-from lorelab.damon.workload.truth import Told, Window, spans
+from lorelab.damon.workload.truth import Observation, Window, spans
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Request
@@ -46,7 +46,7 @@ SLOWER = 60.0
 """Seconds that a second of the guest may take; some 2 on an idle machine, at 8 ns."""
 
 
-class Asked(NamedTuple):
+class RunRequest(NamedTuple):
     """A run that the guest is asked for."""
 
     params: Monitoring
@@ -112,12 +112,12 @@ def check_program(params: Masim) -> None:
 
 def watched(each: list[Masim]) -> Request:
     """A boot that plays programs, each from beginning to end, and logs regions."""
-    return request([Asked(params, spans(params)) for params in each], "regions", shift=5)
+    return request([RunRequest(params, spans(params)) for params in each], "regions", shift=5)
 
 
-def told(run: Run) -> Told:
+def observation(run: Run) -> Observation:
     """What the program of a run said, and DAMON of it."""
-    return Told(run.program.regions, run.program.truth, run.program.ended, windows(run))
+    return Observation(run.program.regions, run.program.truth, run.program.ended, windows(run))
 
 
 def windows(run: Run) -> list[Window]:
@@ -214,12 +214,12 @@ def attributes(params: Monitoring) -> dict[str, int]:
     return {name: getattr(params, name) for name in names} | {"update_us": params.looks_us}
 
 
-def request(asked: list[Asked], log: str, shift: int = 3, cpus: int = 1) -> Request:
+def request(requests: list[RunRequest], log: str, shift: int = 3, cpus: int = 1) -> Request:
     """A boot that plays programs, each monitored as its parameters say, from beginning to end.
 
     Parameters
     ----------
-    asked : list of Asked
+    requests : list of RunRequest
     log : str
         "regions", "numbers" (with every random number and check), "traced" (with every check, by
         tracefs, on a 7.3 of the reader's own), or "" for no probe at all.
@@ -235,9 +235,9 @@ def request(asked: list[Asked], log: str, shift: int = 3, cpus: int = 1) -> Requ
             "switches": switches(one.params),
             "schemes": list(one.schemes),
         }
-        for one in asked
+        for one in requests
     ]
-    seconds = sum(masim.seconds(one.config) for one in asked)
+    seconds = sum(masim.seconds(one.config) for one in requests)
     longest = BOOT_SECONDS + SLOWER * seconds * 8 / 2**shift
     machine = Machine(cpus, icount=True, shift=shift)
     if log == "traced":

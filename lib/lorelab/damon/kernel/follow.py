@@ -80,9 +80,9 @@ def measured(
         possible(params, options)
     if len({params.variant.traits.own_random for params in requested}) > 1:
         raise BadInput("variant: takes v7.3 for all runs of a boot, or for none")
-    asked = [boot.Asked(params, configuration(params)) for params in requested]
+    requests = [boot.RunRequest(params, configuration(params)) for params in requested]
     log = "traced" if requested[0].variant.traits.own_random else "numbers"
-    source = run.measure(boot.request(asked, log, shift=5), options)
+    source = run.measure(boot.request(requests, log, shift=5), options)
     found, last = [], 0
     for number, (params, played) in enumerate(
         zip(requested, boot.logged(requested, source), strict=True), 1

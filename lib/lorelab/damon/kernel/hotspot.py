@@ -99,9 +99,9 @@ def _counters(params: Hotspot, measured: Measured, number: int) -> pd.DataFrame:
         counters[name] = (TOOK[name], [value for _, value in each])
     for k, name in enumerate(("wide", "out_of_reach")):
         counters[name] = ("draws", [row["wide"][k] for row in rows])
-    told = [cuts(row) for row in rows]
+    searched = [cuts(row) for row in rows]
     for name in Cuts._fields:
-        counters[name] = ("windows", [getattr(one, name) for one in told])
+        counters[name] = ("windows", [getattr(one, name) for one in searched])
     return table(hotspot.NAME, label(params.variant), "kernel", counters)
 
 

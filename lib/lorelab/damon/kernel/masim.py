@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lorelab.damon.kernel.boot import check_program, logged, speeds, told, watched
+from lorelab.damon.kernel.boot import check_program, logged, observation, speeds, watched
 from lorelab.damon.params import Masim
 from lorelab.damon.workload.truth import masim_counters, observed
 from lorelab.lab.run import Measured, Measurement, one_boot
@@ -11,7 +11,7 @@ from lorelab.lab.run import Measured, Measurement, one_boot
 def _counters(params: Masim, measured: Measured, run: int) -> pd.DataFrame:
     [played] = logged([params], measured, run)
     took = speeds(params, played)
-    return masim_counters(observed(params, told(played), took), params, "kernel", took)
+    return masim_counters(observed(params, observation(played), took), params, "kernel", took)
 
 
 measure = Measurement(

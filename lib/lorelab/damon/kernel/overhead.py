@@ -5,8 +5,8 @@ import pandas as pd
 from lorelab.counters import table
 from lorelab.damon.kernel.boot import (
     LARGEST_MIB,
-    Asked,
     Run,
+    RunRequest,
     check,
     checks_a_sample,
     logged,
@@ -43,14 +43,16 @@ def measure(requested: list[Overhead], options: RunOptions = DEFAULTS) -> list[R
                 f"mib={params.mib}: the guest has room to touch {LARGEST_MIB * 2 // 3} MiB; "
                 "takes touched_mib"
             )
-    asked = [Asked(params, overhead_program(params)) for params in requested]
-    counted = logged(requested, run.measure(request(asked, "regions", shift=3), options))
+    requests = [RunRequest(params, overhead_program(params)) for params in requested]
+    counted = logged(requested, run.measure(request(requests, "regions", shift=3), options))
 
     def counters(params: Overhead, measured: Measured, number: int) -> pd.DataFrame:
         cost = _cost(params, counted[number], read(measured.rows, number))
         return table(NAME, label(params.variant), "kernel", cost, first=0)
 
-    loop = Measurement(NAME, lambda _: request(asked, "", shift=0), counters, machine=run.one_boot)
+    loop = Measurement(
+        NAME, lambda _: request(requests, "", shift=0), counters, machine=run.one_boot
+    )
     return loop(requested, options)
 
 

@@ -17,8 +17,8 @@ import pandas as pd
 from lorelab.counters import table
 from lorelab.damon.kernel.boot import (
     LARGEST_MIB,
-    Asked,
     Run,
+    RunRequest,
     check,
     logged,
     played,
@@ -52,8 +52,8 @@ CPUS = 2
 
 def _request(batch: list[Schemes]) -> Request:
     each = [one for params in batch for one in runs(params)]
-    asked = [Asked(one, configuration(one), rules(one)) for one in each]
-    return request(asked, "regions", cpus=CPUS)
+    requests = [RunRequest(one, configuration(one), rules(one)) for one in each]
+    return request(requests, "regions", cpus=CPUS)
 
 
 def _counters(params: Schemes, measured: Measured, run: int) -> pd.DataFrame:

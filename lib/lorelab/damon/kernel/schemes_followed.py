@@ -81,11 +81,13 @@ def measure(requested: list[Schemes], options: RunOptions = DEFAULTS) -> list[Re
     """Apply schemes with every random number, check and trial logged, all in one boot."""
     for params in requested:
         possible(params)
-    asked = [
-        boot.Asked(params, configuration(params), [rule | driven(params) for rule in rules(params)])
+    requests = [
+        boot.RunRequest(
+            params, configuration(params), [rule | driven(params) for rule in rules(params)]
+        )
         for params in requested
     ]
-    measured = run.measure(boot.request(asked, "numbers", cpus=CPUS), options)
+    measured = run.measure(boot.request(requests, "numbers", cpus=CPUS), options)
     records, last = [], 0
     for number, (params, played) in enumerate(
         zip(requested, boot.logged(requested, measured), strict=True), 1

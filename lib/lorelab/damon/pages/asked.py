@@ -104,9 +104,9 @@ def turning(ms: int, seed: int) -> pd.Series:
 
 def by_period(periods: list[int], seed: int) -> pd.DataFrame:
     """Quantiles of `turning`, and the count that the overlap of a sample and a turn makes."""
-    found = pd.DataFrame({ms: turning(ms, seed).quantile([0.1, 0.5, 0.9]) for ms in periods}).T
-    found["expected"] = [20 * min(1, (ms + 5) / (2 * ms)) for ms in periods]
-    return found
+    table = pd.DataFrame({ms: turning(ms, seed).quantile([0.1, 0.5, 0.9]) for ms in periods}).T
+    table["expected"] = [20 * min(1, (ms + 5) / (2 * ms)) for ms in periods]
+    return table
 
 
 def largest(least: int, seed: int) -> float:
@@ -161,10 +161,10 @@ def huge_pages(programs: tuple[str, ...], seed: int) -> pd.DataFrame:
     """Counters of `ethp` at the end of each program; what was made and split also in bytes."""
     runs = {program: applied(program, "ethp", seed) for program in programs}
     assert all((run["resident"].diff().dropna() >= 0).all() for run in runs.values())
-    found = pd.DataFrame({program: run.iloc[-1] for program, run in runs.items()})
-    found.loc["made"] = (found.loc["collapses"] + found.loc["huge_faults"]) * 2**21
-    found.loc["PMDs split"] = found.loc["pmd_splits"] * 2**21
-    return found
+    table = pd.DataFrame({program: run.iloc[-1] for program, run in runs.items()})
+    table.loc["made"] = (table.loc["collapses"] + table.loc["huge_faults"]) * 2**21
+    table.loc["PMDs split"] = table.loc["pmd_splits"] * 2**21
+    return table
 
 
 def damage(programs: tuple[str, ...], ages: tuple[str, ...], quotas: tuple[int, ...], seed: int):
@@ -185,7 +185,7 @@ def hidden(mib: int, switch_us: int, seed: int, tlb: int = 1536) -> float:
     return studies.counts(params, 100, config, "set")[20:].mean()
 
 
-def told(counters: pd.DataFrame) -> str:
+def quartiles(counters: pd.DataFrame) -> str:
     """Quartiles of the waits of damon/hotspot, in words."""
     return " ".join(f"{wait:.0f}" for wait in np.quantile(waited(counters), QUARTILES))
 
@@ -211,7 +211,7 @@ def drawing(gib: int, hot_gib: int, ways: Iterable[bool], seed: int) -> list[str
         mib=gib << 10, hot_kib=hot_gib << 20, own=True, runs=40, windows=150, seed=seed
     )
     runs = [params.model_copy(update={"rand64": rand64}) for rand64 in ways]
-    return [told(hotspot.simulate(run)) for run in runs]
+    return [quartiles(hotspot.simulate(run)) for run in runs]
 
 
 def by_size(ways: dict[str, dict], mibs: list[int]) -> pd.DataFrame:

@@ -159,15 +159,15 @@ def compared(found: dict[tuple[str, str], tuple], names: list[str]) -> pd.DataFr
             off, on = (found[name, switch][k] for switch in ("off", "on"))
             low, estimate, high = slower(off, on)
             words = f"{estimate:.1f} ({low:.1f} to {high:.1f})"
-            rows[name, side] = [asked.told(off), asked.told(on), words, low, high]
+            rows[name, side] = [asked.quartiles(off), asked.quartiles(on), words, low, high]
     return pd.DataFrame(rows, index=["off", "on", "off / on", "low", "high"]).T
 
 
 def drawn(wides: dict[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
     """Draws of damon_rand() in wide regions, and of these the ones past 4 GiB."""
     totals = {case: run.groupby("counter")["value"].sum() for case, run in wides.items()}
-    found = pd.DataFrame(totals).T[["wide", "out_of_reach"]]
-    return found.assign(share=found["out_of_reach"] / found["wide"])
+    table = pd.DataFrame(totals).T[["wide", "out_of_reach"]]
+    return table.assign(share=table["out_of_reach"] / table["wide"])
 
 
 def kdamonds(pair: dict[int, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
@@ -177,9 +177,9 @@ def kdamonds(pair: dict[int, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame
         for side, run in zip(("kernel", "model"), runs, strict=True):
             means = run.groupby("counter")["value"].mean()
             named = f"{k} kdamond{'s' * (k > 1)}, {side}"
-            rows[named] = (means["nr_regions"], means["in_three"], asked.told(run))
-    found = pd.DataFrame(rows, index=["regions", "share split three ways", "windows"]).T
-    return found.map(lambda value: value if isinstance(value, str) else round(value, 2))
+            rows[named] = (means["nr_regions"], means["in_three"], asked.quartiles(run))
+    table = pd.DataFrame(rows, index=["regions", "share split three ways", "windows"]).T
+    return table.map(lambda value: value if isinstance(value, str) else round(value, 2))
 
 
 def listed(counters: pd.DataFrame) -> float:

@@ -37,7 +37,7 @@ def above_half(program: str, max_regions: int, repeats: int, seed: int = 1) -> p
         for one in runs(params):
             pages, ctx = _started(one)
             ctx.info["splits_some"] = rules.get("splits_some", True)
-            seen = masim.held(one, pages, masim.monitored(one, ctx, pages))
+            seen = masim.compare_windows(one, pages, masim.monitored(one, ctx, pages))
             rows.append({"rules": name, "max_regions": max_regions} | _figures(one, seen))
     return pd.DataFrame(rows)
 

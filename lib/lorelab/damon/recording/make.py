@@ -90,7 +90,7 @@ def provenance(name: str, folder: Path = FOLDER) -> records.Provenance:
     BadInput
         The recording or its provenance is not what was written.
     """
-    found = records.unseal(source(name, folder))
-    if cache.digest((folder / name).read_bytes()) != found.counters_sha256:
+    sealed = records.unseal(source(name, folder))
+    if cache.digest((folder / name).read_bytes()) != sealed.counters_sha256:
         raise BadInput(f"{folder / name} is not what was recorded (its digest differs)")
-    return found.provenance
+    return sealed.provenance

@@ -294,12 +294,12 @@ def integer(value: object) -> int:
     try:
         return int(text)
     except ValueError:
-        found = SIZE.fullmatch(text)
+        match = SIZE.fullmatch(text)
     if WHOLE.fullmatch(text):
         return int(float(text))
-    if found is None:
+    if match is None:
         raise ValueError(f"{value[:40]!r} is no number")
-    return int(float(found[1]) * 2 ** BYTES[found[2]])
+    return int(float(match[1]) * 2 ** BYTES[match[2]])
 
 
 def nanoseconds(value: object, unit: int = 1) -> int:

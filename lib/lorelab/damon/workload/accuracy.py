@@ -8,7 +8,7 @@ import pandas as pd
 from lorelab import counters
 from lorelab.damon.model.memory import PAGE_SIZE
 from lorelab.damon.params import Accuracy, Masim, Speeds, took
-from lorelab.damon.workload.truth import Told, whole
+from lorelab.damon.workload.truth import Observation, whole
 from lorelab.params import label
 
 BUCKETS = np.unique(2 ** (np.arange(160) / 4) // 1).astype(np.int64)
@@ -25,7 +25,7 @@ DISTRIBUTIONS = {
 are reported, merged by then; pages, accesses and age of a region reported."""
 
 
-def distributions(params: Masim, said: Told) -> dict[str, pd.Series]:
+def distributions(params: Masim, said: Observation) -> dict[str, pd.Series]:
     """Distributions of what is reported, over the windows that `observed()` looks at.
 
     Returns

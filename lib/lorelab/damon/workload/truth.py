@@ -82,7 +82,7 @@ class Window(NamedTuple):
     regions: np.ndarray  # (n,) SNAPSHOT
 
 
-class Told(NamedTuple):
+class Observation(NamedTuple):
     """A program and DAMON's windows over it, on one clock in ns."""
 
     regions: np.ndarray  # (n, 2) u8: address and bytes of each of the program's regions
@@ -109,7 +109,7 @@ def spans(params: Masim) -> masim.Config:
     return config
 
 
-def observed(params: Masim, said: Told, speeds: Speeds) -> pd.DataFrame:
+def observed(params: Masim, said: Observation, speeds: Speeds) -> pd.DataFrame:
     """Hold each window against what the program did in it.
 
     A page is in use in a sampling interval with the chance that the program gets to it while
@@ -181,7 +181,7 @@ def observed(params: Masim, said: Told, speeds: Speeds) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=Observed._fields)
 
 
-def whole(said: Told) -> Iterator[tuple[int, Window]]:
+def whole(said: Observation) -> Iterator[tuple[int, Window]]:
     """Windows that were monitored while the program ran, each with when it began (ns)."""
     start = -1
     for window in said.windows:
@@ -202,7 +202,7 @@ def _spend(began, until, of, begins, slept, spent):
             spent[of[k], n] += max(both, 0.0)
 
 
-def changes(params: Masim, said: Told) -> list[float]:
+def changes(params: Masim, said: Observation) -> list[float]:
     """Seconds from the program's begin to each phase but the first."""
     firsts = np.cumsum([0, *(len(phase.accesses) for phase in spans(params).phases)])
     phase = np.searchsorted(firsts, said.truth[:, 1], side="right") - 1
@@ -216,13 +216,13 @@ def modelled(params: Masim, speeds: Speeds = ALONE) -> pd.DataFrame:
     return observed(params, said, speeds._replace(check_ns=check_took(params, speeds, said)))
 
 
-def check_took(params: Masim, speeds: Speeds, said: Told) -> float:
+def check_took(params: Masim, speeds: Speeds, said: Observation) -> float:
     """What a check took in the model (ns), as a kernel's run has it: all work by its checks."""
     checks = sum(window.checks for window in said.windows)
     return speeds.check_ns + speeds.sample_ns * len(said.windows) * params.samples / checks
 
 
-def simulated(params: Masim, speeds: Speeds = ALONE) -> Told:
+def simulated(params: Masim, speeds: Speeds = ALONE) -> Observation:
     """What a program says and DAMON reports of it, in the model."""
     config = configuration(params)
     pages = memory(params, config, speeds, told=True)
@@ -237,7 +237,7 @@ def simulated(params: Masim, speeds: Speeds = ALONE) -> Told:
     regions = [(starts[name], size) for name, size in config.regions.items()]
     ended = int(pages.info["phase_began"][0])
     said = pages.told[: int(pages.info["changes"][0]) + 1]
-    return Told(np.array(regions, np.uint64), said, ended, windows)
+    return Observation(np.array(regions, np.uint64), said, ended, windows)
 
 
 @njit

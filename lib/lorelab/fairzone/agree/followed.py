@@ -109,12 +109,12 @@ def agree(params: Followed, record: Record) -> Agreement:
     said = "; ".join(
         f"{names} of {same} of {compared} compared" for (same, compared), names in alike.items()
     )
-    told = "".join(
+    partly = "".join(
         f"; {row.counter} was given in part for {row.given}"
         for row in table[table["given"] > 0].itertuples()
     )
     method = (
         f"walk by walk, in the order of the kernel's log of {found.walks} walks, the same are: "
-        f"{said}{told}; {found.tests} watermark tests are the model's own"
+        f"{said}{partly}; {found.tests} watermark tests are the model's own"
     )
     return Agreement.of(table, method)

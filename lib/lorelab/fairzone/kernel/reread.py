@@ -96,8 +96,8 @@ def laid_out(params: Reread, runs: list[list[dict[str, Any]]]) -> pd.DataFrame:
             said = [run[0]["zoneinfo"][place] for run in runs]
             if all(what in each for each in said):
                 counters[f"{name}_{what}"] = ("pages", [each[what] for each in said])
-    asked = plan(params)
-    for place, phase in enumerate(asked):
+    phases = plan(params)
+    for place, phase in enumerate(phases):
         name, each = phase["name"], [run[place] for run in runs]
         much = (phase.get("reads") or phase["writes"])[1]
         counters[f"{name}_touched"] = ("pages", [much] * len(runs))

@@ -80,8 +80,8 @@ def drift_walks(cpus: int = 64) -> pd.DataFrame:
         row = {"counted": counter}
         for exact in (False, True):
             params = Batches(variant=variant, cpus=cpus, threads=cpus, turn=1, exact=exact)
-            found = simulate(params).set_index("counter")["value"]
-            row["exact" if exact else "per CPU"] = int(found[counter])
+            values = simulate(params).set_index("counter")["value"]
+            row["exact" if exact else "per CPU"] = int(values[counter])
         rows[name] = row
     return pd.DataFrame(rows).T
 

@@ -21,8 +21,10 @@ MOVABLE = 3
 
 def recorded(name: str) -> list[tuple[Followed, Record]]:
     """Every recorded run of an experiment, with its parameters."""
-    asked = experiment(name)
-    return [(params, asked.recorded(params)) for params in records.recorded(name, asked.Params)]
+    question = experiment(name)
+    return [
+        (params, question.recorded(params)) for params in records.recorded(name, question.Params)
+    ]
 
 
 def followed() -> pd.DataFrame:
@@ -36,7 +38,7 @@ def followed() -> pd.DataFrame:
         `batch known`, the walks of which batch and diff are compared, too; `same`, the walks that
         are the model's in all that is compared of them.
     """
-    rows = [told(params, record) for params, record in _logs("zones")]
+    rows = [log_row(params, record) for params, record in _logs("zones")]
     return _in_order(rows, ["cpus", "place", "counter"])
 
 
@@ -53,7 +55,7 @@ def movable() -> pd.DataFrame:
     """
     rows = []
     for params, record in _logs("movable"):
-        said = told(params, record)
+        said = log_row(params, record)
         zones = record.counters.query("kind == 'zone'").set_index("zone")["managed"]
         walks = record.counters.query("kind == 'walk'")
         mine = walks[(walks["klass"] >= MOVABLE) & walks["zone"].isin(zones.index)]
@@ -316,7 +318,7 @@ def from_zone(slot: int) -> pd.Series:
     return pd.Series(served)
 
 
-def told(params: Followed, record: Record) -> dict[str, object]:
+def log_row(params: Followed, record: Record) -> dict[str, object]:
     """One row of `followed()`."""
     found = judge.followed(params, record.counters)
     rows = record.counters[record.counters["kind"] == "walk"]

@@ -115,8 +115,8 @@ def rates(params: Inversion, shown: list[Variant]) -> pd.DataFrame:
     """DMA32's share of the allocations over the rate of kswapd, for several variants."""
     parts = []
     for variant in shown:
-        found = inversion.simulate(params.model_copy(update={"variant": variant}))
-        wide = found.pivot_table(index="step", columns="counter", values="value")
+        counters = inversion.simulate(params.model_copy(update={"variant": variant}))
+        wide = counters.pivot_table(index="step", columns="counter", values="value")
         taken = wide.filter(like="allocated_").sum(axis=1)
         parts.append(
             pd.DataFrame(

@@ -37,7 +37,7 @@ def size() -> float:
     return figure("managed-dma32") / (figure("managed-dma32") + figure("managed-normal"))
 
 
-def held(model: float, share: float, of: float) -> ClaimVerdict:
+def verdict_of_share(model: float, share: float, of: float) -> ClaimVerdict:
     """How a share in the model bears out one that was posted, of a zone with part `of` of memory.
 
     A posted share was measured: where the model has another, the model is off.
@@ -61,7 +61,7 @@ def worst(verdicts: list[ClaimVerdict]) -> ClaimVerdict:
     )
 
 
-def shown(verdict: ClaimVerdict, why: str, evidence: dict[str, object]) -> Weighed:
+def with_caveat(verdict: ClaimVerdict, why: str, evidence: dict[str, object]) -> Weighed:
     """The same, and said in words where the model is off."""
     off = (
         "The model is off, so this decides nothing. "
@@ -149,7 +149,7 @@ def weigh_big_velocity() -> Weighed:
     if shares["bigbatches"] >= (1 - WITHIN) * shares["rc1"]:
         return Weighed(ClaimVerdict.CONTRADICTED, "The printed part does not fall.", evidence)
     falls = large < (1 - WITHIN) * base and near(large, shares["bigbatches"])
-    return shown(
+    return with_caveat(
         ClaimVerdict.OTHER_NUMBER if falls else ClaimVerdict.NOT_TESTABLE,
         "DMA32's part of the reads, on the machine of June; the reviewer's is not described.",
         evidence,
@@ -164,10 +164,10 @@ def weigh_in_core() -> Weighed:
     for kernel, variant in modelled.items():
         share, model = posted("june18-{}-allocs", kernel), whole(ran(variant, data_percent=80))
         evidence |= {f"{kernel}, posted": share, f"{kernel}, model": model}
-        verdicts.append(held(model, share, size()))
+        verdicts.append(verdict_of_share(model, share, size()))
     evidence["cfq600, posted"] = posted("june18-{}-allocs", "cfq600")
     falls = evidence["fairzone, model"] < (1 - WITHIN) * evidence["vanilla, model"]
-    return shown(
+    return with_caveat(
         worst(verdicts) if falls else ClaimVerdict.NOT_TESTABLE,
         "Shares of the model and the posted ones, for data of 80 % of memory.",
         evidence,
@@ -177,8 +177,8 @@ def weigh_in_core() -> Weighed:
 def weigh_in_core_3_0() -> Weighed:
     share = posted("june18-{}-allocs", "3.0")
     model = whole(ran(Variant.OFF, data_percent=80))
-    return shown(
-        held(model, share, size()),
+    return with_caveat(
+        verdict_of_share(model, share, size()),
         "Without a policy DMA32 takes less in the model too; its kswapd is that of 3.15, not 3.0.",
         {"posted": share, "off, model": model, "size": size()},
     )
@@ -197,8 +197,8 @@ def weigh_static() -> Weighed:
         read = model[name].loc["read", "share"]
         evidence |= {f"{name}, posted": share, f"{name}, reads of the model": read}
         # A page survives a cycle of twice the memory if its zone takes less than half its part.
-        verdicts.append(held(read, share, size() / 2))
-    return shown(
+        verdicts.append(verdict_of_share(read, share, size() / 2))
+    return with_caveat(
         worst(verdicts),
         "A kswapd that keeps no reserve free never turns to DMA32 once it is full: the model's "
         "reads take nothing from it. The posted shares are of all runs, whose number is not given.",
@@ -299,8 +299,8 @@ def weigh_velocity() -> Weighed:
     evidence = {f"posted, {name}": share for name, share in shares.items()}
     evidence |= {"reads of the model, baseline": base, "reads, v4r8": still}
     evidence |= {"pages scanned a second, v4r8 to rc1": total["series"] / total["rc1"]}
-    return shown(
-        held(still, shares["series"], base),
+    return with_caveat(
+        verdict_of_share(still, shares["series"], base),
         "Once DMA32 is full, kswapd never turns to it.",
         evidence,
     )
@@ -313,8 +313,8 @@ def weigh_split() -> Weighed:
     # Of 2 RAM written and 2 RAM read, less what is read back, a static zone takes its size once.
     closed = old / (4 - old)
     evidence = {"posted": new, "filled once": closed, "model, sizes of June": model}
-    return shown(
-        held(closed, new, old) if model < size() / 2 else ClaimVerdict.NOT_TESTABLE,
+    return with_caveat(
+        verdict_of_share(closed, new, old) if model < size() / 2 else ClaimVerdict.NOT_TESTABLE,
         "A zone of 40 % that is filled once takes this part of what is written and read.",
         evidence,
     )
@@ -337,12 +337,12 @@ def weigh_full_before() -> Weighed:
     """The first half of the answer's case: nothing may be taken, and a reset takes place."""
     high, low = (int(figure(f"boundary-before-{zone}")) for zone in ("high", "low"))
     params = Boundary(high_batch=high, low_batch=low, low_above=1, allocations=1)
-    found = boundary.simulate(params).set_index("counter")["value"]
+    values = boundary.simulate(params).set_index("counter")["value"]
     names = ("failed_fair_passes", "failed_by_both", "resets", "slow")
-    evidence = {name: int(found[name]) for name in names}
+    evidence = {name: int(values[name]) for name in names}
     return Weighed(
         ClaimVerdict.HOLDS
-        if found["resets"] == found["failed_by_both"] == 1
+        if values["resets"] == values["failed_by_both"] == 1
         else ClaimVerdict.CONTRADICTED,
         "One zone is skipped for its watermark and the other for its batch; then all are reset.",
         evidence,

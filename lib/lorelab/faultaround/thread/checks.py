@@ -89,8 +89,8 @@ def weigh_useless() -> Weighed:
     both = against_print("one-a-table", 16 * GIB, stride=apart)
     same = {model for model, _ in both.values()}
     kernel = {order: recorded(pages=4096, stride=512, order=order) for order in ORDERS.values()}
-    held = len(same) == 1 and all(len(run) == 8 for run in kernel.values())
-    verdict = ClaimVerdict.HOLDS if held else ClaimVerdict.CONTRADICTED
+    holds = len(same) == 1 and all(len(run) == 8 for run in kernel.values())
+    verdict = ClaimVerdict.HOLDS if holds else ClaimVerdict.CONTRADICTED
     mapped = {order: int(run[:, 1].sum()) for order, run in kernel.items()}
     why = f"No order saves a fault, and at order 9 each maps {mapped[9] // 8} pages for one read."
     return Weighed(verdict, why, {**_said(both), "recorded, mapped for 8 reads": mapped})
@@ -103,8 +103,11 @@ def weigh_after_order_4() -> Weighed:
         "The sentence is about time, which an emulator can't measure. The faults fall further: "
         "those at order 9 are a thirty-second of those at order 4."
     )
-    told = {"model": f"{four:,} to {nine:,}", "printed": f"{printed_four:,} to {printed_nine:,}"}
-    return Weighed(ClaimVerdict.NOT_TESTABLE, why, told, judgement=True)
+    evidence = {
+        "model": f"{four:,} to {nine:,}",
+        "printed": f"{printed_four:,} to {printed_nine:,}",
+    }
+    return Weighed(ClaimVerdict.NOT_TESTABLE, why, evidence, judgement=True)
 
 
 def weigh_ppc64() -> Weighed:

@@ -8,5 +8,5 @@ from lorelab.lab.records import Record
 
 def agree(params: Broken, record: Record) -> Agreement:
     """Compare `complains`; what the kernel says in words, and how often, no model has."""
-    found = record.counters
-    return equal(simulate(params), found[found["counter"] == "complains"])
+    counters = record.counters
+    return equal(simulate(params), counters[counters["counter"] == "complains"])

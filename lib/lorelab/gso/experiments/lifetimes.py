@@ -136,9 +136,9 @@ def verdicts(variants: list[Variant] | None = None, **scope: object) -> pd.DataF
     """
     rows = {}
     for variant in variants or list(Variant):
-        found = simulate(Lifetimes(variant=variant, **scope)).set_index("counter")["value"]
-        rows[label(variant)] = {"states": int(found["states"])} | {
-            f"I{number}": int(found[f"broken_i{number}"]) for number in model.INVARIANTS
+        values = simulate(Lifetimes(variant=variant, **scope)).set_index("counter")["value"]
+        rows[label(variant)] = {"states": int(values["states"])} | {
+            f"I{number}": int(values[f"broken_i{number}"]) for number in model.INVARIANTS
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("variant")
 

@@ -33,10 +33,10 @@ def _counters(params: Traffic, measured: Measured, run: int) -> pd.DataFrame:
     if missed := probes.lost(measured.probes):
         raise RunFailed(f"{probed.NAME}: the probe missed events: {missed}")
     [row] = measured.rows
-    return probed.table(params, traffic.counted(row), *said(measured.probes), "kernel")
+    return probed.table(params, traffic.counted(row), *totals_of(measured.probes), "kernel")
 
 
-def said(frames: list[dict[str, Any]]) -> tuple[dict[str, int], dict[str, dict[int, int]]]:
+def totals_of(frames: list[dict[str, Any]]) -> tuple[dict[str, int], dict[str, dict[int, int]]]:
     """Totals of the probe, and of each `by_...` how many packets had how many."""
     totals: dict[str, int] = {}
     spread: dict[str, dict[int, int]] = {}

@@ -38,10 +38,10 @@ def _request(batch: list[Traffic]) -> Request:
 
 
 def _counters(params: Traffic, measured: Measured, run: int) -> pd.DataFrame:
-    return table(params, said(measured.rows[run]["text"]), "kernel")
+    return table(params, totals_of(measured.rows[run]["text"]), "kernel")
 
 
-def said(text: str) -> dict[str, int]:
+def totals_of(text: str) -> dict[str, int]:
     """Totals of a recording's text: those that it has."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "recording"
@@ -49,15 +49,15 @@ def said(text: str) -> dict[str, int]:
         read = recording.read(file)
     if read.lost:
         raise RunFailed(f"gso/traced: the kernel lost {read.lost} events of the recording")
-    told = report.summary(read)
-    sender = told[told["where"] == "MSG_ZEROCOPY"].set_index("what")["value"]
+    summary = report.summary(read)
+    sender = summary[summary["where"] == "MSG_ZEROCOPY"].set_index("what")["value"]
     found = {name.replace(" ", "_"): int(value) for name, value in sender.items()}
-    copies = told[told["what"] == "copies"].set_index("where")["value"]
+    copies = summary[summary["what"] == "copies"].set_index("where")["value"]
     if report.UNKNOWN not in copies:
         # Each call has its caller, so a function that is not there did not call.
         found["copies_by_skb_segment"] = cut = int(copies.get("skb_segment", 0))
         found["copies_by_others"] = int(copies.sum()) - cut
-    sizes = told.loc[told["what"] == "copied", "value"]
+    sizes = summary.loc[summary["what"] == "copied", "value"]
     # A kernel without BTF of function arguments does not say how long a copy is.
     if len(sizes) == len(copies):
         found["copied_bytes"] = int(sizes.sum())

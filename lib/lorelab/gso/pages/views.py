@@ -30,17 +30,17 @@ def recorded(name: str) -> pd.DataFrame:
         `copied_bytes`, `completions`; missing what was not measured.
     """
     shown = ("sent", "wrong", "copies", "copied_bytes", "completions")
-    asked = experiment(name)
+    question = experiment(name)
     rows = []
-    for params in records.recorded(name, asked.Params):
-        record = asked.recorded(params)
-        found = asked.agree(params, record)
+    for params in records.recorded(name, question.Params):
+        record = question.recorded(params)
+        judged = question.agree(params, record)
         values = record.counters.set_index("counter")["value"]
         rows.append(
             {
                 "run": to_cli(params),
-                "verdict": str(found.verdict),
-                **_counted(found),
+                "verdict": str(judged.verdict),
+                **_counted(judged),
                 **values.reindex(shown),
             }
         )
@@ -73,12 +73,12 @@ def wrong(loss: float, reorder: float) -> pd.DataFrame:
     DataFrame
         `variant`, `source`, `wrong`.
     """
-    asked = experiment("gso/traffic")
+    question = experiment("gso/traffic")
     rows = []
-    for params in records.recorded("gso/traffic", asked.Params):
+    for params in records.recorded("gso/traffic", question.Params):
         if (params.loss, params.reorder, params.seed) != (loss, reorder, 1):
             continue
-        both = {"model": asked.simulate(params), "kernel": asked.recorded(params).counters}
+        both = {"model": question.simulate(params), "kernel": question.recorded(params).counters}
         values = {side: table.set_index("counter")["value"] for side, table in both.items()}
         if "wrong" in values["kernel"]:
             rows += [(label(params.variant), side, int(v["wrong"])) for side, v in values.items()]
@@ -94,12 +94,12 @@ def instructions() -> pd.DataFrame:
         By `length` [bytes], a column a way: the median of the repeats; `copy` is a send without
         MSG_ZEROCOPY.
     """
-    asked = experiment("gso/breakeven")
+    question = experiment("gso/breakeven")
     found: dict[str, dict[int, float]] = {}
-    for params in records.recorded("gso/breakeven", asked.Params):
+    for params in records.recorded("gso/breakeven", question.Params):
         if params.pointer != "none":
             continue
-        counted = asked.recorded(params).counters.pivot_table(
+        counted = question.recorded(params).counters.pivot_table(
             index="step", columns="counter", values="value"
         )
         way = label(params.variant) if params.zerocopy else "copy"
@@ -117,11 +117,11 @@ def pointer_instructions() -> pd.DataFrame:
         By `length` [bytes] `none`, the least of the repeats, for interrupts only add to it, and by
         `pointer` how many more than that; the lengths that all of these kernels were given.
     """
-    asked = experiment("gso/breakeven")
+    question = experiment("gso/breakeven")
     found: dict[str, dict[int, float]] = {}
-    for params in records.recorded("gso/breakeven", asked.Params):
+    for params in records.recorded("gso/breakeven", question.Params):
         if params.variant == Variant.SHARED_COUNT and params.zerocopy:
-            counted = asked.recorded(params).counters.pivot_table(
+            counted = question.recorded(params).counters.pivot_table(
                 index="step", columns="counter", values="value"
             )
             least = (counted["instructions"] / counted["sends"]).min()
@@ -139,10 +139,10 @@ def vhost_instructions() -> pd.DataFrame:
     DataFrame
         By `length` [bytes]: `copied` and `lent`, the median of the repeats, and `saved` [%].
     """
-    asked = experiment("gso/vhost-cost")
+    question = experiment("gso/vhost-cost")
     found: dict[str, dict[int, float]] = {}
-    for params in records.recorded("gso/vhost-cost", asked.Params):
-        counted = asked.recorded(params).counters.pivot_table(
+    for params in records.recorded("gso/vhost-cost", question.Params):
+        counted = question.recorded(params).counters.pivot_table(
             index="step", columns="counter", values="value"
         )
         middle = (counted["instructions"] / counted["sends"]).median() / params.length
@@ -160,10 +160,10 @@ def streams() -> pd.DataFrame:
         By `variant`: of `clean`, `loss`, `reorder` and `both` what became of the stream, as the
         kernel showed it, and the kernel's `complaints` in all of them.
     """
-    asked = experiment("gso/tcp")
+    question = experiment("gso/tcp")
     rows: dict[str, dict[str, str | int]] = {}
-    for params in records.recorded("gso/tcp", asked.Params):
-        kernel = asked.recorded(params).counters.set_index("counter")["value"]
+    for params in records.recorded("gso/tcp", question.Params):
+        kernel = question.recorded(params).counters.set_index("counter")["value"]
         way = WAYS[params.loss > 0, params.reorder > 0]
         row = rows.setdefault(label(params.variant), {"complaints": 0})
         row[way] = "wrong bytes" if kernel["corrupted"] else "as sent"
@@ -181,10 +181,10 @@ def told() -> pd.DataFrame:
         `kernel`, `run`, and of the sends how many were `copied`, `told_copied` and `told_wrong`,
         in how many `notifications`.
     """
-    asked = experiment("gso/told")
-    ours = [(None, params) for params in records.recorded("gso/told", asked.Params)]
+    question = experiment("gso/told")
+    ours = [(None, params) for params in records.recorded("gso/told", question.Params)]
     rows = []
-    others = [run for run in records.others("gso/told", asked.Params) if not run[1].fixed]
+    others = [run for run in records.others("gso/told", question.Params) if not run[1].fixed]
     for release, params in [*ours, *others]:
         record = records.load("gso/told", params, release=release)
         said = record.counters.set_index("counter")["value"].drop("told")
@@ -202,17 +202,17 @@ def broken() -> pd.DataFrame:
         A row a run: `variant`, `tap`, `model` and `kernel` (1: it complains), and `says`, the
         kernel's words.
     """
-    asked = experiment("gso/broken")
+    question = experiment("gso/broken")
     rows = []
-    for params in records.recorded("gso/broken", asked.Params):
-        found = asked.recorded(params).counters.set_index("counter")["value"]
-        said = found.index[found.index.str.startswith("kernel: ")]
+    for params in records.recorded("gso/broken", question.Params):
+        values = question.recorded(params).counters.set_index("counter")["value"]
+        said = values.index[values.index.str.startswith("kernel: ")]
         rows.append(
             {
                 "variant": label(params.variant),
                 "tap": params.tap,
-                "model": int(asked.simulate(params)["value"].iloc[0]),
-                "kernel": int(found["complains"]),
+                "model": int(question.simulate(params)["value"].iloc[0]),
+                "kernel": int(values["complains"]),
                 "says": "; ".join(words.removeprefix("kernel: ") for words in said),
             }
         )
@@ -229,12 +229,12 @@ def layouts() -> pd.DataFrame:
         front of), `size`, `aligned` and `holes` [bytes], how many counters were `compared` and are
         the `same`, `verdict`.
     """
-    asked = experiment("gso/layout")
-    ours = [(None, params) for params in records.recorded("gso/layout", asked.Params)]
+    question = experiment("gso/layout")
+    ours = [(None, params) for params in records.recorded("gso/layout", question.Params)]
     rows = []
-    for release, params in [*ours, *records.others("gso/layout", asked.Params)]:
+    for release, params in [*ours, *records.others("gso/layout", question.Params)]:
         record = records.load("gso/layout", params, release=release)
-        held = asked.agree(params, record)
+        judged = question.agree(params, record)
         value = record.counters.set_index("counter")["value"]
         rows.append(
             {
@@ -242,8 +242,8 @@ def layouts() -> pd.DataFrame:
                 "struct": params.struct,
                 "pointer": params.pointer,
                 **value[["size", "aligned", "holes"]],
-                **_counted(held),
-                "verdict": str(held.verdict),
+                **_counted(judged),
+                "verdict": str(judged.verdict),
             }
         )
     return pd.DataFrame(rows).sort_values(["kernel", "struct", "size"], ignore_index=True)
@@ -259,20 +259,20 @@ def verdicts(*names: str) -> pd.DataFrame:
     """
     rows = []
     for name in names:
-        asked = experiment(name)
-        for params in records.recorded(name, asked.Params):
-            held = asked.agree(params, asked.recorded(params))
-            row = {"experiment": name, "run": to_cli(params), "verdict": str(held.verdict)}
-            rows.append(row | _counted(held))
+        question = experiment(name)
+        for params in records.recorded(name, question.Params):
+            judged = question.agree(params, question.recorded(params))
+            row = {"experiment": name, "run": to_cli(params), "verdict": str(judged.verdict)}
+            rows.append(row | _counted(judged))
     return pd.DataFrame(rows)
 
 
 def selftests() -> pd.DataFrame:
     """The kernel's own tests: `test`, `run` and `passed` (commands), `checks`, and the kernel."""
-    asked = experiment("gso/selftest")
+    question = experiment("gso/selftest")
     rows = []
-    for params in records.recorded("gso/selftest", asked.Params):
-        record = asked.recorded(params)
+    for params in records.recorded("gso/selftest", question.Params):
+        record = question.recorded(params)
         said = record.counters.set_index("counter")["value"]
         kernel = record.provenance.kernel.release
         rows.append({"test": params.test, **said[["run", "passed", "checks"]], "kernel": kernel})
@@ -281,9 +281,9 @@ def selftests() -> pd.DataFrame:
 
 def elsewhere(name: str) -> pd.DataFrame:
     """Recorded runs on kernels that were not built here, a row each: `kernel`, then counters."""
-    asked = experiment(name)
+    question = experiment(name)
     rows = []
-    for release, params in records.others(name, asked.Params):
+    for release, params in records.others(name, question.Params):
         counted = records.load(name, params, release=release).counters
         rows.append({"kernel": release, **counted.set_index("counter")["value"]})
     return pd.DataFrame(rows)
@@ -291,9 +291,9 @@ def elsewhere(name: str) -> pd.DataFrame:
 
 def unread() -> pd.DataFrame:
     """Recorded runs of `gso/unread` without its fix: the kernel, the parameters, the counters."""
-    asked = experiment("gso/unread")
+    question = experiment("gso/unread")
     rows = []
-    for release, params in records.others("gso/unread", asked.Params):
+    for release, params in records.others("gso/unread", question.Params):
         if params.fixed:
             continue
         counted = records.load("gso/unread", params, release=release).counters
@@ -311,9 +311,9 @@ def patched(name: str) -> pd.DataFrame:
     DataFrame
         `kernel`, the same for both; `run`, `patch` (without, with), then the counters.
     """
-    asked = experiment(name)
+    question = experiment(name)
     rows = []
-    for release, params in records.others(name, asked.Params):
+    for release, params in records.others(name, question.Params):
         if not params.fixed:
             continue
         before = params.model_copy(update={"fixed": False})
@@ -333,16 +333,16 @@ def newer(name: str) -> pd.DataFrame:
         `kernel`, `run`, how many counters were `compared` and are the `same`, and `differ`: those
         that are not.
     """
-    asked = experiment(name)
+    question = experiment(name)
     rows = []
-    for release, params in records.others(name, asked.Params):
-        held = asked.agree(params, records.load(name, params, release=release))
-        differ = ", ".join(held.table.loc[~held.table["agrees"], "counter"])
+    for release, params in records.others(name, question.Params):
+        judged = question.agree(params, records.load(name, params, release=release))
+        differ = ", ".join(judged.table.loc[~judged.table["agrees"], "counter"])
         rows.append(
             {
                 "kernel": release,
                 "run": to_cli(params),
-                **_counted(held),
+                **_counted(judged),
                 "differ": differ or "none",
             }
         )

@@ -13,9 +13,9 @@ from lorelab.numerics import PAGE
 
 
 def _vhost() -> str:
-    asked = experiment("gso/vhost")
+    question = experiment("gso/vhost")
     before, after = (
-        asked.recorded(Vhost(refcnt=refcnt)).counters.set_index("counter")["value"]
+        question.recorded(Vhost(refcnt=refcnt)).counters.set_index("counter")["value"]
         for refcnt in (False, True)
     )
     newest = views.elsewhere("gso/vhost").iloc[-1]
@@ -80,9 +80,9 @@ def _unread() -> str:
 
 
 def _late() -> str:
-    asked = experiment("gso/traffic")
+    question = experiment("gso/traffic")
     late, early = (
-        asked.recorded(Traffic(received=True, variant=variant)).counters.set_index("counter")
+        question.recorded(Traffic(received=True, variant=variant)).counters.set_index("counter")
         for variant in (Variant.SHARED_COUNT, Variant.ORPHAN)
     )
     pages = -(-56_000 // PAGE), 40 * -(-1400 // PAGE)

@@ -81,8 +81,8 @@ def _target(target: str, kernel: bool):
             raise BadInput("--kernel: takes an experiment; a notebook has a parameter for that")
         notebook = Path(target)
         return lambda point: rerun.checked(notebook, point), {}
-    found = experiment(target)
+    question = experiment(target)
     half = "kernel" if kernel else "model"
-    if half not in found.backends:
+    if half not in question.backends:
         raise BadInput(f"{target} has no {half} half")
-    return lambda point: parse(found.Params, point), found.Params.model_fields
+    return lambda point: parse(question.Params, point), question.Params.model_fields

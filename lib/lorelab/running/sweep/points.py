@@ -32,11 +32,11 @@ def simulate(name: str, points: list[dict[str, str]]) -> Done:
     from lorelab.experiments import experiment
     from lorelab.params import parse
 
-    found = experiment(name)
+    question = experiment(name)
     began, results = time.monotonic(), []
     for point in points:
         try:
-            results.append(rows(found.simulate(parse(found.Params, point))))
+            results.append(rows(question.simulate(parse(question.Params, point))))
         except Exception as error:  # whatever it is, it is that point's, and the others go on
             results.append(_said(error))
     return Done(results, time.monotonic() - began)
@@ -53,10 +53,10 @@ def measure(name: str, points: list[dict[str, str]]) -> Done:
     from lorelab.experiments import experiment
     from lorelab.params import parse
 
-    found = experiment(name)
+    question = experiment(name)
     began = time.monotonic()
     try:
-        runs = found.measure([parse(found.Params, point) for point in points])
+        runs = question.measure([parse(question.Params, point) for point in points])
     except (BadInput, RunFailed) as error:
         if len(points) > 1:
             raise RunFailed(str(error)) from None

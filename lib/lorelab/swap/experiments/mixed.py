@@ -230,22 +230,22 @@ def _ratio(part: float, whole: float) -> float:
 
 
 def _window(change: dict[str, np.ndarray], orders: list[int]) -> dict[str, tuple[str, float]]:
-    asked = change["swpout"] + change["fallback"]
+    allocations = change["swpout"] + change["fallback"]
     columns = {}
     for order in sorted({0, *orders}):
         columns[f"swpout_order{order}"] = ("folios", change["swpout"][order])
         columns[f"swpout_fallback_order{order}"] = ("folios", change["fallback"][order])
         columns[f"fallback_order{order}"] = (
             "%",
-            100 * _ratio(change["fallback"][order], asked[order]),
+            100 * _ratio(change["fallback"][order], allocations[order]),
         )
         for name, unit in (("scanned", "slots"), ("visited", "clusters")):
             columns[f"{name}_order{order}"] = (
                 f"{unit}/allocation",
-                _ratio(change[name][order], asked[order]),
+                _ratio(change[name][order], allocations[order]),
             )
     for name, unit in (("scanned", "slots"), ("visited", "clusters")):
-        columns[name] = (f"{unit}/allocation", _ratio(change[name].sum(), asked.sum()))
+        columns[name] = (f"{unit}/allocation", _ratio(change[name].sum(), allocations.sum()))
     written, copied = change["written"], change["copied"]
     columns["failed"] = ("pages", change["failed"])
     columns["run_length"] = ("slots", _ratio(written, change["runs"]))

@@ -44,9 +44,9 @@ def by_setting(joined: pd.DataFrame, iterations: int) -> pd.DataFrame:
     DataFrame
         `joined` with the columns `setting` and `turn`, and `counter` as one run has it.
     """
-    told = joined["counter"].str.rsplit(".", n=1, expand=True)
+    split = joined["counter"].str.rsplit(".", n=1, expand=True)
     turn = "turn " + ((joined["step"] - 1) // iterations + 1).astype(str)
-    return joined.assign(setting=told[0], counter=told[1], turn=turn)
+    return joined.assign(setting=split[0], counter=split[1], turn=turn)
 
 
 def by_turn(told: pd.DataFrame) -> pd.DataFrame:

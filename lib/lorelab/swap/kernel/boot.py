@@ -121,10 +121,10 @@ class Rounds(NamedTuple):
 def ram_disk(requested: Rounds) -> Request:
     """A boot that does all runs in turns."""
     rounds = requested.warm_up + requested.rounds
-    held = max(run.limit_mib or run.mib for run in requested.runs)
+    largest = max(run.limit_mib or run.mib for run in requested.runs)
     machine = Machine(
         cpus=requested.cpus + 1,
-        memory_mib=GUEST_MIB + held + requested.swap_mib,
+        memory_mib=GUEST_MIB + largest + requested.swap_mib,
         icount=True,
         append=("brd.rd_nr=1", f"brd.rd_size={requested.swap_mib * 1024}"),
     )

@@ -27,8 +27,8 @@ MODELS = {
 
 def every(name: str) -> dict[Params, Record]:
     """Every recorded run of an experiment."""
-    found = experiment(name)
-    return {params: found.recorded(params) for params in _all(found)}
+    question = experiment(name)
+    return {params: question.recorded(params) for params in _all(question)}
 
 
 def runs() -> pd.DataFrame:
@@ -115,12 +115,12 @@ def of_cpus() -> pd.DataFrame:
 
 def of_usemem() -> pd.DataFrame:
     """`ranges` of every recorded run of `swap/usemem`, by `setting` and counter, and `cpus`."""
-    found = experiment("swap/usemem")
+    question = experiment("swap/usemem")
     tables = []
-    for params in _all(found):
+    for params in _all(question):
         batched = "" if params.split_batching else ", no batching"
         name = f"order {params.folio_order}, {label(params.force_split)}{batched}"
-        tables.append(ranges(found, params).assign(setting=name, cpus=params.cpus))
+        tables.append(ranges(question, params).assign(setting=name, cpus=params.cpus))
     table = pd.concat(tables).set_index(["setting", "counter"])
     return table.sort_index(level="setting", sort_remaining=False)
 

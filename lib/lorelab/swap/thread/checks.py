@@ -57,20 +57,20 @@ def weigh_cell(id: str, order: int, series: bool) -> Weigh:
     """Weigh a cell of the table: its time needs the machine, its sign needs only the counts."""
 
     def weigh() -> Weighed:
-        found = figure(id)
+        row = figure(id)
         here = counted(Variant.V3 if series else Variant.V6_6, order)
         unit = counted(Variant.V6_6, 0)
         names = ("aged", "invalidations", "flushes", "slot_allocations", "splits")
         ratios = {name: here[name] / here["swapped"] for name in names}
         excess = [ratios[name] - unit[name] / unit["swapped"] for name in names]
-        evidence = {"printed %": found} | {f"{k} a page": round(v, 4) for k, v in ratios.items()}
+        evidence = {"printed %": row} | {f"{k} a page": round(v, 4) for k, v in ratios.items()}
         # a PMD is one entry more in 512, which is no difference
         more, fewer = max(excess) > 0.01, min(excess) < -0.01
         sign = int(fewer) - int(more)
         if sign == 0:
             why = "The time needs the machine, and the counts take no side."
             return Weighed(ClaimVerdict.NOT_TESTABLE, why, evidence)
-        if sign * found < 0:
+        if sign * row < 0:
             why = "The counts ask for the other sign."
             return Weighed(ClaimVerdict.CONTRADICTED, why, evidence)
         side = "fewer" if sign > 0 else "more"

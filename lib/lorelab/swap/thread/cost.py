@@ -164,11 +164,11 @@ def fit(table: str, reading: str, aging: bool = True) -> Fit:
     best, weights = np.inf, np.zeros(len(WEIGHTS))
     for size in range(1, len(WEIGHTS) + 1):
         for support in combinations(range(len(WEIGHTS)), size):
-            found = np.linalg.lstsq(scaled[:, support], np.ones(len(scaled)), rcond=None)[0]
-            error = float(((scaled[:, support] @ found - 1) ** 2).sum())
-            if (found >= 0).all() and error < best - 1e-9:
+            coefficients = np.linalg.lstsq(scaled[:, support], np.ones(len(scaled)), rcond=None)[0]
+            error = float(((scaled[:, support] @ coefficients - 1) ** 2).sum())
+            if (coefficients >= 0).all() and error < best - 1e-9:
                 best, weights = error, np.zeros(len(WEIGHTS))
-                weights[list(support)] = found
+                weights[list(support)] = coefficients
     fitted = counts @ weights
     shown = {"printed": cost, "fitted": fitted, "error": fitted / cost - 1}
     named = pd.DataFrame(shown, index=pd.Index(KINDS, name="kind"))
@@ -191,10 +191,12 @@ def ranges(table: str, reading: str, aging: bool = True) -> pd.DataFrame:
     cost, counts = kinds(table, reading, aging)
     corners = []
     for support in combinations(range(len(WEIGHTS)), int(np.linalg.matrix_rank(counts))):
-        found = np.linalg.lstsq(counts[:, support], cost, rcond=None)[0]
-        if (found >= -1e-9).all() and np.allclose(counts[:, support] @ found, cost, atol=1e-9):
+        coefficients = np.linalg.lstsq(counts[:, support], cost, rcond=None)[0]
+        if (coefficients >= -1e-9).all() and np.allclose(
+            counts[:, support] @ coefficients, cost, atol=1e-9
+        ):
             corner = np.zeros(len(WEIGHTS))
-            corner[list(support)] = found
+            corner[list(support)] = coefficients
             corners.append(corner)
     columns = ["lowest", "highest", "lowest_share", "highest_share"]
     if not corners:

@@ -38,15 +38,17 @@ def whole_list() -> str:
     assert growth[0] > 10 > 2 > growth[1], "6.12 reads more on a larger device, 7.2 does not"
     params = AllocatorTest(**SHORT)
     seen = experiment("swap/probed").recorded(params).counters.set_index("counter")["value"]
-    asked = sum(seen[f"{place}_4"] for place in ("current", "free", "nonfull", "frag", "fail"))
+    allocations = sum(
+        seen[f"{place}_4"] for place in ("current", "free", "nonfull", "frag", "fail")
+    )
     said = [", ".join(f"{one[mib]:,.0f}" for mib in SIZES) for one in read]
     return (
         f"Model, one seed, orders 0 and 4, devices of {', '.join(map(str, SIZES))} MiB 80 % full: "
         f"an order-4 allocation reads {said[0]} slots in 6.12.117, and {said[1]} in 7.2; the "
         f"shares that fall back are within {apart:.0f} points. 6.12.117 by probe, one run on "
-        f"64 MiB, equal to the model: {seen['scanned_4'] / asked:,.0f} slots in "
-        f"{seen['visited_4'] / asked:.1f} clusters per order-4 allocation, "
-        f"{seen['fail_4']:,.0f} of {asked:,.0f} of which fail."
+        f"64 MiB, equal to the model: {seen['scanned_4'] / allocations:,.0f} slots in "
+        f"{seen['visited_4'] / allocations:.1f} clusters per order-4 allocation, "
+        f"{seen['fail_4']:,.0f} of {allocations:,.0f} of which fail."
     )
 
 

@@ -78,13 +78,13 @@ def weigh_repeats() -> Weighed:
 
 def whole_on(rotational: bool) -> dict[str, int]:
     """Folios swapped out whole: v3 and v6.10 in the model, and 6.12 as recorded."""
-    asked = experiment("swap/allocator-test")
+    question = experiment("swap/allocator-test")
     sides = {}
     for variant in (Variant.V3, Variant.V6_10):
         params = AllocatorTest(variant=variant, iterations=20, rotational=rotational)
-        sides[f"{variant.name.lower()}, model"] = asked.simulate(params)
+        sides[f"{variant.name.lower()}, model"] = question.simulate(params)
     kept = AllocatorTest(iterations=20, rotational=True) if rotational else AllocatorTest()
-    sides["v6_12, kernel"] = asked.recorded(kept).counters
+    sides["v6_12, kernel"] = question.recorded(kept).counters
     return {
         name: int(counted.loc[counted["counter"] == "swpout", "value"].sum())
         for name, counted in sides.items()

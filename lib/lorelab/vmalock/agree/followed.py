@@ -43,8 +43,10 @@ def followed(log: pd.DataFrame, received: int = 0) -> tuple[pd.DataFrame, int]:
     vmas = np.zeros((int(log["vma"].max()) + 1, 4), np.uint64)
     tasks = np.zeros((int(log["task"].max()) + 1, 3), np.uint64)
     between = follow(event, *columns, np.uint64(received), said, judged, vmas, tasks)
-    told = log.assign(model=np.array(NAMES)[said], judged=pd.Series(judged).map(WORDS).to_numpy())
-    return told, int(between)
+    judged_log = log.assign(
+        model=np.array(NAMES)[said], judged=pd.Series(judged).map(WORDS).to_numpy()
+    )
+    return judged_log, int(between)
 
 
 def agree(params: Followed, record: Record) -> Agreement:

@@ -40,15 +40,15 @@ def agree(params: Workloads, record: Record) -> Agreement:
     if "vma_lock_abort" in kernel:
         expected["vma_lock_abort"] = kernel["refused"]
         expected["reasons of vma_lock_abort"] = kernel["refused"]
-    return judge(expected, record.counters, LEFT, _told(params))
+    return judge(expected, record.counters, LEFT, _inputs(params))
 
 
-def _told(params: Workloads) -> list[str]:
+def _inputs(params: Workloads) -> list[str]:
     """Which of them the kernel's own counters say."""
-    told = ["vma_lock_abort", "reasons of vma_lock_abort"]
+    inputs = ["vma_lock_abort", "reasons of vma_lock_abort"]
     if params.path == "vma":
-        told += {"fork": ["locked + refused"], "receive": ["reads"]}.get(params.workload, [])
-    return told
+        inputs += {"fork": ["locked + refused"], "receive": ["reads"]}.get(params.workload, [])
+    return inputs
 
 
 def _asked(params: Workloads, kernel: pd.Series) -> int:

@@ -60,10 +60,10 @@ def benefit(
             for each in (Variant.MMAP_LOCK, Variant.SPF, policy)
         )
         rows.append((cpus, sharing, share, base, spf, series))
-    found = pd.DataFrame(rows, columns=["cpus", "sharing", "writer_share", "base", "spf", "series"])
-    found["faster"] = found["base"] - found["spf"] > 0.01 * found["base"]
-    found["benefit"] = 100 * (found["base"] - found["series"]) / (found["base"] - found["spf"])
-    return found
+    table = pd.DataFrame(rows, columns=["cpus", "sharing", "writer_share", "base", "spf", "series"])
+    table["faster"] = table["base"] - table["spf"] > 0.01 * table["base"]
+    table["benefit"] = 100 * (table["base"] - table["series"]) / (table["base"] - table["spf"])
+    return table
 
 
 POLICIES = (Variant.MMAP_LOCK, Variant.SPF, Variant.VMA_RWSEM, Variant.V6_12, Variant.RANGE)

@@ -49,13 +49,13 @@ def first_broken(variant: Variant, name: str, sequence_bits: int) -> tuple[str, 
     for configuration, chosen in CONFIGURATIONS.items():
         if name not in step_names(variant, chosen):
             continue
-        found = search(variant, chosen, sequence_bits, frozenset([name]))
+        searched = search(variant, chosen, sequence_bits, frozenset([name]))
         length = 0
-        if found.rule:
-            length = len(path(MODEL, found.explored, found.setting, found.index))
+        if searched.rule:
+            length = len(path(MODEL, searched.explored, searched.setting, searched.index))
         shorter = best is None or (length and (not best[2] or length < best[2]))
         if shorter:
-            best = configuration, found, length
+            best = configuration, searched, length
     if best is None:
         raise ValueError(f"no configuration has a step called {name}")
     return best

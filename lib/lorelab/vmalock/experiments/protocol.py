@@ -42,16 +42,16 @@ def search(
     Where no state does, it is looked whether every thread can still end from each of them. The
     search begins with `begun`, or where nobody has write-locked a VMA yet.
     """
-    told = configurations.setting(variant, chosen, sequence_bits, without, wanted)
+    setting = configurations.setting(variant, chosen, sequence_bits, without, wanted)
     if begun is None:
         begun = configurations.first(variant, chosen, sequence_bits, without)
-    found = explore(MODEL, begun, told)
-    rule, index = (Rule(found.broken), found.index) if found.broken else (None, 0)
+    explored = explore(MODEL, begun, setting)
+    rule, index = (Rule(explored.broken), explored.index) if explored.broken else (None, 0)
     if rule is None:
-        lost = never(MODEL, found, told, ended(found.states, variant, chosen, without))
+        lost = never(MODEL, explored, setting, ended(explored.states, variant, chosen, without))
         if len(lost):
             rule, index = Rule.ENDS, int(lost[0])
-    return Searched(variant, chosen, without, told, found, rule, index)
+    return Searched(variant, chosen, without, setting, explored, rule, index)
 
 
 def ended(
@@ -89,7 +89,7 @@ def of_vma(states: np.ndarray, vma: int, field: tuple) -> np.ndarray:
     return (states[:, word] >> np.uint64(place)).astype(np.int64) & mask
 
 
-def asked(params: Protocol) -> tuple[Configuration, frozenset[str]]:
+def configuration_of(params: Protocol) -> tuple[Configuration, frozenset[str]]:
     """The configuration and what is left out of it; a mutation brings its own configuration.
 
     Raises
@@ -110,7 +110,7 @@ def asked(params: Protocol) -> tuple[Configuration, frozenset[str]]:
 
 def searched(params: Protocol) -> Searched:
     """What the search finds for these parameters; raises BadInput as `asked`."""
-    chosen, without = asked(params)
+    chosen, without = configuration_of(params)
     return search(params.variant, chosen, params.sequence_bits, without)
 
 
@@ -185,7 +185,7 @@ def written(steps: pd.DataFrame) -> str:
             steps["thread"].shift(), steps["thread"], steps["step"], steps["statement"], strict=True
         )
     ]
-    told = pd.DataFrame(
+    cells = pd.DataFrame(
         {
             "mm_lock_seq": steps["mm_lock_seq"].astype(str),
             "mmap_lock": steps["mmap_lock"],
@@ -195,11 +195,11 @@ def written(steps: pd.DataFrame) -> str:
             ),
         }
     ).replace("0 reading", "free")
-    first = ", ".join(f"{name} {value}" for name, value in told.iloc[0].items())
-    changed = told != told.shift().fillna(told)
+    first = ", ".join(f"{name} {value}" for name, value in cells.iloc[0].items())
+    changed = cells != cells.shift().fillna(cells)
     after = [
         ", ".join(f"{name} {value}" for name, value in row.items() if changed.loc[n, name])
-        for n, row in told.iterrows()
+        for n, row in cells.iterrows()
     ]
     width = max(map(len, statements)) + 2
     lines = [

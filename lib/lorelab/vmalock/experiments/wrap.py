@@ -33,11 +33,13 @@ def simulate(params: Wrap) -> pd.DataFrame:
     threads = chosen(params)
     configurations.programs(params.variant, threads, frozenset())
     configurations.check_size(params.variant, threads, params.sequence_bits)
-    told = configurations.setting(params.variant, threads, params.sequence_bits, wanted=frozenset())
+    setting = configurations.setting(
+        params.variant, threads, params.sequence_bits, wanted=frozenset()
+    )
     begun = configurations.first(params.variant, threads, params.sequence_bits)
-    found = explore(MODEL, begun, told)
-    counters = {"states": ("states", [len(found.states)])}
-    for name, value in wrapping.count(found.states, told).items():
+    explored = explore(MODEL, begun, setting)
+    counters = {"states": ("states", [len(explored.states)])}
+    for name, value in wrapping.count(explored.states, setting).items():
         counters[name] = (UNITS.get(name, "comparisons"), [value])
     return table("vmalock/wrap", label(params.variant), "model", counters, first=0)
 
@@ -99,13 +101,13 @@ def fixes(variants: tuple[Variant, ...], others: int = 3, bits: int = 2) -> pd.D
     DataFrame
         A row for each variant and writer, a column for each of `FIXES`; "" where all rules hold.
     """
-    wanted = configurations.IN_A_STATE - {Rule.AGAIN}
+    rules = configurations.IN_A_STATE - {Rule.AGAIN}
     rows = {}
     for variant in variants:
         for writer in WRITERS:
             chosen = through_a_wrap(writer, others)
             for name, fix in FIXES.items():
-                found = protocol.search(variant, chosen, bits, fix, wanted)
-                broken = found.rule.name if found.rule else ""
+                searched = protocol.search(variant, chosen, bits, fix, rules)
+                broken = searched.rule.name if searched.rule else ""
                 rows.setdefault((label(variant), writer), {})[name] = broken
     return pd.DataFrame(rows).T.rename_axis(["version", "writer"])

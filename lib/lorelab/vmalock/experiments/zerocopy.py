@@ -28,15 +28,15 @@ def by_call(lengths: tuple[int, ...] = (1000, 10_000, 100_000)) -> pd.DataFrame:
     for length in lengths:
         for same in (False, True):
             params = Zerocopy(madvise_ns=length, same=same, interval_us=200, ms=50)
-            found = simulate(params).set_index("counter")["value"]
+            values = simulate(params).set_index("counter")["value"]
             rows.append(
                 {
                     "madvise_ns": length,
                     "same": same,
-                    "refused": round(100 * found["mmap"] / found["faults"], 2),
-                    "asleep a call": round(found["sleep_reader"] / found["writes"], 2),
-                    "p99": int(found["fault_p99"]),
-                    "wait of a call": int(found["vma_wait"]),
+                    "refused": round(100 * values["mmap"] / values["faults"], 2),
+                    "asleep a call": round(values["sleep_reader"] / values["writes"], 2),
+                    "p99": int(values["fault_p99"]),
+                    "wait of a call": int(values["vma_wait"]),
                 }
             )
     return pd.DataFrame(rows)
@@ -54,14 +54,14 @@ def by_receive(lengths: tuple[int, ...] = (1000, 10_000, 100_000, 10**6)) -> pd.
     rows = []
     for length in lengths:
         params = Zerocopy(receive_ns=length, same=True, interval_us=200, ms=50)
-        found = simulate(params).set_index("counter")["value"]
+        values = simulate(params).set_index("counter")["value"]
         rows.append(
             {
                 "receive_ns": length,
-                "wait for the VMA": int(found["vma_wait"]),
-                "p50": int(found["write_p50"]),
-                "p99": int(found["write_p99"]),
-                "calls": int(found["writes"]),
+                "wait for the VMA": int(values["vma_wait"]),
+                "p50": int(values["write_p50"]),
+                "p99": int(values["write_p99"]),
+                "calls": int(values["writes"]),
             }
         )
     return pd.DataFrame(rows)

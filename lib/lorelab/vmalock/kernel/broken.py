@@ -45,11 +45,11 @@ def _counters(params: Broken, measured: Measured, run: int) -> pd.DataFrame:
     with how often it came. Of a kernel that died `ended` and its complaints.
     """
     [row] = measured.rows
-    columns = told(params.workload, row)
+    columns = counters_of(params.workload, row)
     return table(NAME, variant(measured), "kernel", columns, first=0)
 
 
-def told(workload: str, row: dict[str, Any]) -> dict[str, tuple[str, list[int]]]:
+def counters_of(workload: str, row: dict[str, Any]) -> dict[str, tuple[str, list[int]]]:
     """The counters of a row of guest/broken.py, or of the kernel's death in place of one."""
     if "died" in row:
         counters = {"ended": ("programs", [0])}

@@ -37,8 +37,8 @@ def _counters(params: Overlap, measured: Measured, run: int) -> pd.DataFrame:
     """
     rows = measured.rows
     log = laid_out([row["piece"] for row in rows if "piece" in row])
-    held = log[log["event"] == "locked"].iloc[-1]["vma"]
-    came = log[(log["vma"] == held) & log["event"].isin(STEPS)].iloc[0]
+    vma = log[log["event"] == "locked"].iloc[-1]["vma"]
+    came = log[(log["vma"] == vma) & log["event"].isin(STEPS)].iloc[0]
     columns = {
         "inside": ("readers", [int(came["holder"])]),
         **{step: ("writers", [int(came["event"] == step)]) for step in STEPS},

@@ -95,8 +95,8 @@ def _ratios(params: Contention) -> dict[str, float]:
 
 
 def _rate(params: Contention, policy: Variant) -> float:
-    found = contention.simulate(params.model_copy(update={"policy": policy}))
-    return float(found.set_index("counter").loc["fault_rate", "value"])
+    counters = contention.simulate(params.model_copy(update={"policy": policy}))
+    return float(counters.set_index("counter").loc["fault_rate", "value"])
 
 
 def where(

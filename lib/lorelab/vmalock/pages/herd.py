@@ -51,13 +51,13 @@ def measure(model: Path, herd: list[str]) -> dict:
     verdicts = {}
     for file in sorted(TESTS.glob("*.litmus")):
         said = _said([*herd, "-conf", "linux-kernel.cfg", str(file)], model)
-        found = re.search(r"^Observation \S+ (Never|Sometimes|Always) (\d+) (\d+)$", said, re.M)
-        if found is None:
+        match = re.search(r"^Observation \S+ (Never|Sometimes|Always) (\d+) (\d+)$", said, re.M)
+        if match is None:
             raise RunFailed(f"herd7 gives no verdict of {file.name}: {said.strip()[:200]}")
         verdicts[file.stem] = {
-            "verdict": found[1],
-            "states_with": int(found[2]),
-            "states_without": int(found[3]),
+            "verdict": match[1],
+            "states_with": int(match[2]),
+            "states_without": int(match[3]),
             "file_sha256": digest(file),
         }
     makefile = (model.parent.parent / "Makefile").read_text()

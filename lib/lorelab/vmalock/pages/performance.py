@@ -62,8 +62,8 @@ def timeline(params: Contention, until_ns: int) -> pd.DataFrame:
             if since < until_ns and till > since:
                 doing = UNTIL.get(PCS[int(pc)], "handles a fault")
                 rows.append((thread, doing, since / 1e3, min(till, until_ns) / 1e3))
-    found = pd.DataFrame(rows, columns=["thread", "doing", "since", "till"])
-    return found.assign(variant=label(params.policy))
+    table = pd.DataFrame(rows, columns=["thread", "doing", "since", "till"])
+    return table.assign(variant=label(params.policy))
 
 
 def unfolding(params: Contention, until_us: int = 60, step_us: int = 3) -> pd.DataFrame:
@@ -113,9 +113,9 @@ def _values(table: pd.DataFrame) -> pd.Series:
 
 def launched(cpus: int = 8) -> pd.DataFrame:
     """A launch by policy: its time [ms], who slept, faults that went to mmap_lock and why."""
-    wanted = ["time", "sleep_reader", "sleep_writer", "mmap", "retry"]
+    columns = ["time", "sleep_reader", "sleep_writer", "mmap", "retry"]
     shown = {
-        label(policy): _values(launch.simulate(Launch(cpus=cpus, policy=policy)))[wanted]
+        label(policy): _values(launch.simulate(Launch(cpus=cpus, policy=policy)))[columns]
         for policy in LOCKS
     }
     return pd.DataFrame(shown).T.rename_axis("variant")

@@ -28,7 +28,7 @@ def laid_out(steps: pd.DataFrame) -> pd.DataFrame:
         `heading` or `heading above`) and `thread` (empty for state).
     """
     flag = steps["exclusive"].map({0: "", 1: " + writer"})
-    told = steps.assign(**{"VMA's count": steps["count"].astype(str) + flag})
+    labelled = steps.assign(**{"VMA's count": steps["count"].astype(str) + flag})
     threads = sorted(set(steps["thread"]))
     lanes = {thread: LANE * n for n, thread in enumerate(threads)}
     beside = {name: LANE * len(threads) + 75 + COLUMN * n for n, name in enumerate(STATE)}
@@ -37,11 +37,11 @@ def laid_out(steps: pd.DataFrame) -> pd.DataFrame:
     kinds = cycle(("heading", "heading above"))
     fixed += [(x, 0, name, next(kinds), "") for name, x in beside.items()]
     marks = []
-    for n, row in enumerate(told.to_dict("records")):
+    for n, row in enumerate(labelled.to_dict("records")):
         where = lanes[row["thread"]]
         marks.append((where, row["step"], row["statement"], "step", row["thread"]))
         for name, x in beside.items():
-            if n == 0 or row[name] != told[name].iloc[n - 1]:
+            if n == 0 or row[name] != labelled[name].iloc[n - 1]:
                 marks.append((x, row["step"], str(row[name]), "state", ""))
     names = ["x", "step", "text", "kind", "thread"]
     drawn = [

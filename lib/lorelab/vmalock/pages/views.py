@@ -43,13 +43,13 @@ def followed() -> pd.DataFrame:
     rows = []
     for name, model in LOGGED.items():
         for params in records.recorded(name, model):
-            found = experiment(name).agree(params, _record(name, params))
-            sums = found.table[["steps", "same", "open", "unordered", "given"]].sum().to_dict()
-            rows.append({"runs": _runs(params), **sums, "verdict": str(found.verdict)})
+            agreement = experiment(name).agree(params, _record(name, params))
+            sums = agreement.table[["steps", "same", "open", "unordered", "given"]].sum().to_dict()
+            rows.append({"runs": _runs(params), **sums, "verdict": str(agreement.verdict)})
     return pd.DataFrame(rows)
 
 
-def held() -> pd.DataFrame:
+def workload_runs() -> pd.DataFrame:
     """Every recorded run of `vmalock/workloads`, held against what follows from its program.
 
     Returns
@@ -64,12 +64,12 @@ def held() -> pd.DataFrame:
     for release, params in [*ours, *records.others(name, Workloads)]:
         record = records.load(name, params, release=release)
         table = experiment(name).agree(params, record).table
-        found = record.counters.set_index("counter")["value"].astype(int)
-        counts = found[["faults", "locked", "refused", "reads", "writes", "marks"]].to_dict()
+        values = record.counters.set_index("counter")["value"].astype(int)
+        counts = values[["faults", "locked", "refused", "reads", "writes", "marks"]].to_dict()
         sums = {"compared": len(table), "equal": int(table["agrees"].sum())}
         kernel = record.provenance.kernel.release.partition("+")[0]
-        told = {"kernel": kernel, "runs": _runs(params), "path": params.path}
-        rows.append(told | counts | sums)
+        named = {"kernel": kernel, "runs": _runs(params), "path": params.path}
+        rows.append(named | counts | sums)
     order = ["kernel", "runs", "path"]
     return pd.DataFrame(rows).sort_values(order, ignore_index=True)
 
@@ -146,16 +146,16 @@ def sizes() -> pd.DataFrame:
     shown = {}
     for lock in ("on", "inside"):
         counters = _record("vmalock/sizes", Sizes(lock=lock)).counters
-        found = counters.set_index("counter")["value"]
+        values = counters.set_index("counter")["value"]
         taken = 0.0
         for name in ("vm_area_struct", "vma_lock"):
-            if f"{name}.size" in found:
-                taken += (PAGE << int(found[f"{name}.order"])) / found[f"{name}.objects"]
+            if f"{name}.size" in values:
+                taken += (PAGE << int(values[f"{name}.order"])) / values[f"{name}.objects"]
         shown[lock] = {
-            "struct": found["vm_area_struct.size"],
-            "its lock": found["vma_lock.size"] if lock == "on" else 0,
-            "in a slab": found["vm_area_struct.objects"],
-            "locks in a slab": found["vma_lock.objects"] if lock == "on" else 0,
+            "struct": values["vm_area_struct.size"],
+            "its lock": values["vma_lock.size"] if lock == "on" else 0,
+            "in a slab": values["vm_area_struct.objects"],
+            "locks in a slab": values["vma_lock.objects"] if lock == "on" else 0,
             "a VMA": round(taken, 1),
         }
     return pd.DataFrame(shown)
@@ -170,8 +170,8 @@ def workloads(workload: str) -> pd.DataFrame:
             vma = {True: "same VMA", False: "another"}[params.same]
             name = (params.path, vma) if workload == "receive" else params.path
             shown[name] = counters.set_index("counter")["value"]
-    found = pd.DataFrame(shown)
-    return found[sorted(found.columns)]
+    table = pd.DataFrame(shown)
+    return table[sorted(table.columns)]
 
 
 def taken() -> pd.DataFrame:
@@ -211,8 +211,8 @@ def probed() -> pd.DataFrame:
                 counted(sums, f"mmaplock.{name}_{number}") for name in (what, f"{what}_ns")
             )
             rows.append((params.mode, params.path, kind, what, times, ns / 1e6))
-    found = pd.DataFrame(rows, columns=["mode", "path", "kind", "what", "times", "ms"])
-    return found.sort_values(["mode", "path"], ascending=[True, False], kind="stable")
+    table = pd.DataFrame(rows, columns=["mode", "path", "kind", "what", "times", "ms"])
+    return table.sort_values(["mode", "path"], ascending=[True, False], kind="stable")
 
 
 def collision(params: Collision | None = None) -> pd.DataFrame:
@@ -233,17 +233,17 @@ def overlap() -> pd.DataFrame:
     """
     rows = []
     for params in records.recorded("vmalock/overlap", Overlap):
-        found = _record("vmalock/overlap", params).counters.set_index("counter")["value"]
-        [step] = [step for step in ("marked", "marked_again", "wait") if found[step]]
-        said = [name.removeprefix("kernel: ") for name in found.index if name.startswith("kernel")]
+        values = _record("vmalock/overlap", params).counters.set_index("counter")["value"]
+        [step] = [step for step in ("marked", "marked_again", "wait") if values[step]]
+        said = [name.removeprefix("kernel: ") for name in values.index if name.startswith("kernel")]
         rows.append(
             {
                 "kernel": {"lab": "6.12.117", "reset": "6.12.117, numbers reset"}[params.config],
                 "writer": params.writer,
-                "inside": int(found["inside"]),
+                "inside": int(values["inside"]),
                 "step": step,
-                "through": found["returned"] == 1,
-                "ended": found["ended"] == 1,
+                "through": values["returned"] == 1,
+                "ended": values["ended"] == 1,
                 "complaints": "; ".join(said),
             }
         )
@@ -262,11 +262,11 @@ def broken() -> pd.DataFrame:
     """
     rows = []
     for params in records.recorded("vmalock/broken", Broken):
-        found = _record("vmalock/broken", params).counters.set_index("counter")["value"]
-        said = [name.removeprefix("kernel: ") for name in found.index if name.startswith("kernel")]
-        wrong = found.get("lost" if params.workload == "fork" else "stale")
+        values = _record("vmalock/broken", params).counters.set_index("counter")["value"]
+        said = [name.removeprefix("kernel: ") for name in values.index if name.startswith("kernel")]
+        wrong = values.get("lost" if params.workload == "fork" else "stale")
         shown = params.model_dump(include={"workload", "config", "without", "rounds"})
-        seen = {"ended": found["ended"] == 1, "wrong": wrong, "complaints": "; ".join(said)}
+        seen = {"ended": values["ended"] == 1, "wrong": wrong, "complaints": "; ".join(said)}
         rows.append(shown | seen)
     columns = ["workload", "config", "without", "rounds", "ended", "wrong", "complaints"]
     table = pd.DataFrame(rows)[columns].astype({"wrong": "Int64"})
@@ -274,7 +274,7 @@ def broken() -> pd.DataFrame:
 
 
 def _record(name: str, params: Params) -> records.Record:
-    found = experiment(name).recorded(params)
-    if found is None:
+    record = experiment(name).recorded(params)
+    if record is None:
         raise RunFailed(f"{name} of {to_cli(params)} is not recorded; add --record to a run of it")
-    return found
+    return record

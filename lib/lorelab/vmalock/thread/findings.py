@@ -16,13 +16,13 @@ def _taken() -> str:
     freed = len(path(MODEL, found.explored, found.setting, found.index))
     found = wrap.old_mark(Variant.V7_3, "flags", Rule.EXCLUDED)
     inside = len(path(MODEL, found.explored, found.setting, found.index))
-    asked = Collision()
-    met = experiment("vmalock/collision").recorded(asked).counters
+    params = Collision()
+    met = experiment("vmalock/collision").recorded(params).counters
     steps = met[(met["counter"] == "taken") & (met["value"] > 0)]["step"].tolist()
     return (
         f"one fault and one writer are enough: on 6.12.117 munmap() frees the VMA under the fault "
         f"after {freed} steps, on 7.3 mprotect() and the fault are both in the VMA after {inside} "
-        f"(every interleaving); on a booted 6.12.117, its sequence moved to {asked.n} writers "
+        f"(every interleaving); on a booted 6.12.117, its sequence moved to {params.n} writers "
         f"before the wrap, writer {', '.join(map(str, steps))} and no other believed that it had "
         f"write-locked a VMA that it had not (exact). With a fault held inside, {_waited('lab')} "
         "(n = 1 each; the patch was compiled and not booted, reproduce.sh compiled and not run)"
@@ -33,11 +33,11 @@ def _waited(config: Literal["lab", "reset"]) -> str:
     """Which writers waited for the fault in their VMA, and what became of the fault."""
     parts = []
     for writer in ("mprotect", "munmap"):
-        asked = Overlap(writer=writer, config=config)
-        met = experiment("vmalock/overlap").recorded(asked).counters
-        found = met.set_index("counter")["value"]
-        said = [name.removeprefix("kernel: ") for name in found.index if name.startswith("kernel")]
-        waited = "returned before it" if found["returned"] else "waited for it"
+        params = Overlap(writer=writer, config=config)
+        met = experiment("vmalock/overlap").recorded(params).counters
+        values = met.set_index("counter")["value"]
+        said = [name.removeprefix("kernel: ") for name in values.index if name.startswith("kernel")]
+        waited = "returned before it" if values["returned"] else "waited for it"
         died = f", and the kernel died of it ({said[0]})" if said else ""
         parts.append(f"{writer}() {waited}{died}")
     return ", ".join(parts)

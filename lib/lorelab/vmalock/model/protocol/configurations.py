@@ -196,18 +196,18 @@ def setting(
     (SETTING,) uint64 array
     """
     traits = TRAITS[variant]
-    told = np.zeros(state.SETTING, U)
-    told[int(state.SEQ_MASK)] = (1 << sequence_bits) - 1
-    told[int(state.RULES)] = sum(1 << rule for rule in wanted)
-    told[int(state.REFCOUNT)] = traits.refcount
+    words = np.zeros(state.SETTING, U)
+    words[int(state.SEQ_MASK)] = (1 << sequence_bits) - 1
+    words[int(state.RULES)] = sum(1 << rule for rule in wanted)
+    words[int(state.REFCOUNT)] = traits.refcount
     reused = traits.typesafe or TYPE_SAFE in without
     stays = reused and FREED_AT_ONCE not in without
     at_once = reused or FREED_AT_ONCE in without
-    told[int(state.TYPESAFE)] = int(steps.STAYS) * stays | int(steps.AT_ONCE) * at_once
-    told[int(state.N_THREADS)] = len(chosen.threads)
+    words[int(state.TYPESAFE)] = int(steps.STAYS) * stays | int(steps.AT_ONCE) * at_once
+    words[int(state.N_THREADS)] = len(chosen.threads)
     for thread, program in enumerate(programs(variant, chosen, without)):
-        load(told, thread, program, chosen.threads[thread][1])
-    return told
+        load(words, thread, program, chosen.threads[thread][1])
+    return words
 
 
 def first(
@@ -270,9 +270,9 @@ def estimate(variant: Variant, chosen: Configuration, sequence_bits: int) -> flo
         key = tuple(sorted(some))
         if key not in counts:
             part = chosen._replace(threads=key)
-            told = setting(variant, part, sequence_bits, wanted=frozenset())
+            words = setting(variant, part, sequence_bits, wanted=frozenset())
             begun = first(variant, part, sequence_bits)
-            counts[key] = len(explore(MODEL, begun, told).states)
+            counts[key] = len(explore(MODEL, begun, words).states)
         return counts[key]
 
     if len(threads) < 3:
