@@ -306,6 +306,8 @@ def unread() -> pd.DataFrame:
 def patched(name: str) -> pd.DataFrame:
     """Recorded runs of `gso/told` or `gso/unread` with their fix, each after the one without it.
 
+    Their counters; whether the defect goes, its reproducer says (`lorelab.judging.reproduced`).
+
     Returns
     -------
     DataFrame
