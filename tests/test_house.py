@@ -79,6 +79,14 @@ def test_what_drives_or_measures_needs_no_question(design):
             assert not module.startswith(f"lorelab.{design}.experiments"), f"{file}: {module}"
 
 
+@pytest.mark.parametrize("design", ROOMS)
+def test_what_is_shown_and_judged_stands_above_what_runs(design):
+    for room in ("model", "workload", "experiments", "kernel"):
+        for module, file in imported(PACKAGE / design / room):
+            above = tuple(f"lorelab.{design}.{name}" for name in ("agree", "thread", "pages"))
+            assert not module.startswith(above), f"{file}: {module}"
+
+
 def test_every_room_of_a_kernel_is_a_designs():
     assert set(cache.designs()) <= set(ROOMS)
     assert set(designs()) <= set(ROOMS)

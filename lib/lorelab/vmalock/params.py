@@ -8,6 +8,9 @@ from pydantic import model_validator
 
 from lorelab.params import Params, by_label, label, param
 
+AREAS = 4
+"""That a thread of a launch maps: stack, TLS, signal stack and table."""
+
 
 class Variant(IntEnum):
     """What a page fault takes: the baseline, the patch, each alternative, what came later."""
@@ -130,7 +133,7 @@ class Launch(Timed):
 
     threads: int = param(100, "threads that one creates", "threads", ge=1, le=999)
     areas: int = param(
-        4, "areas that each maps: stack, TLS, signal stack, table", "VMAs", ge=1, le=8
+        AREAS, "areas that each maps: stack, TLS, signal stack, table", "VMAs", ge=1, le=8
     )
     pages: int = param(64, "pages of its areas that each touches first", "pages", ge=1, le=10_000)
     think_ns: int = param(2000, "mean time between two operations", "ns", ge=0, le=10**9)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorelab.fairzone.agree.followed import agree
-from lorelab.fairzone.kernel.followed import EVENT, laid_out
+from lorelab.fairzone.kernel.followed import EVENT, log_table
 from lorelab.fairzone.params import Followed
 
 ZONES = [
@@ -131,7 +131,7 @@ def log(
 def table(events: np.ndarray, zones: list[dict] = ZONES) -> pd.DataFrame:
     piece = base64.b64encode(zlib.compress(events.tobytes())).decode()
     told = [zone | {"threshold": THRESHOLD} for zone in zones]
-    return laid_out([{"piece": piece, "logged": len(events)}], told)
+    return log_table([{"piece": piece, "logged": len(events)}], told)
 
 
 MODES = ["off", "baseline", "v1", "v1-local", "v1-reachable", "fixed"]

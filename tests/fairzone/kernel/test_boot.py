@@ -51,7 +51,7 @@ def test_pages_are_read_once_on_two_nodes():
 def test_hits_are_pages_that_the_disk_did_not_give(workload):
     params = Reread(mib=400, data_percent=100, workload=workload)
     runs = [[phase("write", 5), phase("read", read)] for read in (102_000, 102_300)]
-    said = reread.laid_out(params, runs).set_index(["counter", "step"])["value"]
+    said = reread.to_table(params, runs).set_index(["counter", "step"])["value"]
     assert said["read_hits"].tolist() == [400, 100]
     assert said["write_touched", 1] == 102_400
     assert said["read_cached_49", 2] == 3

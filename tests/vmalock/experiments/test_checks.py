@@ -191,7 +191,7 @@ def test_one_fault_and_one_writer_meet_where_the_mark_is_a_wrap_old():
 
 def test_the_chart_has_every_step_once_it_is_taken():
     steps = protocol.interleaving(protocol.searched(Protocol(mutation="m3")))
-    rows = sequence_chart.laid_out(steps)
+    rows = sequence_chart.places(steps)
     drawn = rows[rows["kind"] == "step"]
     assert drawn.groupby("at").size().tolist() == steps["step"].tolist()
     assert drawn.loc[drawn["at"] == len(steps), "text"].tolist() == steps["statement"].tolist()

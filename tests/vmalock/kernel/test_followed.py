@@ -10,7 +10,7 @@ import pytest
 from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
 from lorelab.vmalock.agree.followed import agree, followed, judge
-from lorelab.vmalock.kernel.followed import COLUMNS, ENTRY, laid_out
+from lorelab.vmalock.kernel.followed import COLUMNS, ENTRY, log_table
 from lorelab.vmalock.params import Followed
 
 RUNS = [
@@ -212,7 +212,7 @@ def test_a_log_is_laid_out_as_the_kernel_wrote_it():
     entries["task"] = [40, 41, 41]
     packed = zlib.compress(entries.tobytes())
     pieces = [base64.b64encode(part).decode() for part in (packed[:5], packed[5:])]
-    table = laid_out(pieces)
+    table = log_table(pieces)
     assert list(table.columns) == COLUMNS
     assert list(table["event"]) == ["mmap_write", "locked", "unlocked"]
     assert list(table["vma"]) == [0, 1, 1]

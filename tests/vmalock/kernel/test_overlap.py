@@ -32,7 +32,7 @@ def test_after_munmap_the_fault_goes_on_with_a_freed_vma():
 
 
 def counters(monkeypatch, rows, log):
-    monkeypatch.setattr(overlap, "laid_out", lambda _: pd.DataFrame(log))
+    monkeypatch.setattr(overlap, "log_table", lambda _: pd.DataFrame(log))
     monkeypatch.setattr(overlap, "variant", lambda _: "v6.12")
     table = overlap._counters(Overlap(), SimpleNamespace(rows=rows), 0)
     return table.set_index("counter")["value"]

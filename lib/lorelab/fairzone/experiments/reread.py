@@ -15,9 +15,10 @@ from lorelab.counters import table
 from lorelab.fairzone.model import filemap, pcp, zones
 from lorelab.fairzone.model.zones import COUNTS, Node
 from lorelab.fairzone.params import MODES, Reread, Variant
+from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.fairzone.workload.files import sequential, where_cached
 from lorelab.fairzone.workload.machine import nap_pages
-from lorelab.fairzone.workload.reread import MIB, NAME, PARTS, pages_of, plan
+from lorelab.fairzone.workload.reread import NAME, PARTS, pages_of, plan
 from lorelab.numerics import U
 
 SHOWN = ("passes", "tests", "skips_batch", "resets", "rescans", "slowpaths")
@@ -37,7 +38,8 @@ def simulate(params: Reread) -> pd.DataFrame:
     DataFrame
         Of the counters of `lorelab.fairzone.kernel.reread` those that a model has.
     """
-    managed = [DMA, params.dma32_mib * MIB - 4096, (params.mib - params.dma32_mib) * MIB]
+    dma32, normal = params.dma32_mib, params.mib - params.dma32_mib
+    managed = [DMA, dma32 * PAGES_A_MIB - 4096, normal * PAGES_A_MIB]
     marks = zones.watermarks(managed, params.min_free_kib)
     return play(params, node_of(params, managed, managed, marks, zones.lowmem_reserves(managed)))
 

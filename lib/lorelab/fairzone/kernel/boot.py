@@ -15,7 +15,6 @@ from lorelab.lab.run import Measured, Request
 DESIGN = "fairzone"
 DISK_MIB = 65536
 SECONDS_A_RUN = 240.0
-PAGES_A_MIB = 256
 
 
 UNITS = {

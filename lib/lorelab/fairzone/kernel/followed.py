@@ -14,6 +14,7 @@ import pandas as pd
 from lorelab.errors import RunFailed
 from lorelab.fairzone.kernel import boot
 from lorelab.fairzone.params import Followed
+from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.lab.run import Measured, Measurement, Request
 
 NAME = "fairzone/followed"
@@ -54,13 +55,13 @@ def _request(batch: list[Followed]) -> Request:
 
 def _counters(params: Followed, measured: Measured, run: int) -> pd.DataFrame:
     pieces = [row for row in measured.rows if row["run"] == run and "piece" in row]
-    return laid_out(pieces, boot.zones(boot.phases(measured, run)[-1]))
+    return log_table(pieces, boot.zones(boot.phases(measured, run)[-1]))
 
 
 def plan(params: Followed) -> list[dict[str, Any]]:
     """Phases of one run, for the guest's `stream.py`."""
-    full = params.mib * boot.PAGES_A_MIB * FULL // 100
-    more = params.log_mib * boot.PAGES_A_MIB
+    full = params.mib * PAGES_A_MIB * FULL // 100
+    more = params.log_mib * PAGES_A_MIB
     return [
         {"name": "fill", "writes": [0, full]},
         {"name": "log", "writes": [full, more], "reads": [0, 2 * more], "events": True},
@@ -69,15 +70,15 @@ def plan(params: Followed) -> list[dict[str, Any]]:
 
 def turns(params: Followed) -> list[dict[str, Any]]:
     """Phases of one run, for the guest's `movable.py`."""
-    full = params.mib * boot.PAGES_A_MIB * FULL // 100
-    turn = [boot.PAGES_A_MIB, 2 * boot.PAGES_A_MIB]
+    full = params.mib * PAGES_A_MIB * FULL // 100
+    turn = [PAGES_A_MIB, 2 * PAGES_A_MIB]
     return [
         {"name": "fill", "turns": [[full, 0]], "events": False},
         {"name": "log", "turns": [turn] * params.log_mib, "events": True},
     ]
 
 
-def laid_out(pieces: list[dict], zones: list[dict]) -> pd.DataFrame:
+def log_table(pieces: list[dict], zones: list[dict]) -> pd.DataFrame:
     """A log as the guest sent it, as a table of `COLUMNS`.
 
     Walks that follow one another and came to the same are one row: `count` of them, `batch` and

@@ -11,6 +11,7 @@ import pandas as pd
 from lorelab.counters import table
 from lorelab.fairzone.kernel import boot
 from lorelab.fairzone.params import Nodes
+from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.lab.run import Measured, Measurement, Request
 
 NAME = "fairzone/nodes"
@@ -39,7 +40,7 @@ def _counters(params: Nodes, measured: Measured, run: int) -> pd.DataFrame:
 
 def plan(params: Nodes) -> list[dict[str, Any]]:
     """Phases of one run, for the guest's `stream.py`."""
-    memory = params.mib * boot.PAGES_A_MIB
+    memory = params.mib * PAGES_A_MIB
     data = [0, params.turnovers * memory]
     if params.workload == "write-read":
         return [{"name": "write", "writes": data}, {"name": "read", "reads": data}]

@@ -9,6 +9,7 @@ from lorelab.counters import table
 from lorelab.errors import RunFailed
 from lorelab.fairzone.kernel import boot
 from lorelab.fairzone.params import Probed
+from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.lab import probes
 from lorelab.lab.run import Measured, Measurement, Request
 
@@ -18,7 +19,7 @@ PROBE = "zones"
 
 def _request(batch: list[Probed]) -> Request:
     [params] = batch
-    pages = params.mib * boot.PAGES_A_MIB * params.data_percent // 100
+    pages = params.mib * PAGES_A_MIB * params.data_percent // 100
     plan = [{"name": "write", "writes": [0, pages]}, {"name": "read", "reads": [0, pages]}]
     return boot.request(boot.with_zones(params), [boot.run(params, plan)], probes=(PROBE,))
 

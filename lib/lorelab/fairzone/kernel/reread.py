@@ -64,7 +64,7 @@ def _request(batch: list[Reread], locked: bool) -> Request:
 
 
 def _counters(params: Reread, measured: Measured, run: int) -> pd.DataFrame:
-    return laid_out(params, [boot.phases(measured, run + n) for n in range(params.repeats)])
+    return to_table(params, [boot.phases(measured, run + n) for n in range(params.repeats)])
 
 
 def plan(params: Reread) -> list[dict[str, Any]]:
@@ -78,7 +78,7 @@ def plan(params: Reread) -> list[dict[str, Any]]:
     return phases
 
 
-def laid_out(params: Reread, runs: list[list[dict[str, Any]]]) -> pd.DataFrame:
+def to_table(params: Reread, runs: list[list[dict[str, Any]]]) -> pd.DataFrame:
     """What the guest said, a step a repeat.
 
     Returns

@@ -10,11 +10,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lorelab.fairzone.kernel.boot import PAGES_A_MIB
 from lorelab.fairzone.model import nodes
 from lorelab.fairzone.pages.charts import BLACK, BLUE, GREY, VERMILLION
 from lorelab.fairzone.pages.kernel_views import recorded
 from lorelab.fairzone.params import Nodes, Paced
+from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.fairzone.workload.files import FIXED_POINT
 from lorelab.fairzone.workload.machine import nap_pages
 from lorelab.numerics import U

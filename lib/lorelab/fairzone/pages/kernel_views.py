@@ -6,9 +6,9 @@ import pandas as pd
 from lorelab.experiments import experiment
 from lorelab.fairzone.agree import followed as judge
 from lorelab.fairzone.agree import reread as judge_reread
-from lorelab.fairzone.kernel.boot import PAGES_A_MIB
 from lorelab.fairzone.model.replay import BATCH
 from lorelab.fairzone.params import MODES, Followed, Reread
+from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.fairzone.workload.files import TWO_FILES_READS
 from lorelab.fairzone.workload.machine import nap_pages
 from lorelab.fairzone.workload.reread import PARTS, pages_of, plan

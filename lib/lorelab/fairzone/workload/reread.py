@@ -1,6 +1,7 @@
 """The plan of `fairzone/reread`: which pages are written and read when."""
 
 from lorelab.fairzone.params import Reread
+from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.fairzone.workload.files import TWO_FILES_READS
 
 NAME = "fairzone/reread"
@@ -8,13 +9,10 @@ NAME = "fairzone/reread"
 PARTS = 50
 """Parts of the data in the map of what is cached."""
 
-MIB = 256
-"""Pages."""
-
 
 def pages_of(params: Reread) -> int:
     """Pages of the data."""
-    return params.mib * MIB * params.data_percent // 100
+    return params.mib * PAGES_A_MIB * params.data_percent // 100
 
 
 def plan(params: Reread, pages: int) -> list[tuple[str, bool, int, int]]:

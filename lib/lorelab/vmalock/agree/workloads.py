@@ -21,8 +21,7 @@ from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 from lorelab.vmalock.agree.invariants import REASONS, judge, ruled, undecided
 from lorelab.vmalock.experiments import launch
-from lorelab.vmalock.kernel.workloads import AREAS
-from lorelab.vmalock.params import Launch, Variant, Workloads
+from lorelab.vmalock.params import AREAS, Launch, Variant, Workloads
 
 RULED = (Variant.V6_12, Variant.V7_3)
 LEFT = ("vma_lock_retry", *REASONS, "rwsem_sleep_reader", "rwsem_sleep_writer")
@@ -71,10 +70,10 @@ def _follows(params: Workloads, kernel: pd.Series, variant: Variant) -> dict[str
 
 def _launch(params: Workloads, variant: Variant) -> dict[str, int]:
     policy = variant if params.path == "vma" else Variant.MMAP_LOCK
-    told = Launch(
+    launched = Launch(
         threads=params.threads, areas=AREAS, pages=params.size, cpus=params.cpus, policy=policy
     )
-    model = launch.simulate(told).set_index("counter")["value"].astype(int)
+    model = launch.simulate(launched).set_index("counter")["value"].astype(int)
     aborts = ("abort_early", "abort_trylock", "abort_late")
     first = params.threads * AREAS
     return {

@@ -4,7 +4,6 @@ import pandas as pd
 
 from lorelab.counters import table
 from lorelab.vmalock.model.litmus import TESTS, Machine, allowed
-from lorelab.vmalock.pages import herd
 from lorelab.vmalock.params import Litmus
 
 CHOSEN = {name: name.split("-")[0] for name in TESTS}
@@ -22,20 +21,3 @@ def simulate(params: Litmus) -> pd.DataFrame:
             }
             runs.append(table("vmalock/litmus", name, "model", counters, first=0))
     return pd.concat(runs, ignore_index=True)
-
-
-def verdicts() -> pd.DataFrame:
-    """Each test: what it asks, what the machines allow, and what herd7 said of its file.
-
-    Returns
-    -------
-    DataFrame
-        `test`, `outcome`, `sc`, `tso`, `pso`, `weak` (`allowed` or empty), `kernel_model` (herd7's
-        verdict, recorded).
-    """
-    said = herd.recorded()
-    rows = []
-    for name, test in TESTS.items():
-        can = {m.name.lower(): "allowed" if allowed(test, m)[0] else "" for m in Machine}
-        rows.append({"test": name, "outcome": test.what} | can | {"kernel_model": said[name]})
-    return pd.DataFrame(rows)

@@ -43,13 +43,13 @@ def log_of(params: Params, measured: Measured, run: int) -> pd.DataFrame:
     RunFailed
         The log has no room for the run.
     """
-    log = laid_out(boot.pieces_of(measured, run))
+    log = log_table(boot.pieces_of(measured, run))
     if len(log) != boot.logged(measured, run):
         raise RunFailed(f"the log has room for {len(log)} steps: ask for fewer rounds or pages")
     return log
 
 
-def laid_out(pieces: list[str]) -> pd.DataFrame:
+def log_table(pieces: list[str]) -> pd.DataFrame:
     """A log as the guest sent it, as a table."""
     from lorelab.vmalock.model.replay import NAMES
 

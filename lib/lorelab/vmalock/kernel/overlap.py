@@ -6,7 +6,7 @@ from lorelab.counters import table
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN, variant
-from lorelab.vmalock.kernel.followed import laid_out
+from lorelab.vmalock.kernel.followed import log_table
 from lorelab.vmalock.params import Overlap
 
 NAME = "vmalock/overlap"
@@ -36,7 +36,7 @@ def _counters(params: Overlap, measured: Measured, run: int) -> pd.DataFrame:
     kernel that died of the fault its complaints, each a counter `kernel: WORDS`.
     """
     rows = measured.rows
-    log = laid_out([row["piece"] for row in rows if "piece" in row])
+    log = log_table([row["piece"] for row in rows if "piece" in row])
     vma = log[log["event"] == "locked"].iloc[-1]["vma"]
     came = log[(log["vma"] == vma) & log["event"].isin(STEPS)].iloc[0]
     columns = {

@@ -13,11 +13,9 @@ from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN, cpus, row_of, variant
 from lorelab.vmalock.kernel.threads import COUNTED
-from lorelab.vmalock.params import Workloads
+from lorelab.vmalock.params import AREAS, Workloads
 
 NAME = "vmalock/workloads"
-AREAS = 4
-"""A thread's stack, TLS, signal stack and table, as in the model's launch."""
 LAUNCHED = range(16, 10_001)
 """Pages of a thread: of its stack it touches at least those that it needs itself, four."""
 FORKS = 20

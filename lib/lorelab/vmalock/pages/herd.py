@@ -14,7 +14,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
+
 from lorelab.errors import BadInput, RunFailed
+from lorelab.vmalock.model.litmus import TESTS as MODELLED
+from lorelab.vmalock.model.litmus import Machine, allowed
 
 ROOT = Path(__file__).resolve().parents[4]
 TESTS = ROOT / "lib/kernel/vmalock/litmus"
@@ -91,6 +95,23 @@ def recorded() -> dict[str, str]:
         if digest(TESTS / f"{name}.litmus") != test["file_sha256"]:
             raise BadInput(f"{name}.litmus has changed since herd7 ran it: record it again")
     return {name: test["verdict"] for name, test in tests.items()}
+
+
+def verdicts() -> pd.DataFrame:
+    """Each test: what it asks, what the machines allow, and what herd7 said of its file.
+
+    Returns
+    -------
+    DataFrame
+        `test`, `outcome`, `sc`, `tso`, `pso`, `weak` (`allowed` or empty), `kernel_model` (herd7's
+        verdict, recorded).
+    """
+    said = recorded()
+    rows = []
+    for name, test in MODELLED.items():
+        can = {m.name.lower(): "allowed" if allowed(test, m)[0] else "" for m in Machine}
+        rows.append({"test": name, "outcome": test.what} | can | {"kernel_model": said[name]})
+    return pd.DataFrame(rows)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ STATE = ["mm_lock_seq", "mmap_lock", "vm_lock_seq", "VMA's count"]
 """The columns beside the lanes: what each step left behind."""
 
 
-def laid_out(steps: pd.DataFrame) -> pd.DataFrame:
+def places(steps: pd.DataFrame) -> pd.DataFrame:
     """What is drawn once so many steps are taken: a row for each mark, for each value of `at`.
 
     Parameters
@@ -61,7 +61,7 @@ def interleaving(steps: pd.DataFrame, text: str, see: str) -> Moved:
     text, see : str
         What the chart shows, and what to see in it.
     """
-    rows = laid_out(steps)
+    rows = places(steps)
     threads = sorted(set(steps["thread"]))
     last = len(steps)
     width = LANE * len(threads) + 75 + COLUMN * (len(STATE) - 1)

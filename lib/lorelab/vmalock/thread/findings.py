@@ -5,9 +5,10 @@ from typing import Literal
 from lorelab.checker import path
 from lorelab.experiments import experiment
 from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
-from lorelab.vmalock.experiments import litmus, wrap
+from lorelab.vmalock.experiments import wrap
 from lorelab.vmalock.model.protocol.configurations import MODEL
 from lorelab.vmalock.model.protocol.rules import Rule
+from lorelab.vmalock.pages import herd
 from lorelab.vmalock.params import Collision, Overlap, Variant
 
 
@@ -44,7 +45,7 @@ def _waited(config: Literal["lab", "reset"]) -> str:
 
 
 def _release() -> str:
-    verdicts = litmus.verdicts().set_index("test")
+    verdicts = herd.verdicts().set_index("test")
     said = verdicts["kernel_model"]
     return (
         f"herd7 says {said['L4']} of a writer's late load that sees what the next reader stores, "

@@ -44,7 +44,7 @@ def operation(kind: int, **fields: float) -> tuple[int, ...]:
     return tuple(int(given.get(name, 0)) for name in OPERATION)
 
 
-def laid_out(
+def program_of(
     params: Timed, vmas: int, threads: list[Thread], stop: int = FOREVER, traced: int = 0
 ) -> Machine:
     """The machine that runs these threads (see `lorelab.vmalock.model.state.machine`).
@@ -94,7 +94,7 @@ def _check_length(thread: Thread, stop: int) -> None:
 def contention(params: Contention, traced: int = 0) -> Machine:
     """Threads that fault in their VMA and, now and then, change it with mprotect()."""
     threads = [Thread([_either(params, t % params.vmas)]) for t in range(params.threads)]
-    return laid_out(params, params.vmas, threads, params.ms * 10**6, traced)
+    return program_of(params, params.vmas, threads, params.ms * 10**6, traced)
 
 
 def _either(params: Contention | Merge, vma: int) -> tuple[int, ...]:
@@ -112,7 +112,7 @@ def _either(params: Contention | Merge, vma: int) -> tuple[int, ...]:
 def merge(params: Merge) -> Machine:
     """The same, where each thread has a VMA of its own, or all of them have one."""
     threads = [Thread([_either(params, 0 if params.merged else t)]) for t in range(params.threads)]
-    return laid_out(params, 1 if params.merged else params.threads, threads, params.ms * 10**6)
+    return program_of(params, 1 if params.merged else params.threads, threads, params.ms * 10**6)
 
 
 def launch(params: Launch) -> Machine:
@@ -140,7 +140,7 @@ def launch(params: Launch) -> Machine:
             rows += [fault] * pages
         threads.append(Thread(rows, 1, LATER))
     vmas = params.threads * params.areas
-    return laid_out(params, vmas, [Thread(creator, 1), *threads])
+    return program_of(params, vmas, [Thread(creator, 1), *threads])
 
 
 def zerocopy(params: Zerocopy) -> Machine:
@@ -163,7 +163,7 @@ def zerocopy(params: Zerocopy) -> Machine:
         WRITE, vma=0, marks=1, hold=params.madvise_ns, think=params.interval_us * 1000
     )
     vmas = 1 if params.same else params.threads
-    return laid_out(params, vmas, [*threads, Thread([caller])], params.ms * 10**6)
+    return program_of(params, vmas, [*threads, Thread([caller])], params.ms * 10**6)
 
 
 def fork(params: Fork) -> Machine:
@@ -175,4 +175,4 @@ def fork(params: Fork) -> Machine:
     # they go on for as long as the forks take where nobody waits
     stop = params.forks * (ns("duplicate", params) * params.vmas + params.think_ns)
     threads = [Thread([forker], params.forks), *([Thread([fault])] * params.threads)]
-    return laid_out(params, params.vmas, threads, stop if params.threads else FOREVER)
+    return program_of(params, params.vmas, threads, stop if params.threads else FOREVER)
