@@ -29,7 +29,7 @@ def test_the_weak_machine_allows_what_the_kernels_model_does(name):
 
 
 def test_what_each_test_is_there_for():
-    table = experiment.verdicts().set_index("test")
+    table = herd.verdicts().set_index("test")
     never = ["L1", "L3", "L4-release", "L4-mmap-lock", "L4-page-table"]
     assert table.index[table["kernel_model"] == "Never"].tolist() == never
     assert (table["tso"] == "").all()
