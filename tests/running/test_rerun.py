@@ -91,6 +91,38 @@ def test_what_is_no_notebook_is_named(tmp_path):
         rerun.run(tmp_path / "text.ipynb", {})
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is not a notebook, or none that is read here: Notebook does not appear to be JSON"),
+        ("[]", "is not a notebook, but JSON of another kind"),
+        ('{"nbformat": 5, "nbformat_minor": 0}', "Unsupported nbformat version 5"),
+        (
+            nbformat.writes(new_notebook(metadata={"language_info": {"name": "R"}})),
+            "is written in R; lorelab run takes Python alone",
+        ),
+    ],
+)
+def test_a_file_that_is_no_notebook_of_python_is_one_line(tmp_path, text, says):
+    file = tmp_path / "mine.ipynb"
+    file.write_text(text)
+    with pytest.raises(BadInput, match=says) as complaint:
+        rerun.described(file)
+    assert "\n" not in str(complaint.value)
+
+
+def test_lines_of_ipython_hide_no_parameter(tmp_path):
+    source = "%matplotlib inline\nseed: int = 1  # a number\nodd = {[]: 1}\n!ls 'x"
+    cell = new_code_cell(source, metadata={"tags": ["parameters"]})
+    file = tmp_path / "mine.ipynb"
+    nbformat.write(new_notebook(cells=[cell]), file)
+    table = rerun.described(file)
+    assert table[["parameter", "type", "default", "meaning"]].to_numpy().tolist() == [
+        ["seed", "int", "1", "a number"],
+        ["odd", "", "", ""],
+    ]
+
+
 def test_a_failing_cell_leaves_nothing(notebook, tmp_path):
     with pytest.raises(RunFailed, match=r"page\.ipynb, code cell \[\d\]: AssertionError: no such"):
         rerun.run(notebook, {"live": "true"}, tmp_path / "out/run.ipynb")

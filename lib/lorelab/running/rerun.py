@@ -27,6 +27,7 @@ from lorelab.showing.notebook import KERNEL_SOURCES, kernel_source
 ROOT = Path(__file__).parents[3]
 TYPES = {"bool": bool, "float": float, "int": int, "str": str}
 """Annotations that a cell tagged `parameters` may use."""
+MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 
 # nbconvert's page asks three CDNs; this one carries its MathJax, and that only if it has formulas.
 PAGE = """{% extends "lab/index.html.j2" %}
@@ -161,12 +162,24 @@ def html(notebook: NotebookNode, title: str) -> str:
 
 
 def _load(notebook: Path) -> NotebookNode:
+    """A notebook that can run here: of this format, and in Python."""
     try:
-        return nbformat.read(notebook, as_version=4)
+        content = nbformat.read(notebook, as_version=4)
     except OSError as error:
         raise BadInput(f"cannot read {notebook}: {error.strerror}") from None
-    except (ValueError, nbformat.ValidationError):
-        raise BadInput(f"{notebook} is not a notebook") from None
+    except AttributeError:  # of a list, say
+        raise BadInput(f"{notebook} is not a notebook, but JSON of another kind") from None
+    except (ValueError, nbformat.ValidationError) as error:
+        why = str(error).partition("\n")[0][:80]
+        raise BadInput(f"{notebook} is not a notebook, or none that is read here: {why}") from None
+    found = (
+        (content.metadata.get(part) or {}).get(key)
+        for part, key in (("kernelspec", "language"), ("language_info", "name"))
+    )
+    language = next(filter(None, found), "python")
+    if "python" not in language.lower():  # ipython is written, too
+        raise BadInput(f"{notebook} is written in {language}; lorelab run takes Python alone")
+    return content
 
 
 def _found(text: str) -> str:
@@ -180,7 +193,7 @@ def _declared(notebook: NotebookNode) -> dict[str, Declared]:
     """Parameters of the cell that is tagged so, in its order."""
     for cell in notebook.cells:
         if "parameters" in cell.metadata.get("tags", []):
-            found = (_assigned(cell.source, node) for node in _parsed(cell).body)
+            found = (_assigned(MAGIC.sub("", cell.source), node) for node in _parsed(cell).body)
             return dict(filter(None, found))
     return {}
 
@@ -197,7 +210,7 @@ def _assigned(source: str, node: ast.stmt) -> tuple[str, Declared] | None:
         return None
     try:
         default = ast.literal_eval(node.value)
-    except ValueError:
+    except (ValueError, TypeError):  # such as {[]: 1}
         default = None
     inferred = "" if default is None else type(default).__name__
     return target.id, Declared(annotation or inferred, default, _comment(source, node.end_lineno))
@@ -267,10 +280,15 @@ def _kernel_source(notebook: NotebookNode) -> str | None:
 
 
 def _parsed(cell: NotebookNode) -> ast.Module:
-    try:
-        return ast.parse(cell.source if cell.cell_type == "code" else "")
-    except SyntaxError:
-        return ast.parse("")  # a magic, or a cell that will fail by itself
+    if cell.cell_type != "code":
+        return ast.parse("")
+    # A line of IPython's own, such as %matplotlib, is no Python.
+    for source in (cell.source, MAGIC.sub(r"\1pass", cell.source)):
+        try:
+            return ast.parse(source)
+        except SyntaxError:
+            continue
+    return ast.parse("")  # it will fail by itself
 
 
 def _execute(notebook: Path, values: dict[str, Any], out: Path, bar: bool) -> Path:

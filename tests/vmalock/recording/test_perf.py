@@ -205,6 +205,8 @@ def test_octaves():
     [
         ("", "has no event of mmap_lock"),
         ("hello\n", "has no event of mmap_lock"),
+        ("0.1 a/7 mmap_lock:mmap_lock_released(mm: 0x1, write: true)\n", "no line has a whole one"),
+        ('{"event": "mmap_lock:mmap_lock_released", "tid": 7}\n', "no line has a whole one"),
         (b"\xff\xfe\x00PERFILE2", "is not text"),
         ("a 7 [0] 1.000000: mmap_lock:mmap_lock_released: nothing\n", "line 1: no mmap_lock event"),
         (line(1, "grabbed"), "no event mmap_lock_grabbed"),

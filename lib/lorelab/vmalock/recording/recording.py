@@ -22,6 +22,8 @@ EVENT = re.compile(
     r"write=(?P<write>true|false|[01])(?: success=(?P<success>true|false|[01]))?(?!\S)"
 )
 OURS = re.compile(r"(?:^|\s)(?:mmap_lock:mmap_lock_\w+:|mmap_lock_\w+:\s+mm=)")
+NAMED = re.compile(r"\bmmap_lock_(?:start_locking|acquire_returned|released)\b")
+"""In any form: of perf trace, bpftrace, perf data convert --to-json."""
 SYSCALL = re.compile(
     r"^\.?(?:__(?:x64|ia32|arm64|riscv|s390x?|se|do)_)?(?:compat_)?(?:sys|SyS)_(?P<name>\w+)"
 )
@@ -95,6 +97,10 @@ def read(file: Path) -> list[Event]:
             frames.append(frame["symbol"])
     _name(found, below, frames)
     if all(event.what == LOST for event in found):
+        if NAMED.search(text):
+            raise BadInput(
+                f"{file} names events of mmap_lock, and no line has a whole one; {WHOLE}"
+            )
         raise BadInput(
             f"{file} has no event of mmap_lock; record with: perf record -e 'mmap_lock:*' -ag"
         )
