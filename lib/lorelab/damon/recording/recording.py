@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lorelab import user_text
 from lorelab.errors import BadInput
 
 LARGEST = 2**31
@@ -123,6 +124,8 @@ def _read(data: bytes) -> list[Recording]:
     if data[:8] == b"PERFILE2":
         raise BadInput("is perf.data; give the output of `perf script -i` on it instead")
     data = data.removeprefix(codecs.BOM_UTF8)
+    if data.startswith(user_text.UTF16):
+        data = data.decode("utf-16", errors="replace").encode()
     if data[:1] == b"\x78" and len(data) > 1 and int.from_bytes(data[:2]) % 31 == 0:
         data = _decompress(data)
     if len(data) > LARGEST:
