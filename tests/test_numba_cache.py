@@ -11,16 +11,32 @@ from types import SimpleNamespace
 from lorelab import numba_cache
 
 CALLER = """
-import numba
-from lorelab import numba_cache
 from pathlib import Path
-from types import SimpleNamespace
-numba_cache.keep_apart(Path(__file__).parent)
-from callee import STEP, add
+
+from lorelab import numba_cache
+
+numba_cache.PACKAGE = Path(__file__).parent
+import numba
+import numpy as np
+
+from part.callee import STEP, add
+
+
 @numba.njit(cache=True)
 def run(x):
     return add(x) * STEP
-print(run(1))
+
+
+@numba.njit(cache=True)
+def beyond(a, i):
+    return a[i]
+
+
+print(run(1), sum(run.stats.cache_hits.values()))
+try:
+    beyond(np.zeros(1), 8)
+except IndexError:
+    print("IndexError")
 """
 CALLEE = """
 import numba
@@ -31,51 +47,82 @@ def add(x):
 """
 
 
-def answer(tmp_path) -> int:
+def checkout(folder: Path, step: int = 10, increment: int = 1) -> Path:
+    """A package `part` with a kernel that calls another file's."""
+    part = folder / "part"
+    part.mkdir(parents=True, exist_ok=True)
+    (part / "__init__.py").touch()
+    (part / "caller.py").write_text(CALLER)
+    (part / "callee.py").write_text(CALLEE.format(step=step, increment=increment))
+    return folder
+
+
+def answer(folder: Path, cache: Path, **env: str) -> list[str]:
+    """What the caller of a checkout prints: its answer, and how many kernels it had compiled."""
     done = subprocess.run(
-        [sys.executable, tmp_path / "caller.py"],
-        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        [sys.executable, "-m", "part.caller"],
+        env={**os.environ, "XDG_CACHE_HOME": str(cache), **env},
+        cwd=folder,
         capture_output=True,
         text=True,
         check=True,
     )
-    return int(done.stdout.split()[0])
+    return done.stdout.split()
 
 
 def test_a_change_in_the_callee_or_in_its_constants_reaches_the_caller(tmp_path):
-    (tmp_path / "caller.py").write_text(CALLER)
-    for step, increment in ((10, 1), (10, 2), (20, 2), (10, 1)):
-        (tmp_path / "callee.py").write_text(CALLEE.format(step=step, increment=increment))
-        assert answer(tmp_path) == (1 + increment) * step
+    cache = tmp_path / "cache"
+    for step, increment, had in ((10, 1, "0"), (10, 2, "0"), (20, 2, "0"), (10, 1, "1")):
+        folder = checkout(tmp_path, step, increment)
+        assert answer(folder, cache)[:2] == [str((1 + increment) * step), had]
 
 
-def test_the_digest_follows_kernels_and_not_the_rooms_without_any(tmp_path):
-    rooms = ("swap/kernel/swapout.py", "swap/agree/swapout.py", "swap/thread/checks.py")
-    without = ("lab/boot.py", "book/build.py", "swap/pages/charts.py", "cli.py", *rooms)
-    for name in ("swap/model/core.py", "params.py", *without):
-        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
-        (tmp_path / name).write_text("")
-    before = numba_cache.digest(tmp_path)
-    for name in without:
-        (tmp_path / name).write_text("changed")
-    assert numba_cache.digest(tmp_path) == before
-    (tmp_path / "params.py").write_text("changed")
-    after_params = numba_cache.digest(tmp_path)
-    (tmp_path / "swap/model/core.py").rename(tmp_path / "swap/model/other.py")
-    assert len({before, after_params, numba_cache.digest(tmp_path)}) == 3
+def test_another_checkout_has_what_one_has_compiled(tmp_path):
+    one, other = checkout(tmp_path / "one"), checkout(tmp_path / "other")
+    assert answer(one, tmp_path / "cache")[:2] == ["20", "0"]
+    assert answer(other, tmp_path / "cache")[:2] == ["20", "1"]
 
 
-def test_no_module_with_a_kernel_rests_on_what_the_digest_leaves_out():
+def test_code_without_checks_of_bounds_does_not_stand_in_for_code_with_them(tmp_path):
+    folder, cache = checkout(tmp_path), tmp_path / "cache"
+    for checks, said in (("0", []), ("1", ["IndexError"]), ("0", []), ("1", ["IndexError"])):
+        assert answer(folder, cache, NUMBA_BOUNDSCHECK=checks)[2:] == said
+
+
+def test_a_digest_follows_what_a_file_imports_and_nothing_else(tmp_path):
+    package = tmp_path / "part"
+    for name in ("model/__init__", "model/core", "model/other", "params", "pages"):
+        (package / name).parent.mkdir(exist_ok=True, parents=True)
+        (package / f"{name}.py").write_text("")
+    core, other, params = (
+        package / f"{name}.py" for name in ("model/core", "model/other", "params")
+    )
+    core.write_text("from part.model import (  # both\n    other,\n)\n")
+    other.write_text("from part.params import LIMIT\n")
+    inside = package / "model/__init__.py"
+    assert numba_cache.made_of(core, package) == {core, inside, other, params}
+    before = numba_cache.digest(core, package)
+    (package / "pages.py").write_text("changed")
+    assert numba_cache.digest(core, package) == before
+    params.write_text("LIMIT = 3")
+    after = numba_cache.digest(core, package)
+    other.write_text("")
+    numba_cache._imported.cache_clear()
+    assert len({before, after, numba_cache.digest(core, package)}) == 3
+
+
+def test_what_a_kernel_is_made_of_is_found_in_each_of_its_modules():
     modules = {module(file): file for file in numba_cache.PACKAGE.rglob("*.py")}
-    # What a panel compiles is for a browser, and kept with what it rests on itself.
-    kernels = {name: file for name, file in modules.items() if ".panel." not in name}
-    reached = [name for name, file in kernels.items() if "njit" in file.read_text()]
-    assert len(reached) > 15
-    for name in reached:  # which grows
-        reached += sorted(imported(modules[name]) & modules.keys() - set(reached))
-    for name in reached:
-        parts = modules[name].relative_to(numba_cache.PACKAGE).parts
-        assert numba_cache.NO_KERNELS.isdisjoint(parts), name
+    kernels = [file for file in modules.values() if "njit" in file.read_text()]
+    assert len(kernels) > 15
+    for file in kernels:
+        reached, left = set(), [file]
+        while left:
+            each = left.pop()
+            if each not in reached:
+                reached.add(each)
+                left += [modules[name] for name in imported(each) & modules.keys()]
+        assert reached <= numba_cache.made_of(file), file
 
 
 def module(file: Path) -> str:
@@ -91,9 +138,8 @@ def imported(file: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    # The package itself is imported by all. A panel draws, but no compiled function of it does.
-    drawn = {name for name in found if {"pages", "showing"} & set(name.split("."))}
-    return found - {"lorelab"} - (drawn if "panel" in file.parts else set())
+    # The package itself is imported by all.
+    return found - {"lorelab"}
 
 
 def test_without_a_place_of_its_own_kernels_are_kept_for_this_run(tmp_path, monkeypatch):

@@ -1,49 +1,75 @@
-"""Where numba keeps compiled kernels: a folder of its own for every state of the package.
+"""Where numba keeps compiled kernels: by what each is made of, wherever the checkout lies.
 
-numba's `cache=True` looks at the file of the compiled function alone. A kernel that calls another
-module's function, or reads its constants, would go on running the old ones.
+numba's `cache=True` looks at the file of the compiled function alone, and keeps it by that file's
+path. A kernel that calls another module's function, or reads its constants, would go on running
+the old ones; one compiled with checks of bounds would stand in for one without, and the other way
+round; and every checkout would compile all of them anew.
 """
 
 import atexit
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
-NO_KERNELS = {
-    *("agree", "book", "judging", "kernel", "lab", "pages", "showing", "sweep", "thread"),
-    *("cli.py", "commands.py", "rerun.py", "atomic.py"),
-}
-"""Rooms and files that no compiled kernel is made of: a change there leaves what is kept alone."""
+LOCATORS = "lorelab.numba_located.Located,InTreeCacheLocator,IPythonCacheLocator"
+FLAGS = ("NUMBA_BOUNDSCHECK",)
+"""What changes the code that numba makes and not the name that it keeps it under."""
 KEPT_DAYS = 14
+_IMPORTS = re.compile(r"^from ([\w.]+) import (\([^)]*\)|.*)$|^import ([\w.]+)", re.M)
 
 
-def digest(package: Path = PACKAGE) -> str:
-    """Sixteen hex digits that change with any module a kernel may be made of."""
+def digest(file: Path, package: Path = PACKAGE) -> str:
+    """Sixteen hex digits that change with any module that kernels of a file may be made of."""
     total = hashlib.sha256()
-    for file in sorted(package.rglob("*.py")):
-        name = file.relative_to(package)
-        if NO_KERNELS.isdisjoint(name.parts):
-            total.update(f"{name}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+    for name in FLAGS:
+        total.update(f"{name}={os.environ.get(name, '')}\0".encode())
+    for each in sorted(made_of(file, package)):
+        total.update(f"{each.relative_to(package)}\0".encode())
+        total.update(hashlib.sha256(each.read_bytes()).digest())
     return total.hexdigest()[:16]
 
 
-def keep_apart(package: Path = PACKAGE) -> None:
-    """Point numba at this state's folder; must run before a kernel is defined."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(cache, "lorelab/numba", digest(package))
+def made_of(file: Path, package: Path = PACKAGE) -> set[Path]:
+    """The modules of the package that a file imports as it is loaded, and theirs, and itself."""
+    found, left = set(), [file]
+    while left:
+        each = left.pop()
+        if each not in found:
+            found.add(each)
+            left += _imported(each, package)
+    return found
+
+
+@cache
+def _imported(file: Path, package: Path) -> list[Path]:
+    names = []
+    for module, given, whole in _IMPORTS.findall(file.read_text()):
+        names += (
+            [whole] if whole else [module, *(f"{module}.{n}" for n in re.findall(r"\w+", given))]
+        )
+    # The package itself is imported by all, and no kernel is made of what it imports.
+    inside = (Path(*name.split(".")[1:]) for name in names if name.startswith(f"{package.name}."))
+    places = (place for at in inside for place in (f"{at}.py", f"{at}/__init__.py"))
+    return [package / place for place in places if (package / place).is_file()]
+
+
+def keep_apart() -> None:
+    """Point numba at the cache of this user; must run before a kernel is defined."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "lorelab/numba")
     _point(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)
     except OSError:
         _for_this_run()
         return
-    for other in folder.parent.iterdir():
+    for other in folder.iterdir():
         if other.stat().st_mtime < time.time() - KEPT_DAYS * 86400:
             shutil.rmtree(other, ignore_errors=True)
 
@@ -61,6 +87,8 @@ def _for_this_run() -> None:
 
 
 def _point(folder: Path) -> None:
-    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    settings = {"CACHE_DIR": str(folder), "CACHE_LOCATOR_CLASSES": LOCATORS}
+    os.environ.update({f"NUMBA_{name}": value for name, value in settings.items()})
     if "numba" in sys.modules:
-        sys.modules["numba"].config.CACHE_DIR = str(folder)
+        for name, value in settings.items():
+            setattr(sys.modules["numba"].config, name, value)
