@@ -3,6 +3,10 @@
 The field's name for what it serves is a test of equivalence (Schuirmann's two one-sided tests): two
 means are shown to be within 10 % of each other if the interval of their ratio is within 0.9 and
 1.1. More repeats can only make the interval narrower, so they never make such a test laxer.
+
+`ratio` is that interval, and the one to take for counters. `hodges_lehmann_ratio` assumes no
+distribution: it is for waits that are cut off where a run ends (damon/hotspot), and for a few boots
+(swap/instructions). `ratio_interval` is damon/accuracy's alone, whose page gives its bounds.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The doors `lorelab damon FILE` and `lorelab lab recordings`: recordings read, and made."""
+"""The commands `lorelab damon FILE` and `lorelab lab recordings`: recordings read, and made."""
 
 import sys
 from pathlib import Path
@@ -19,12 +19,12 @@ from lorelab.damon.recording.recording import Recording, read
 )
 def command(file: Path, folder: Path | None) -> None:
     """Summarise a recording of DAMON: damo's damon.data, or perf script text."""
-    from lorelab.damon.recording import report  # compiles kernels, which no other door needs
+    from lorelab.damon.recording import report  # compiles kernels, which no other command needs
 
-    found = read(file)
+    recordings = read(file)
     if folder is not None:
-        draw(found, folder)
-    report.summary(found).to_csv(sys.stdout, index=False)
+        draw(recordings, folder)
+    report.summary(recordings).to_csv(sys.stdout, index=False)
 
 
 @click.command("recordings")

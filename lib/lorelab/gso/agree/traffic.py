@@ -22,15 +22,15 @@ WITHIN = EQUIVALENCE_MARGIN
 def agree(params: Traffic, record: Record) -> Agreement:
     """Compare counter by counter; of `wrong` among segments that overtake, the bounds."""
     model, kernel = simulate(params), record.counters
-    said, seen = (one.set_index("counter")["value"] for one in (model, kernel))
-    least, most = int(said["wrong"]), int(said["sent"])
-    found = equal(model, kernel)
-    if not params.reorder or not least or "wrong" not in seen or seen["wrong"] == least:
-        return found
-    wrong = int(seen["wrong"])
+    modelled, measured = (one.set_index("counter")["value"] for one in (model, kernel))
+    least, most = int(modelled["wrong"]), int(modelled["sent"])
+    judged = equal(model, kernel)
+    if not params.reorder or not least or "wrong" not in measured or measured["wrong"] == least:
+        return judged
+    wrong = int(measured["wrong"])
     others = equal(*(one[one["counter"] != "wrong"] for one in (model, kernel)))
     inside = least < wrong <= most
-    row = found.table[found.table["counter"] == "wrong"]
+    row = judged.table[judged.table["counter"] == "wrong"]
     row = row.assign(agrees=inside, detectable=most / least - 1)
     method = f"{others.method}; wrong is {wrong}, at least {least} and at most {most}"
     table = pd.concat([others.table.assign(detectable=0.0), row], ignore_index=True)
