@@ -1,6 +1,7 @@
 """`lorelab run`: parameters are checked before any work; notebook and HTML, or nothing."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -201,3 +202,9 @@ def test_no_profile_or_start_up_file_of_the_users_changes_a_run(notebook, tmp_pa
     [output] = nbformat.read(done, 4).cells[-1].outputs
     assert output.text == "nobody\n"
     assert not list(startup.parent.glob("*.sqlite"))
+
+
+def test_nbval_gives_its_kernels_no_profile_of_the_users_either():
+    """They have what this process has (tests/conftest.py)."""
+    assert Path(os.environ["IPYTHONDIR"]).name.startswith("lorelab-ipython-")
+    assert os.environ["PYTHONSTARTUP"] == ""
