@@ -66,13 +66,6 @@ class Params(BaseModel):
         """Parameters as a record has them."""
         return cls.model_validate({k: v for k, v in stored.items() if k not in cls.retired})
 
-    def measured(self, counters: Any) -> Any:
-        """Of a record's counters, those that a run of these parameters measures.
-
-        Where records of an earlier time hold a 0 for what nobody measured, it is left out here.
-        """
-        return counters
-
 
 def param(default: Any, help: str, unit: str = "", only: Half | None = None, **bounds: Any) -> Any:
     """Declare one parameter.

@@ -219,15 +219,3 @@ def test_a_record_whose_parameters_are_taken_no_more_is_named_once(tmp_path, cap
     said = capsys.readouterr().err
     assert odd.stem in said and "seed: Input should be less than or equal to 5" in said
     assert said.count("\n") == 1
-
-
-class Unread(Some):
-    def measured(self, counters):
-        return counters[counters["step"] > 1]
-
-
-def test_what_a_run_did_not_measure_is_left_out_of_an_older_record(tmp_path):
-    params = Unread()
-    records.save(record(params, [0, 7]), params, tmp_path)
-    assert records.load(NAME, params, tmp_path).counters["value"].tolist() == [7]
-    assert records.load(NAME, Some(), tmp_path).counters["value"].tolist() == [0, 7]

@@ -1,14 +1,11 @@
 """Ways to keep zero copy through segmentation, and the parameters of the gso experiments."""
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
 from lorelab.params import Params, Refusal, by_label, param
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Variant(IntEnum):
@@ -168,20 +165,6 @@ class Traffic(Params):
     seed: int = param(1, "netem's", ge=0, lt=2**64)
     tap: bool = param(False, "a packet socket that takes a clone of what leaves, and isn't read")
     received: bool = param(False, "the device is veth: what leaves comes in on a receive path")
-
-    @property
-    def read(self) -> bool:
-        """Whether what leaves arrives anywhere, so that a reader can say what is wrong with it."""
-        return self.held or self.received
-
-    def measured(self, counters: "pd.DataFrame") -> "pd.DataFrame":
-        """Without `wrong` where nobody reads: the guest's traffic.py has no reader over `dummy`.
-
-        Records of 7.3.4 that were made before 27 November 2026 hold a 0 there.
-        """
-        if self.read:
-            return counters
-        return counters[counters["counter"] != "wrong"].reset_index(drop=True)
 
     @model_validator(mode="after")
     def _can_be(self) -> Self:

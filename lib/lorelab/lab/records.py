@@ -189,7 +189,7 @@ def load(
         raise BadInput(f"{csv} is missing beside its provenance; {_cure(csv)}") from None
     if cache.digest(text) != sealed.counters_sha256:
         raise BadInput(f"{csv} is not what was recorded (its digest differs); {_cure(csv)}")
-    counters = params.measured(pd.read_csv(io.BytesIO(text), keep_default_na=False))
+    counters = pd.read_csv(io.BytesIO(text), keep_default_na=False)
     _loaded[csv] = Record(counters, sealed.provenance)
     return _loaded[csv]
 

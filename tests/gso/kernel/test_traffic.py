@@ -16,7 +16,7 @@ from lorelab.gso.kernel import tcp
 from lorelab.gso.model.traffic import PROBED
 from lorelab.gso.params import Tcp, Traffic, Vhost
 from lorelab.judging.agreement import AgreementVerdict
-from lorelab.lab import run
+from lorelab.lab import records, run
 
 ASKED = experiment("gso/traffic")
 
@@ -145,7 +145,18 @@ def test_runs_of_a_link_share_a_boot_and_have_what_the_guest_said(monkeypatch):
         assert record.of[1] == params and record.of[3] == number
         values = record.counters.set_index("counter")["value"]
         assert set(values) == {params.sends}
-        assert set(values.index) == set(PROBED) - (set() if params.read else {"wrong"})
+        is_read = params.held or params.received
+        assert set(values.index) == set(PROBED) - (set() if is_read else {"wrong"})
+
+
+@pytest.mark.parametrize("name", ["gso/traffic", "gso/probed"])
+def test_what_nobody_reads_has_no_count_of_what_is_wrong_with_it(name):
+    runs = [(None, params) for params in records.recorded(name, Traffic)]
+    runs += records.others(name, Traffic)
+    for release, params in runs:
+        counted = set(records.load(name, params, release=release).counters["counter"])
+        assert ("wrong" in counted) == (params.held or params.received), (release, params)
+    assert len({params.held or params.received for _, params in runs}) == 2
 
 
 @pytest.mark.parametrize("inlined", [False, True])
