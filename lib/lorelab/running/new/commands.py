@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from lorelab.errors import BadInput
-from lorelab.running.new import figures, layout, mail
 
 ROOT = Path(__file__).parents[4]
 
@@ -27,6 +26,9 @@ def new(name: str, file: Path | None, gone: bool) -> None:
     """
     if gone == (file is not None):
         raise BadInput("give --thread FILE to lay out a design, or --remove to take it away")
+    # nbformat: half a second that the other doors don't need.
+    from lorelab.running.new import figures, layout, mail
+
     if gone:
         layout.remove(name, ROOT)
         print(f"{name} is gone; now run: make outputs", file=sys.stderr)
