@@ -99,3 +99,20 @@ def test_a_spread_moves_naps_both_ways_and_no_further():
         nodes.kswapd_try_to_sleep(mm, U(0))
         drawn.add(int(mm.kswapd["nap"][0]))
     assert min(drawn) == 75 and max(drawn) == 125
+
+
+@pytest.mark.parametrize(
+    ("high", "left", "goes_on", "priority"),
+    [(32, 64, 0, 5), (33, 64, 1, 5), (32, 32, 0, 5), (33, 32, 0, 4), (31, 64, 0, 5)],
+)
+def test_a_round_ends_with_as_many_pages_as_are_wanted(high, left, goes_on, priority):
+    """A cluster of 32 at least; one that came to fewer is followed by a harder one."""
+    mm = made()
+    mm.zone["high"][2] = high
+    mm.lru[1, :100], mm.ring[1] = 2, (0, 100)
+    one = {"state": nodes.AWAKE, "round": 1, "to_scan": left, "priority": 5, "credit": 32 * 1024}
+    for name, value in one.items():
+        mm.kswapd[name][1] = value
+    nodes.balance_pgdat(mm, U(1))
+    assert (mm.kswapd["round"][1], mm.kswapd["priority"][1]) == (goes_on, priority)
+    assert (mm.kswapd["reclaimed"][1], mm.kswapd["credit"][1]) == (32, 0)
