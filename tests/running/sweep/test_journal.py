@@ -124,7 +124,7 @@ def test_a_point_on_a_kernel_rests_on_kernel_and_guest(tmp_path, monkeypatch, ch
 
     monkeypatch.setattr(journal.needs, "check", lambda _: None)
     monkeypatch.setattr(journal.cache, "file_digest", digested)
-    monkeypatch.setattr(journal.build, "recipe", lambda: of("kernel"))
+    monkeypatch.setattr(journal.recipes, "recipe", lambda: of("kernel"))
     monkeypatch.setattr(journal.guest, "built", lambda: SimpleNamespace(info=of("guest")))
     monkeypatch.setattr(journal.boot, "qemu_version", lambda: state["qemu"])
     on_kernel, simulated = (grid("swap/x", ("seed=1:2",), kernel) for kernel in (True, False))
