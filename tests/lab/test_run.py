@@ -33,7 +33,7 @@ def booted(monkeypatch):
             return SimpleNamespace(image=image, modules=None, info=info)
 
         monkeypatch.setattr(run.needs, "check", lambda wanted: None)
-        monkeypatch.setattr(run.build, "recipe", lambda *of, patched: (*of, patched))
+        monkeypatch.setattr(run.recipes, "recipe", lambda *of, patched: (*of, patched))
         monkeypatch.setattr(run.build, "built", kernel)
         monkeypatch.setattr(run.external_kernel, "find", kernel)
         monkeypatch.setattr(run.guest, "built", lambda: SimpleNamespace(root=None, info=None))
