@@ -59,8 +59,8 @@ def left(kernel):
     return made - gone, os.listdir(kernel / "tracing/instances")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, None])
-def test_however_it_ends_nothing_is_left_and_the_recording_is_whole(kernel, number):
+def ends(kernel, number):
+    """What is recorded by a script that this signal ends after its first event."""
     run = started(kernel, 1 if number is None else 600)
     lines = []
     if number is not None:
@@ -73,8 +73,24 @@ def test_however_it_ends_nothing_is_left_and_the_recording_is_whole(kernel, numb
     assert left(kernel) == (set(), [])
     # The shell's words on what it waited for.
     assert set(said.splitlines()) <= {"Terminated", "Hangup"}
+    return whole
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, None])
+def test_however_it_ends_nothing_is_left_and_the_recording_is_whole(kernel, number):
+    whole = ends(kernel, number)
     assert whole.endswith("an event\n# end\n")
     assert re.findall("^# watches (.*)$", whole, re.MULTILINE) == ["copied", *recording.SENDERS]
+
+
+def test_a_signal_that_comes_before_the_readers_number_is_known_ends_it_whole(kernel, monkeypatch):
+    # The shell is held there, for the reader may print before the shell's next command.
+    slow = kernel / "record.sh"
+    slow.write_text(
+        recording.SCRIPT.read_text().replace("\nreader=$!\n", "\nsleep 600\nreader=$!\n")
+    )
+    monkeypatch.setattr(recording, "SCRIPT", slow)
+    assert ends(kernel, signal.SIGHUP).endswith("an event\n# end\n")
 
 
 def test_two_at_once_and_one_after_them_do_not_meet(kernel):

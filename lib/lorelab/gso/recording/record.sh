@@ -45,6 +45,7 @@ finish() {
 	trap - EXIT INT TERM HUP
 	[ -d "$mine" ] && {
 		echo 0 >$mine/events/enable
+		reader=${reader:-$!} # a signal may come between the two lines that start it
 		[ -n "$reader" ] && {
 			sleep 1 # it reads what is left
 			kill $reader $! # the timer, if it was started
