@@ -1,6 +1,8 @@
 """Run a notebook in a kernel that notes which files of the checkout it read."""
 
+import asyncio
 import json
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +76,7 @@ async def execute(
         done = cell_index
         progress(cell_index)
 
+    client.on_notebook_start = _leave_signals
     client.on_cell_start = started
     try:
         await client.async_execute()
@@ -88,6 +91,13 @@ async def execute(
         outputs = [cell.outputs for cell in cells if cell.cell_type == "code"]
         return Run(outputs, **read)
     raise RunFailed(f"{name}, {_named(notebook, done)}: {why}")
+
+
+def _leave_signals(notebook: NotebookNode) -> None:
+    """Take from nbclient what it does on a signal: it ends this one notebook's kernel, no more."""
+    loop = asyncio.get_running_loop()
+    loop.remove_signal_handler(signal.SIGINT)
+    loop.remove_signal_handler(signal.SIGTERM)
 
 
 def _named(notebook: NotebookNode, index: int) -> str:
