@@ -129,7 +129,7 @@ def life(frames: pd.DataFrame) -> Moved:
 
 
 def costs(
-    table: pd.DataFrame, said: str = "What a send of 56,000 bytes in 40 segments takes"
+    table: pd.DataFrame, said: str = "Cost of a send of 56,000 bytes in 40 segments"
 ) -> alt.Chart:
     """Draw what a send takes, by variant.
 

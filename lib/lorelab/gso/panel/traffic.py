@@ -61,4 +61,4 @@ def entry(params):
 def chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     """The page's chart of this experiment."""
     wide = table.pivot_table(index="variant", columns="counter", values="value")
-    return charts.costs(wide, "What a send takes")
+    return charts.costs(wide, "Cost of a send")
