@@ -32,6 +32,13 @@ def page(spec: dict[str, Any], name: str, room: int) -> str:
         Of the chart, its own in the deck.
     room : int
         Pixels of height that are left on the slide.
+
+    Examples
+    --------
+    >>> data = {"values": [{"slots": 3}]}
+    >>> across = {"x": {"field": "slots", "type": "quantitative"}}
+    >>> page({"mark": "bar", "data": data, "encoding": across}, "left", 500)[:52]
+    '<div class="chart" id="left" style="--width: 1200px"'
     """
     room -= SLIDER if _binds(spec) else 0
     floor, stretch = LETTER / 2, 1.0
@@ -63,6 +70,11 @@ def large(spec: dict[str, Any], floor: float) -> dict[str, Any]:
     """`spec` with no letter smaller than `floor`, and without its title, which the slide has.
 
     Of a chart with a slider the title keeps the line that says which value is shown.
+
+    Examples
+    --------
+    >>> large({"mark": "bar", "title": "Slots"}, 20)["config"]["axis"]
+    {'labelFontSize': 20, 'titleFontSize': 20, 'labelLimit': 0}
     """
     spec = copy.deepcopy(spec)
     _raise(spec, floor)

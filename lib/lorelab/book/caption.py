@@ -31,7 +31,14 @@ def caption(notebook: NotebookNode) -> None:
 
 
 def numbered(spec: dict[str, Any], number: int) -> str:
-    """A chart as a figure with a caption, as HTML."""
+    """A chart as a figure with a caption, as HTML.
+
+    Examples
+    --------
+    >>> spec = {"mark": "bar", "data": {"values": []}, "title": "Slots"}
+    >>> numbered(spec, 3).splitlines()[0]
+    '<figure class="lorelab-figure" id="figure-3">'
+    """
     title, see, moving = parted(spec)
     bare = {name: part for name, part in spec.items() if name != "title"}
     if moving:
@@ -47,7 +54,13 @@ def numbered(spec: dict[str, Any], number: int) -> str:
 
 
 def parted(spec: dict[str, Any]) -> tuple[str, list[str], dict[str, Any] | None]:
-    """Title of a chart, what to see in it, and the title that says where its slider stands."""
+    """Title of a chart, what to see in it, and the title that says where its slider stands.
+
+    Examples
+    --------
+    >>> parted({"title": {"text": "Slots", "subtitle": ["Fewer is better."]}})
+    ('Slots', ['Fewer is better.'], None)
+    """
     said = spec.get("title", "")
     below = said.get("subtitle", []) if isinstance(said, dict) else []
     if isinstance(below, dict):
@@ -60,7 +73,14 @@ def parted(spec: dict[str, Any]) -> tuple[str, list[str], dict[str, Any] | None]
 
 
 def axes(spec: dict[str, Any]) -> list[str]:
-    """What the axes are, a sentence each, the first of each direction."""
+    """What the axes are, a sentence each, the first of each direction.
+
+    Examples
+    --------
+    >>> across = {"x": {"field": "n", "title": "CPUs"}, "y": {"field": "s", "title": "slots"}}
+    >>> axes({"encoding": across})
+    ['Horizontal: CPUs.', 'Vertical: slots.']
+    """
     found: dict[str, str] = {}
     _axes(spec, found)
     names = {"x": "Horizontal", "y": "Vertical"}

@@ -108,7 +108,13 @@ def bare_library(design: str, library: Path = LIBRARY) -> Iterator[Bare]:
 
 
 def covered(page: Path) -> bool:
-    """Whether the rule holds for a page already."""
+    """Whether the rule holds for a page already.
+
+    Examples
+    --------
+    >>> covered(PAGES / "swap/model.ipynb"), covered(PAGES / "ledger.ipynb")
+    (True, False)
+    """
     folder = "" if page.parent.name == PAGES.name else page.parent.name
     return page.stem not in NOT_YET.get(folder, ())
 

@@ -59,7 +59,19 @@ def collected(design: str) -> Claims:
 
 
 def totals(every: pd.DataFrame) -> pd.DataFrame:
-    """Claims by design and verdict; the last row and column are sums."""
+    """Claims by design and verdict; the last row and column are sums.
+
+    Examples
+    --------
+    >>> claims = {"swap": "holds", "damon": "contradicted", "gso": "holds"}
+    >>> every = pd.DataFrame(claims.items(), columns=["design", "verdict"])
+    >>> totals(every)[["holds", "contradicted", "claims"]]
+          holds  contradicted  claims
+    swap       1             0       1
+    damon      0             1       1
+    gso        1             0       1
+    all        2             1       3
+    """
     counted = pd.crosstab(every["design"], every["verdict"])
     counted = counted.reindex(index=every["design"].unique(), columns=shown(every), fill_value=0)
     counted["claims"] = counted.sum(axis=1)

@@ -63,7 +63,13 @@ class Claims:
 
 
 def shown(every: pd.DataFrame) -> list[str]:
-    """The verdicts that there are; those that wait for one only where a claim does."""
+    """The verdicts that there are; those that wait for one only where a claim does.
+
+    Examples
+    --------
+    >>> shown(pd.DataFrame({"verdict": ["holds", "contradicted"]}))
+    ['holds', 'holds with another number', 'contradicted', 'arithmetic only', 'not testable here']
+    """
     waits = str(ClaimVerdict.OPEN)
     return [name for name in COLOURS if name != waits or (every["verdict"] == waits).any()]
 

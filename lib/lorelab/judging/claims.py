@@ -97,7 +97,16 @@ def claims(design: str | None = None) -> list[Claim]:
 
 
 def ledger(chosen: list[Claim]) -> pd.DataFrame:
-    """Weigh each claim; one row each, columns as in `COLUMNS`."""
+    """Weigh each claim; one row each, columns as in `COLUMNS`.
+
+    Examples
+    --------
+    >>> weigh = lambda: Weighed(ClaimVerdict.HOLDS, "There are.", {"slots": 3})
+    >>> claim = Claim("swap", "tiny", "There are 3 slots.", "mail 2", "counted", weigh)
+    >>> ledger([claim])[["id", "verdict", "why", "evidence"]]
+         id verdict         why evidence
+    0  tiny   holds  There are.  slots 3
+    """
     rows = []
     for claim in track(chosen, "weighing the claims"):
         found = claim.weigh()

@@ -125,7 +125,19 @@ def finding(title: str) -> Finding:
 
 
 def table(chosen: list[Finding]) -> pd.DataFrame:
-    """Compute what each finding costs; one row each, columns as in `COLUMNS`."""
+    """Compute what each finding costs; one row each, columns as in `COLUMNS`.
+
+    Examples
+    --------
+    >>> known = PriorArt({"0123456789ab": "fixes it"})
+    >>> said = ("swap", "tiny", "It leaks a slot.", "all", lambda: "1 of 8 slots", known)
+    >>> one = Finding(*said, "none", "7.3.4 has it", worth_sending=True, command="list swap")
+    >>> table([one])[["finding", "effect", "known"]].T
+                                    0
+    finding                 swap/tiny
+    effect               1 of 8 slots
+    known     fixes it (0123456789ab)
+    """
     rows = [
         {
             "finding": one.title,

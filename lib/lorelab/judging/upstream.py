@@ -24,7 +24,14 @@ WIDTH = 72
 
 
 def kit(one: Finding) -> Path:
-    """The folder of a finding's kit; there may be none."""
+    """The folder of a finding's kit; there may be none.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> kit(SimpleNamespace(design="damon", name="shared-last-count")).relative_to(KERNEL_FILES)
+    PosixPath('damon/upstream/shared-last-count')
+    """
     return KERNEL_FILES / one.design / "upstream" / one.name
 
 

@@ -32,7 +32,13 @@ def root() -> Path:
 
 
 def digest(*parts: str | bytes) -> str:
-    """SHA-256 over `parts`, each with its length so that no two lists run together."""
+    """SHA-256 over `parts`, each with its length so that no two lists run together.
+
+    Examples
+    --------
+    >>> digest("ab", "c") == digest("a", "bc")
+    False
+    """
     sha = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part

@@ -80,7 +80,15 @@ def find(path: Path) -> Kernel:
 
 
 def debian_package(banner: str) -> tuple[str, str] | tuple[None, None]:
-    """Name and version of the Debian package that an image came from, if its banner says so."""
+    """Name and version of the Debian package that an image came from, if its banner says so.
+
+    Examples
+    --------
+    >>> debian_package("6.12.90-amd64 (debian-kernel) #1 SMP Debian 6.12.90-1 (2026-06-01)")
+    ('linux-image-6.12.90-amd64', '6.12.90-1')
+    >>> debian_package("6.12.90 (me@home) #1 SMP")
+    (None, None)
+    """
     match = re.match(r"(\S+) .* Debian (\S+) \(", banner)
     return (f"linux-image-{match[1]}", match[2]) if match else (None, None)
 
@@ -91,6 +99,12 @@ def of_release(counters: pd.DataFrame, release: str) -> pd.DataFrame:
     An experiment names its rows after the release that it was written for, such as `v6.12`, and
     cannot know what it was run on. A variant of another name is what the reader says it is. A log
     has no variants.
+
+    Examples
+    --------
+    >>> counters = pd.DataFrame({"variant": ["v6.12", "merged"], "value": [3, 4]})
+    >>> of_release(counters, "7.3.4-amd64")["variant"].tolist()
+    ['v7.3', 'merged']
     """
     if "variant" not in counters:
         return counters

@@ -65,23 +65,40 @@ ALL = BUILD + GUEST + BOOT + OWN + HELPFUL + PRINT
 
 
 def missing(needs: list[Need]) -> list[Need]:
-    """Those of `needs` that this machine lacks."""
+    """Those of `needs` that this machine lacks.
+
+    Examples
+    --------
+    >>> missing([Need("/", "base-files", "everything"), Need("/none", "none", "nothing")])
+    [Need(what='/none', package='none', use='nothing')]
+    """
     return [need for need in needs if not need.here()]
 
 
 def command(needs: list[Need]) -> str:
-    """The one command that installs the packages of `needs`."""
+    """The one command that installs the packages of `needs`.
+
+    Examples
+    --------
+    >>> command([Need("gcc", "gcc", "building"), Need("bc", "bc", "building")])
+    'apt-get install --no-install-recommends bc gcc'
+    """
     packages = sorted({need.package for need in needs})
     return "apt-get install --no-install-recommends " + " ".join(packages)
 
 
 def elsewhere(system: str) -> str:
-    """What a system that is not Debian has to do otherwise; empty on Debian.
+    r"""What a system that is not Debian has to do otherwise; empty on Debian.
 
     Parameters
     ----------
     system : str
         Text of /etc/os-release.
+
+    Examples
+    --------
+    >>> elsewhere("ID=debian\n"), elsewhere("ID=fedora\n")[:46]
+    ('', "this is fedora, and the names are Debian's: th")
     """
     lines = dict(line.split("=", 1) for line in system.splitlines() if "=" in line)
     name = lines.get("ID", "").strip('"')

@@ -70,7 +70,13 @@ def _user() -> str:
 
 
 def has_ids(table: str, user: str, uid: int) -> bool:
-    """Whether /etc/subuid's text gives a user the 65,536 ids that a Debian root takes."""
+    r"""Whether /etc/subuid's text gives a user the 65,536 ids that a Debian root takes.
+
+    Examples
+    --------
+    >>> has_ids("jane:100000:65536\n", "jane", 1000), has_ids("jane:100000:1\n", "jane", 1000)
+    (True, False)
+    """
     rows = (line.split(":") for line in table.splitlines() if line.count(":") == 2)
     return any(
         row[0] in (user, str(uid)) and row[2].strip().isdigit() and int(row[2]) >= 1 << 16
@@ -100,7 +106,13 @@ def _fast() -> list[tuple[str, str]]:
 
 
 def no_kvm(cpuinfo: str) -> tuple[str, str]:
-    """Why there is no /dev/kvm, by the flags of /proc/cpuinfo."""
+    """Why there is no /dev/kvm, by the flags of /proc/cpuinfo.
+
+    Examples
+    --------
+    >>> no_kvm("flags : fpu vmx")
+    ('/dev/kvm is not there', 'as root: modprobe kvm_intel')
+    """
     flags = cpuinfo.split()
     for flag, module in (("vmx", "kvm_intel"), ("svm", "kvm_amd")):
         if flag in flags:

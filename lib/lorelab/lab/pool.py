@@ -84,6 +84,17 @@ def parts(wanted: list[tuple[Measurable, list[Params]]], cpus: int) -> list[Part
     Runs of one CPU are dealt to as many guests as there are CPUs, eight at least to each. Those of
     several come first, and then what can't be parted, so that neither is what all wait for at the
     end.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from lorelab.params import param
+    >>> class Tiny(Params):
+    ...     seed: int = param(1, "of what is drawn")
+    >>> tiny = SimpleNamespace(name="swap/tiny")
+    >>> dealt = parts([(tiny, [Tiny(seed=n) for n in range(20)])], cpus=2)
+    >>> [(part.of, len(part.runs)) for part in dealt]
+    [(2, 10), (2, 10)]
     """
     dealt = []
     for found, runs in wanted:

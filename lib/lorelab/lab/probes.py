@@ -48,6 +48,14 @@ def counters(name: str, variant: str, frames: list[dict[str, Any]]) -> pd.DataFr
         Counter `PROBE.MAP`, or `PROBE.MAP_KEY` where the map has several; `step` is 0, or the
         lowest value of a histogram's bucket, which holds the values below twice that. Counts of 0
         are left out. `PROBE.lost` is always there: events and calls that the probe missed.
+
+    Examples
+    --------
+    >>> frame = {"probe": "slots", "counters": [("taken", 0, "slots", 5)], "lost": 0}
+    >>> counters("swap/tiny", "v6.12", [frame])[["counter", "step", "unit", "value"]]
+           counter  step    unit  value
+    0   slots.lost     0  events      0
+    1  slots.taken     0   slots      5
     """
     design, experiment = name.split("/")
     rows = []
@@ -67,7 +75,16 @@ def counters(name: str, variant: str, frames: list[dict[str, Any]]) -> pd.DataFr
 
 
 def events(frames: list[dict[str, Any]]) -> dict[str, pd.DataFrame]:
-    """Event streams by `PROBE.STREAM`, one row an event in the order they happened."""
+    """Event streams by `PROBE.STREAM`, one row an event in the order they happened.
+
+    Examples
+    --------
+    >>> frame = {"probe": "slots", "stream": "taken", "fields": ["cpu", "slot"], "rows": [[0, 5]]}
+    >>> events([frame, frame])["slots.taken"]
+       cpu  slot
+    0    0     5
+    1    0     5
+    """
     found: dict[str, list[pd.DataFrame]] = {}
     for frame in frames:
         if "stream" in frame:
@@ -77,5 +94,11 @@ def events(frames: list[dict[str, Any]]) -> dict[str, pd.DataFrame]:
 
 
 def lost(frames: list[dict[str, Any]]) -> dict[str, int]:
-    """What each probe missed, where it missed anything."""
+    """What each probe missed, where it missed anything.
+
+    Examples
+    --------
+    >>> lost([{"probe": "slots", "lost": 3}, {"probe": "folios", "lost": 0}])
+    {'slots': 3}
+    """
     return {frame["probe"]: frame["lost"] for frame in frames if frame.get("lost")}

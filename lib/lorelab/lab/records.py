@@ -128,7 +128,14 @@ def _new(home: Path, stem: str, text: bytes) -> Path:
 
 
 def sealed(provenance: Provenance, data: bytes) -> str:
-    """The JSON file beside `data`: where it came from, its digest, and a seal over both."""
+    """The JSON file beside `data`: where it came from, its digest, and a seal over both.
+
+    Examples
+    --------
+    >>> source = Provenance.model_construct(experiment="swap/tiny", boots=1)
+    >>> list(json.loads(sealed(source, b"step,value")))
+    ['provenance', 'counters_sha256', 'seal']
+    """
     body = {
         "provenance": provenance.model_dump(mode="json"),
         "counters_sha256": cache.digest(data),

@@ -148,7 +148,13 @@ def measure(
 
 
 def one_boot(params: Params) -> int:
-    """`Measurement.machine` of an experiment whose runs all share a boot."""
+    """`Measurement.machine` of an experiment whose runs all share a boot.
+
+    Examples
+    --------
+    >>> one_boot(Params())
+    0
+    """
     return 0
 
 
@@ -210,7 +216,18 @@ def batch_by_machine(
     machine: Callable[[Any], Any],
     boot_once: Callable[[list[Any]], list[Record]],
 ) -> list[Record]:
-    """Records in the order of `requested`, of boots that parameters of one `machine` share."""
+    """Records in the order of `requested`, of boots that parameters of one `machine` share.
+
+    Examples
+    --------
+    >>> def boot_once(cpus):
+    ...     print("boots for", cpus)
+    ...     return [f"record of {number}" for number in cpus]
+    >>> batch_by_machine([2, 1, 2], lambda cpus: cpus, boot_once)
+    boots for [1]
+    boots for [2, 2]
+    ['record of 2', 'record of 1', 'record of 2']
+    """
     places = sorted(range(len(requested)), key=lambda n: machine(requested[n]))
     records: dict[int, Record] = {}
     for _, group in groupby(places, key=lambda n: machine(requested[n])):

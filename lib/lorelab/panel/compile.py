@@ -109,7 +109,14 @@ def _object(ir: str, name: str) -> bytes:
 
 
 def linked(obj: bytes) -> bytes:
-    """An object file as a module: its function `entry` exported, the notes for linkers left out."""
+    r"""An object file as a module: its function `entry` exported, the notes for linkers left out.
+
+    Examples
+    --------
+    >>> linked(b"\0asm\1\0\0\0")
+    Traceback (most recent call last):
+    ValueError: the object file has no function entry
+    """
     parts, entry = [], None
     for kind, body in sections(obj):
         if kind != CUSTOM:
@@ -131,7 +138,13 @@ def linked(obj: bytes) -> bytes:
 
 
 def functions(body: bytes) -> Iterator[str]:
-    """Names of the functions in an import section."""
+    r"""Names of the functions in an import section.
+
+    Examples
+    --------
+    >>> list(functions(b"\1" + b"\3env" + b"\5print" + b"\0\0"))
+    ['print']
+    """
     count, at = unleb(body, 0)
     for _ in range(count):
         size, at = unleb(body, at)
@@ -154,7 +167,13 @@ def functions(body: bytes) -> Iterator[str]:
 
 
 def sections(obj: bytes) -> Iterator[tuple[int, bytes]]:
-    """Sections of a WebAssembly file: kind and contents."""
+    r"""Sections of a WebAssembly file: kind and contents.
+
+    Examples
+    --------
+    >>> list(sections(b"\0asm\1\0\0\0" + b"\7\3abc"))
+    [(7, b'abc')]
+    """
     at = 8
     while at < len(obj):
         kind = obj[at]
@@ -200,7 +219,13 @@ def _symbol(table: bytes, name: bytes) -> int | None:
 
 
 def leb(number: int) -> bytes:
-    """A number as WebAssembly writes it: seven bits a byte, the lowest first."""
+    r"""A number as WebAssembly writes it: seven bits a byte, the lowest first.
+
+    Examples
+    --------
+    >>> leb(3), leb(300)
+    (b'\x03', b'\xac\x02')
+    """
     out = bytearray()
     while True:
         out.append(number & 0x7F | (0x80 if number > 0x7F else 0))
@@ -210,7 +235,13 @@ def leb(number: int) -> bytes:
 
 
 def unleb(data: bytes, at: int) -> tuple[int, int]:
-    """The number at a place, and the place behind it."""
+    """The number at a place, and the place behind it.
+
+    Examples
+    --------
+    >>> unleb(leb(300) + leb(3), 0)
+    (300, 2)
+    """
     number = shift = 0
     while True:
         byte = data[at]

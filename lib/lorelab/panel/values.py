@@ -17,13 +17,33 @@ Choices = dict[str, tuple[str, ...]]
 
 
 def record(model: type[Params]) -> np.dtype:
-    """What compiled code gets: a number of 64 bits for each field, in their order."""
+    """What compiled code gets: a number of 64 bits for each field, in their order.
+
+    Examples
+    --------
+    >>> from lorelab.params import param
+    >>> class Tiny(Params):
+    ...     pages: int = param(8, "pages that are written", "pages")
+    ...     share: float = param(0.5, "of them dirty")
+    >>> record(Tiny)
+    dtype([('pages', '<i8'), ('share', '<f8')])
+    """
     fields = model.model_fields.items()
     return np.dtype([(name, "f8" if each.annotation is float else "i8") for name, each in fields])
 
 
 def flat(params: Params, choices: Choices) -> np.ndarray:
-    """Parameters as compiled code gets them; a text is its place among its choices."""
+    """Parameters as compiled code gets them; a text is its place among its choices.
+
+    Examples
+    --------
+    >>> from lorelab.params import param
+    >>> class Tiny(Params):
+    ...     pages: int = param(8, "pages that are written", "pages")
+    ...     order: str = param("up", "in which they are")
+    >>> flat(Tiny(order="down"), {"order": ("up", "down")})
+    array([(8, 1)], dtype=[('pages', '<i8'), ('order', '<i8')])
+    """
     row = np.zeros(1, record(type(params)))
     for name, value in params:
         words = _words(type(params).model_fields[name], name, choices)
@@ -50,6 +70,15 @@ def fields(model: type[Params], start: Params, choices: Choices) -> list[dict[st
         `name`, `help`, `unit`, `kind` (int, float, bool or choice), `default` and `start` as typed,
         `values` (pairs of what is typed and its number), `bounds` (name, number and what is said
         beyond it), `error` (what is said of a value that is no number).
+
+    Examples
+    --------
+    >>> from lorelab.params import param
+    >>> class Tiny(Params):
+    ...     pages: int = param(8, "pages that are written", "pages", ge=1)
+    >>> [field] = fields(Tiny, Tiny(), {})
+    >>> field["name"], field["kind"], field["default"], field["bounds"]
+    ('pages', 'int', '8', [('ge', '1', 'takes a value greater than or equal to 1 pages')])
     """
     first = start.model_dump(mode="json")
     found = []
@@ -72,7 +101,18 @@ def fields(model: type[Params], start: Params, choices: Choices) -> list[dict[st
 
 
 def refused(model: type[Params], choices: Choices) -> list[list[str]]:
-    """Pairs of values that no run takes together: two names with their values, what is said."""
+    """Pairs of values that no run takes together: two names with their values, what is said.
+
+    Examples
+    --------
+    >>> from lorelab.params import param
+    >>> class Tiny(Params):
+    ...     refusals = [("dry and wet", "dry and wet")]
+    ...     dry: bool = param(False, "no water")
+    ...     wet: bool = param(False, "water")
+    >>> refused(Tiny, {})
+    [['dry', 'true', 'wet', 'true', 'dry and wet']]
+    """
     finite = {
         name: [typed for typed, _ in _values(field, name, choices)]
         for name, field in model.model_fields.items()
@@ -87,7 +127,18 @@ def refused(model: type[Params], choices: Choices) -> list[list[str]]:
 
 
 def rules(model: type[Params]) -> list[list[Any]]:
-    """`Params.refusals`, each as a tree of its condition, and texts with trees between them."""
+    """`Params.refusals`, each as a tree of its condition, and texts with trees between them.
+
+    Examples
+    --------
+    >>> from lorelab.params import param
+    >>> class Tiny(Params):
+    ...     refusals = [("dry and wet", "dry and wet")]
+    ...     dry: bool = param(False, "no water")
+    ...     wet: bool = param(False, "water")
+    >>> rules(Tiny)
+    [[['and', {'of': 'dry'}, {'of': 'wet'}], ['dry and wet']]]
+    """
     found = []
     for when, says in model.refusals:
         parts = BRACED.split(says)

@@ -33,7 +33,13 @@ def figures(folder: Path = NOTEBOOKS) -> dict[str, dict]:
 
 
 def title(spec: dict) -> str:
-    """What stands above a chart."""
+    """What stands above a chart.
+
+    Examples
+    --------
+    >>> title({"title": {"text": ["Slots that are", "allocated"], "subtitle": "per CPU"}})
+    'Slots that are allocated'
+    """
     words = spec.get("title", "")
     words = words.get("text", "") if isinstance(words, dict) else words
     return " ".join(words) if isinstance(words, list) else words

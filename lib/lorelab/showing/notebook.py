@@ -85,6 +85,14 @@ def kernel_source(kernel: str) -> str:
     ------
     BadInput
         It is neither.
+
+    Examples
+    --------
+    >>> kernel_source("live")
+    'live'
+    >>> kernel_source("mine")
+    Traceback (most recent call last):
+    lorelab.errors.BadInput: kernel=mine: takes one of recorded, live
     """
     from lorelab.errors import BadInput
 
@@ -109,7 +117,13 @@ class Source:
 
 
 def show(*functions: Callable) -> Source:
-    """Show the source of library functions, so that text and code can't part."""
+    """Show the source of library functions, so that text and code can't part.
+
+    Examples
+    --------
+    >>> repr(show(wide)).splitlines()[0]
+    'def wide(table: "pd.DataFrame") -> Wide:'
+    """
     return Source(*functions)
 
 
@@ -262,7 +276,15 @@ class Wide:
 
 
 def wide(table: "pd.DataFrame") -> Wide:
-    """Show a table that is wider than the page: it scrolls inside its own box."""
+    """Show a table that is wider than the page: it scrolls inside its own box.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> wide(pd.DataFrame({"slots": [8]}))
+       slots
+    0      8
+    """
     return Wide(table)
 
 

@@ -46,7 +46,13 @@ class Rows:
 
 
 def linked(text: str) -> str:
-    """A text as HTML; functions, messages, commits and addresses are links."""
+    """A text as HTML; functions, messages, commits and addresses are links.
+
+    Examples
+    --------
+    >>> linked("kmalloc()")
+    '<a href="https://elixir.bootlin.com/linux/v7.3.4/A/ident/kmalloc"><code>kmalloc()</code></a>'
+    """
     return LINKS.sub(_link, escape(text, quote=False))
 
 

@@ -29,20 +29,41 @@ def cells(text: str) -> list[NotebookNode]:
 
 
 def notebook(text: str) -> str:
-    """A page as its file has it, without outputs."""
+    r"""A page as its file has it, without outputs.
+
+    Examples
+    --------
+    >>> page = notebook("%% markdown title slide\n# Tiny\n%% code imports\nimport lorelab\n")
+    >>> [(cell.id, cell.source) for cell in nbformat.reads(page, 4).cells]
+    [('title', '# Tiny'), ('imports', 'import lorelab')]
+    """
     page = nbformat.v4.new_notebook(cells=cells(text), metadata=KERNEL)
     return _written(page)
 
 
 def add(page: str, text: str) -> str:
-    """A page with cells more at its end."""
+    r"""A page with cells more at its end.
+
+    Examples
+    --------
+    >>> page = add(notebook("%% markdown title\n# Tiny\n"), "%% code more\nlorelab.list()\n")
+    >>> [cell.id for cell in nbformat.reads(page, 4).cells]
+    ['title', 'more']
+    """
     opened = nbformat.reads(page, 4)
     opened.cells += cells(text)
     return _written(opened)
 
 
 def take(page: str, names: set[str]) -> str:
-    """A page without the cells of these names."""
+    r"""A page without the cells of these names.
+
+    Examples
+    --------
+    >>> page = notebook("%% markdown title\n# Tiny\n%% code more\nlorelab.list()\n")
+    >>> [cell.id for cell in nbformat.reads(take(page, {"more"}), 4).cells]
+    ['title']
+    """
     opened = nbformat.reads(page, 4)
     opened.cells = [cell for cell in opened.cells if cell.id not in names]
     return _written(opened)

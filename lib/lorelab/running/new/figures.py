@@ -72,12 +72,28 @@ class Sentence(NamedTuple):
 
 
 def figures(messages: list[Message]) -> list[Figure]:
-    """Every number that a message prints itself; what it quotes stands in the message quoted."""
+    """Every number that a message prints itself; what it quotes stands in the message quoted.
+
+    Examples
+    --------
+    >>> said = ((7, "It takes 12 ms with 64 pages, not 3."),)
+    >>> message = Message("1@example.org", "A. Writer", None, "[PATCH] tiny", said)
+    >>> [(found.value, found.unit) for found in figures([message])]
+    [(12.0, 'ms'), (64.0, 'pages'), (3.0, 'count')]
+    """
     return [figure for message in messages for figure in _figures(message)]
 
 
 def sentences(messages: list[Message]) -> list[Sentence]:
-    """Questions and objections that a message has itself."""
+    """Questions and objections that a message has itself.
+
+    Examples
+    --------
+    >>> said = ((7, "I doubt that. Why 64 pages? It is fine."),)
+    >>> message = Message("1@example.org", "A. Writer", None, "[PATCH] tiny", said)
+    >>> [(found.kind, found.text) for found in sentences([message])]
+    [('objection', 'I doubt that.'), ('question', 'Why 64 pages?')]
+    """
     found = []
     for message in messages:
         for line, paragraph in _paragraphs(message):

@@ -73,6 +73,12 @@ def grid(target: str, pairs: tuple[str, ...], kernel: bool = False) -> Plan:
     ------
     BadInput
         Names the pair, and says what it takes.
+
+    Examples
+    --------
+    >>> plan = grid("swap/allocator-test", ("seed=1:3", "cpus=1,2"))
+    >>> len(plan), plan[1]
+    (6, {'seed': '1', 'cpus': '2'})
     """
     values = {name: _values(name, text) for name, text in assignments(pairs).items()}
     plan = Plan(target=target, kernel=kernel, swept=values)
@@ -102,6 +108,11 @@ def sample(
     ------
     BadInput
         Names the pair, and says what it takes.
+
+    Examples
+    --------
+    >>> list(sample("swap/allocator-test", ("cpus=1,2", "seed=1:100"), {}, 2))
+    [{'cpus': '1', 'seed': '17'}, {'cpus': '2', 'seed': '94'}]
     """
     from scipy.stats import qmc
 

@@ -80,7 +80,14 @@ def execute(notebook: str, folder: str, numbers: list[int], points: list[dict[st
 
 
 def rows(counters: pd.DataFrame) -> list[list[Any]]:
-    """A counter table as plain lists, for the journal."""
+    """A counter table as plain lists, for the journal.
+
+    Examples
+    --------
+    >>> from lorelab.counters import table
+    >>> rows(table("swap/tiny", "v6.12", "model", {"slots": ("slots", [8, 9])}))
+    [['v6.12', 1, 'slots', 'slots', 8], ['v6.12', 2, 'slots', 'slots', 9]]
+    """
     return [list(row) for row in zip(*(counters[name].tolist() for name in COLUMNS), strict=True)]
 
 

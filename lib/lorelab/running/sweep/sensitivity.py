@@ -99,6 +99,14 @@ def shares(found: pd.DataFrame) -> pd.DataFrame:
         A row a parameter, that with the largest share first: `parameter`, `share_percent`,
         `lowest` and `highest` mean of a group, and which values have it (`at_lowest`,
         `at_highest`).
+
+    Examples
+    --------
+    >>> points = pd.DataFrame({"pages": [1, 1, 2, 2] * 2, "seed": range(8)})
+    >>> shares(points.assign(result=10 * points["pages"]))[["parameter", "share_percent"]]
+      parameter  share_percent
+    0     pages          100.0
+    1      seed            0.0
     """
     found = found.dropna(subset="result")
     total = float(found["result"].var(ddof=1))
