@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lorelab.errors import BadInput
 from lorelab.vmalock.experiments import litmus as experiment
 from lorelab.vmalock.model import litmus
-from lorelab.vmalock.model.litmus import TESTS, WMB, Kind, Machine, Test, allowed, load, store
+from lorelab.vmalock.model.litmus import MB, TESTS, WMB, Kind, Machine, Test, allowed, load, store
 from lorelab.vmalock.pages import herd
 from lorelab.vmalock.params import Litmus
 
@@ -31,9 +31,17 @@ def test_the_weak_machine_allows_what_the_kernels_model_does(name):
 def test_what_each_test_is_there_for():
     table = herd.verdicts().set_index("test")
     never = ["L1", "L3", "L4-release", "L4-mmap-lock", "L4-page-table"]
+    never += ["L6-acquire", "L6-semaphore", "L6-store", "L7"]
     assert table.index[table["kernel_model"] == "Never"].tolist() == never
-    assert (table["tso"] == "").all()
-    assert table.index[table["pso"] == "allowed"].tolist() == ["L2"]
+    assert table.index[table["tso"] == "allowed"].tolist() == ["L7-one-barrier"]
+    assert table.index[table["pso"] == "allowed"].tolist() == ["L2", "L7-one-barrier"]
+
+
+def test_arms_model_says_the_same_of_mprotect():
+    arm, kernels = herd.recorded(arm=True), herd.recorded()
+    assert set(arm) == {file.stem for file in (herd.TESTS / "arm").glob("*.litmus")}
+    assert arm["L6-mprotect"] == kernels["L6-mprotect"] == "Sometimes"
+    assert arm["L6-mprotect-acquire"] == kernels["L6-acquire"] == "Never"
 
 
 def test_a_changed_file_needs_a_new_record(tmp_path, monkeypatch):
@@ -55,7 +63,7 @@ def orders(test, machine):
         (t, place)
         for t, thread in enumerate(test.threads)
         for place, access in enumerate(thread)
-        if access.kind != Kind.WMB
+        if access.kind not in (Kind.WMB, Kind.MB)
     ]
     for order in permutations(steps):
         at = {step: n for n, step in enumerate(order)}
@@ -69,7 +77,10 @@ def orders(test, machine):
             continue
         memory, registers = dict(test.first), {}
         for t, place in order:
-            kind, where, value, _ = test.threads[t][place]
+            kind, where, value, _, behind = test.threads[t][place]
+            before = [a.value for a in test.threads[t][:place] if a.kind == Kind.LOAD]
+            if behind is not None and registers[t, before[-1]] != behind:
+                continue
             if kind == Kind.LOAD:
                 registers[t, value] = memory.get(where, 0)
             else:
@@ -79,7 +90,7 @@ def orders(test, machine):
 
 @st.composite
 def two_threads(draw):
-    """Two threads of up to three loads and stores of two variables."""
+    """Two threads of up to three loads and stores of two variables; the last may be in a branch."""
     threads = []
     asked = {}
     for t in range(2):
@@ -92,8 +103,11 @@ def two_threads(draw):
                 asked[t, n] = draw(st.integers(0, 2))
             else:
                 lines.append(store(where, draw(st.integers(1, 2)), keeps))
-            if draw(st.booleans()):
-                lines.append(WMB)
+            barrier = draw(st.sampled_from([None, WMB, MB]))
+            if barrier is not None:
+                lines.append(barrier)
+        if any(line.kind == Kind.LOAD for line in lines) and draw(st.booleans()):
+            lines.append(store(draw(st.sampled_from("xy")), 1, behind=draw(st.integers(0, 2))))
         threads.append(tuple(lines))
     return Test("anything", tuple(threads), asked)
 

@@ -3,10 +3,10 @@
 A machine performs each thread's accesses in any order that its rules leave open (`ordered`). A
 store that is not performed yet while later accesses are is one in a store buffer: `TSO` lets loads
 pass stores (x86), `PSO` also lets stores pass stores, `WEAK` lets everything pass but what a
-barrier, an acquire, a release or the same address keeps in place, as the kernel's memory model does
-where no dependency is carried. Memory is one for all: a store is performed for everyone at once. A
-load of a variable that its own thread has just stored waits for the store, where a real buffer
-would forward it; no test here has one.
+barrier, an acquire, a release, a branch or the same address keeps in place, as the kernel's memory
+model does where no address or data depends on a load. Memory is one for all: a store is performed
+for everyone at once. A load of a variable that its own thread has just stored waits for the store,
+where a real buffer would forward it; no test here has one.
 
 The same tests as files for herd7 are in lib/kernel/vmalock/litmus; `lkmm()` writes them.
 """
@@ -43,6 +43,8 @@ class Kind(IntEnum):
     UNLOCK = 3
     WMB = 4
     """smp_wmb(): no access, but earlier stores come before later ones."""
+    MB = 5
+    """smp_mb(): no access, but all that is earlier comes before all that is later."""
 
 
 class Access(NamedTuple):
@@ -54,14 +56,16 @@ class Access(NamedTuple):
     """What is stored; of a load the number of its register."""
     ordered: bool = False
     """A load that acquires, a store that releases."""
+    behind: int | None = None
+    """Of a store behind a branch: what the last load must have found, else it is not performed."""
 
 
 def load(where: str, register: int, acquire: bool = False) -> Access:
     return Access(Kind.LOAD, where, register, acquire)
 
 
-def store(where: str, value: int, release: bool = False) -> Access:
-    return Access(Kind.STORE, where, value, release)
+def store(where: str, value: int, release: bool = False, behind: int | None = None) -> Access:
+    return Access(Kind.STORE, where, value, release, behind)
 
 
 class Test(NamedTuple):
@@ -75,14 +79,17 @@ class Test(NamedTuple):
     __test__ = False
 
 
-WMB = Access(Kind.WMB)
+WMB, MB = Access(Kind.WMB), Access(Kind.MB)
 LOCK, UNLOCK = Access(Kind.LOCK, "vm_lock"), Access(Kind.UNLOCK, "vm_lock")
 MARK = (store("mm_seq", 1), WMB, LOCK, store("vm_seq", 1), UNLOCK)
 MARKED = {"mm_seq": 1, "vm_seq": 1}
+READ = {"vm_refcnt": 1}
+"""A reader is in. Of 7.3's count the tests have this reader alone, and neither the reference of an
+attached VMA nor the flag by which a writer keeps readers out; to leave is a release in both."""
 
 TESTS = {
     "L1": Test(
-        "a reader that sees the end of the writer's sequence sees what the writer stored",
+        "a reader that sees the end of the writer's sequence misses what the writer stored",
         (
             (store("data", 1), WMB, store("mm_seq", 2)),
             (load("mm_seq", 0, acquire=True), load("data", 1)),
@@ -177,6 +184,79 @@ TESTS = {
         {(1, 0): 1, (1, 1): 1},
         MARKED,
     ),
+    "L6": Test(
+        "a writer of 7.3 that finds no reader left misses what the reader stored",
+        (
+            (store("data", 1), store("vm_refcnt", 0, release=True)),
+            (load("vm_refcnt", 0), load("data", 1)),
+        ),
+        {(1, 0): 0, (1, 1): 0},
+        READ,
+    ),
+    "L6-acquire": Test(
+        "the same, were the writer's load of the count an acquire",
+        (
+            (store("data", 1), store("vm_refcnt", 0, release=True)),
+            (load("vm_refcnt", 0, acquire=True), load("data", 1)),
+        ),
+        {(1, 0): 0, (1, 1): 0},
+        READ,
+    ),
+    "L6-semaphore": Test(
+        "the same in 6.12, where reader and writer take a semaphore",
+        (
+            (LOCK, store("data", 1), store("left", 1), UNLOCK),
+            (LOCK, load("left", 0), load("data", 1), UNLOCK),
+        ),
+        {(1, 0): 1, (1, 1): 0},
+    ),
+    "L6-mprotect": Test(
+        "mprotect() of 7.3, which reads *pmd without a lock, misses what the last reader put there",
+        (
+            (
+                Access(Kind.LOCK, "ptl"),
+                store("pmd", 1),
+                Access(Kind.UNLOCK, "ptl"),
+                store("vm_refcnt", 0, release=True),
+            ),
+            (
+                MB,
+                load("vm_refcnt", 0),
+                store("vm_seq", 1, behind=0),
+                store("vm_refcnt", 2, release=True),
+                load("pmd", 1),
+            ),
+        ),
+        {(1, 0): 0, (1, 1): 0},
+        READ,
+    ),
+    "L6-store": Test(
+        "a reader of 7.3 sees what a writer stores that has found no reader left",
+        (
+            (load("data", 0), store("vm_refcnt", 0, release=True)),
+            (load("vm_refcnt", 0), store("data", 1, behind=0)),
+        ),
+        {(0, 0): 1, (1, 0): 0},
+        READ,
+    ),
+    "L7": Test(
+        "a writer of 7.3 sleeps for a reader that has left, and the reader wakes no one",
+        (
+            (store("vm_refcnt", 0, release=True), MB, load("task", 0)),
+            (store("task", 1), MB, load("vm_refcnt", 0)),
+        ),
+        {(0, 0): 0, (1, 0): 1},
+        READ,
+    ),
+    "L7-one-barrier": Test(
+        "the same without the barrier in rcuwait_wake_up()",
+        (
+            (store("vm_refcnt", 0, release=True), load("task", 0)),
+            (store("task", 1), MB, load("vm_refcnt", 0)),
+        ),
+        {(0, 0): 0, (1, 0): 1},
+        READ,
+    ),
 }
 """By name; what each asks is whether the outcome can be."""
 
@@ -196,8 +276,12 @@ def ordered(thread: tuple[Access, ...], i: int, j: int, machine: Machine) -> boo
         return True
     if second.kind == Kind.UNLOCK or (second.kind == Kind.STORE and second.ordered):
         return True
-    both = first.kind in stores and second.kind in stores
-    if both and any(between.kind == Kind.WMB for between in thread[i:j]):
+    between = {access.kind for access in thread[i:j]}
+    if Kind.MB in between:
+        return True
+    if first.kind in stores and second.kind in stores and Kind.WMB in between:
+        return True
+    if first.kind == Kind.LOAD and second.behind is not None:
         return True
     if machine == Machine.WEAK:
         return False
@@ -209,8 +293,8 @@ def ordered(thread: tuple[Access, ...], i: int, j: int, machine: Machine) -> boo
 
 # A state: two bits a variable in word 0, four registers of two bits a thread in word 1 and which
 # of its eight accesses each has performed in word 2. The setting has a block of 8 for each thread:
-# an access is kind | where << 4 | value << 8 | must << 16, and must the accesses before it; then,
-# for the outcome, mask and value of word 1.
+# an access is kind | where << 4 | value << 8 | must << 16 | branch << 24, must the accesses before
+# it, branch 0 or 16 | register << 2 | its value; then, for the outcome, mask and value of word 1.
 THREADS, ACCESSES = U(2), U(8)
 NO_ACCESS = U(0xF)
 STORE, LOCK_KIND, UNLOCK_KIND = U(Kind.STORE), U(Kind.LOCK), U(Kind.UNLOCK)
@@ -232,6 +316,10 @@ def _perform(state, following, steps, setting):
             value = (access >> U(8)) & BYTE
             memory = (state[0] >> at) & TWO_BITS
             if kind == LOCK_KIND and memory:
+                continue
+            branch = access >> U(24)
+            register = U(2) * (U(4) * thread + ((branch >> U(2)) & TWO_BITS))
+            if branch and (state[1] >> register) & TWO_BITS != branch & TWO_BITS:
                 continue
             after = following[n]
             after[0], after[1], after[2] = state[0], state[1], state[2]
@@ -260,15 +348,24 @@ def setting(test: Test, machine: Machine) -> np.ndarray:
     told = np.full(18, NO_ACCESS, U)
     names = variables(test)
     for number, thread in enumerate(test.threads):
-        places = [place for place, access in enumerate(thread) if access.kind != Kind.WMB]
+        places = [
+            place for place, access in enumerate(thread) if access.kind not in (Kind.WMB, Kind.MB)
+        ]
         for n, place in enumerate(places):
             before = enumerate(places[:n])
             must = sum(1 << m for m, p in before if ordered(thread, p, place, machine))
-            kind, where, value, _ = thread[place]
-            told[number * 8 + n] = U(kind | names.index(where) << 4 | value << 8 | must << 16)
+            kind, where, value, _, behind = thread[place]
+            access = kind | names.index(where) << 4 | value << 8 | must << 16
+            if behind is not None:
+                access |= (16 | _last_register(thread[:place]) << 2 | behind) << 24
+            told[number * 8 + n] = U(access)
     told[16] = sum(3 << 2 * (4 * thread + register) for thread, register in test.asked)
     told[17] = sum(v << 2 * (4 * thread + r) for (thread, r), v in test.asked.items())
     return told
+
+
+def _last_register(before: tuple[Access, ...]) -> int:
+    return [access.value for access in before if access.kind == Kind.LOAD][-1]
 
 
 def allowed(test: Test, machine: Machine) -> tuple[bool, int]:
@@ -285,13 +382,18 @@ def lkmm(name: str) -> str:
     test = TESTS[name]
     spelled = {
         Kind.WMB: "smp_wmb();",
+        Kind.MB: "smp_mb();",
         Kind.LOCK: "spin_lock({0});",
         Kind.UNLOCK: "spin_unlock({0});",
     }
     locks = [a.where for thread in test.threads for a in thread if a.kind == Kind.LOCK]
 
-    def line(access: Access) -> str:
-        kind, where, value, keeps = access
+    def line(thread: tuple[Access, ...], place: int) -> str:
+        access = thread[place]
+        if access.behind is not None:
+            then = line((access._replace(behind=None),), 0)
+            return f"if (r{_last_register(thread[:place])} == {access.behind})\n\t\t{then}"
+        kind, where, value, keeps, _ = access
         if kind == Kind.LOAD:
             return f"r{value} = " + (
                 f"smp_load_acquire({where});" if keeps else f"READ_ONCE(*{where});"
@@ -309,7 +411,7 @@ def lkmm(name: str) -> str:
         own = dict.fromkeys(access.where for access in thread if access.where)
         takes = ", ".join(f"{'spinlock_t' if w in locks else 'int'} *{w}" for w in own)
         registers = [f"\tint r{a.value};" for a in thread if a.kind == Kind.LOAD]
-        body = [f"\t{line(access)}" for access in thread]
+        body = [f"\t{line(thread, place)}" for place in range(len(thread))]
         space = [""] if registers else []
         text += ["", f"P{number}({takes})", "{", *registers, *space, *body, "}"]
     wanted = " /\\ ".join(f"{thread}:r{r}={v}" for (thread, r), v in test.asked.items())

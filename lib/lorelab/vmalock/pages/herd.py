@@ -2,9 +2,9 @@
 
     python -m lorelab.vmalock.pages.herd MODEL HERD7 [OPTION ...] >data/litmus/vmalock.json
 
-runs every file in lib/kernel/vmalock/litmus; MODEL is tools/memory-model. herd7 is the package
-herdtools7 of Debian sid; where it is unpacked beside its own libc, HERD7 and the options
-are that libc's loader and what it takes.
+runs every file in lib/kernel/vmalock/litmus, and in its folder arm those for Arm's model; MODEL is
+tools/memory-model. herd7 is the package herdtools7 of Debian sid; where it is unpacked beside its
+own libc, HERD7 and the options are that libc's loader and what it takes.
 """
 
 import hashlib
@@ -52,25 +52,33 @@ def measure(model: Path, herd: list[str]) -> dict:
     RunFailed
         herd7 can't be run, or gives no verdict.
     """
-    verdicts = {}
-    for file in sorted(TESTS.glob("*.litmus")):
-        said = _said([*herd, "-conf", "linux-kernel.cfg", str(file)], model)
-        match = re.search(r"^Observation \S+ (Never|Sometimes|Always) (\d+) (\d+)$", said, re.M)
-        if match is None:
-            raise RunFailed(f"herd7 gives no verdict of {file.name}: {said.strip()[:200]}")
-        verdicts[file.stem] = {
-            "verdict": match[1],
-            "states_with": int(match[2]),
-            "states_without": int(match[3]),
-            "file_sha256": digest(file),
-        }
+    kernels = [*herd, "-conf", "linux-kernel.cfg"]
     makefile = (model.parent.parent / "Makefile").read_text()
     parts = re.findall(r"^(?:VERSION|PATCHLEVEL|SUBLEVEL) = (\d+)$", makefile, re.M)
     return {
         "herd7": _said([*herd, "-version"], model).strip(),
         "memory_model": f"tools/memory-model of Linux {'.'.join(parts)}",
         "memory_model_sha256": {name: digest(model / name) for name in MODEL},
-        "tests": verdicts,
+        "tests": {file.stem: _verdict(kernels, file, model) for file in _files(TESTS)},
+        # Under Arm's own model, which herd7 brings.
+        "arm": {file.stem: _verdict(herd, file, model) for file in _files(TESTS / "arm")},
+    }
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.litmus"))
+
+
+def _verdict(command: list[str], file: Path, folder: Path) -> dict:
+    said = _said([*command, str(file)], folder)
+    match = re.search(r"^Observation \S+ (Never|Sometimes|Always) (\d+) (\d+)$", said, re.M)
+    if match is None:
+        raise RunFailed(f"herd7 gives no verdict of {file.name}: {said.strip()[:200]}")
+    return {
+        "verdict": match[1],
+        "states_with": int(match[2]),
+        "states_without": int(match[3]),
+        "file_sha256": digest(file),
     }
 
 
@@ -82,17 +90,23 @@ def _said(command: list[str], folder: Path) -> str:
     return done.stdout + done.stderr
 
 
-def recorded() -> dict[str, str]:
+def recorded(arm: bool = False) -> dict[str, str]:
     """The recorded verdict of each test: `Never`, `Sometimes` or `Always`.
+
+    Parameters
+    ----------
+    arm : bool
+        Of the tests for Arm's model in place of those for the kernel's.
 
     Raises
     ------
     BadInput
         A test has changed since.
     """
-    tests = json.loads(RECORDED.read_text())["tests"]
+    tests = json.loads(RECORDED.read_text())["arm" if arm else "tests"]
+    folder = TESTS / "arm" if arm else TESTS
     for name, test in tests.items():
-        if digest(TESTS / f"{name}.litmus") != test["file_sha256"]:
+        if digest(folder / f"{name}.litmus") != test["file_sha256"]:
             raise BadInput(f"{name}.litmus has changed since herd7 ran it: record it again")
     return {name: test["verdict"] for name, test in tests.items()}
 

@@ -54,6 +54,16 @@ def _release() -> str:
     )
 
 
+def _acquire() -> str:
+    kernels, arms = herd.recorded(), herd.recorded(arm=True)
+    return (
+        f"herd7 says {kernels['L6-mprotect']} of a writer that misses the page table, under the "
+        f"kernel's model, and {arms['L6-mprotect']} under Arm's; {kernels['L6-acquire']} and "
+        f"{arms['L6-mprotect-acquire']} with an acquire, {kernels['L6-semaphore']} with the "
+        "semaphore of 6.12 (exact); x86 forbids it, and no arm64 machine was tried"
+    )
+
+
 FINDINGS = [
     Finding(
         design="vmalock",
@@ -98,5 +108,31 @@ FINDINGS = [
         mainline="7.3.4 has it, by its source (mm/mmap_lock.c, include/linux/seqlock.h)",
         worth_sending=True,
         command="model vmalock/litmus -p test=L4",
+    ),
+    Finding(
+        design="vmalock",
+        name="no-acquire",
+        defect="f35ab95ca0af (Suren Baghdasaryan, 2025) replaced the semaphore, an acquire, by a "
+        "count that __vma_start_exclude_readers() polls with refcount_read(). What the writer then "
+        "loads is not ordered after what the last reader stored.",
+        hurts="Nobody known. change_pmd_range() of mprotect() reads *pmd soon after and without a "
+        "lock; where it misses a page table that the last fault put there, its pages keep their "
+        "old protection. The other callers were not read for it.",
+        effect=_acquire,
+        prior_art=PriorArt(
+            {
+                "20250115104841.GX5388@noisy.programming.kicks-ass.net": "Peter Zijlstra and "
+                "Suren Baghdasaryan on the reader's acquire, January 2025; not on the writer's"
+            },
+            where=ARCHIVES,
+            how="vma_start_write, __vma_enter_locked, __vma_start_exclude_readers, vm_refcnt, "
+            "acquire, smp_acquire__after_ctrl_dep",
+            when=LOOKED,
+        ),
+        fix="none here; a question to the authors: smp_acquire__after_ctrl_dep() behind the wait, "
+        "or a comment that says why none is needed",
+        mainline="7.3.4 has it, by its source (mm/mmap_lock.c, mm/mprotect.c)",
+        worth_sending=True,
+        command="model vmalock/litmus -p test=L6",
     ),
 ]
