@@ -377,31 +377,30 @@ def allowed(test: Test, machine: Machine) -> tuple[bool, int]:
     return bool(found.broken), len(found.states)
 
 
+def spelled(thread: tuple[Access, ...], place: int) -> str:
+    """One access as the kernel spells it."""
+    kind, where, value, keeps, behind = thread[place]
+    if behind is not None:
+        then = spelled((thread[place]._replace(behind=None),), 0)
+        return f"if (r{_last_register(thread[:place])} == {behind})\n\t\t{then}"
+    match kind:
+        case Kind.LOAD:
+            call = f"smp_load_acquire({where})" if keeps else f"READ_ONCE(*{where})"
+            return f"r{value} = {call};"
+        case Kind.STORE:
+            call = f"smp_store_release({where}" if keeps else f"WRITE_ONCE(*{where}"
+            return f"{call}, {value});"
+        case Kind.LOCK:
+            return f"spin_lock({where});"
+        case Kind.UNLOCK:
+            return f"spin_unlock({where});"
+    return {Kind.WMB: "smp_wmb();", Kind.MB: "smp_mb();"}[kind]
+
+
 def lkmm(name: str) -> str:
     """The test as a file for herd7 and the kernel's memory model (tools/memory-model)."""
     test = TESTS[name]
-    spelled = {
-        Kind.WMB: "smp_wmb();",
-        Kind.MB: "smp_mb();",
-        Kind.LOCK: "spin_lock({0});",
-        Kind.UNLOCK: "spin_unlock({0});",
-    }
     locks = [a.where for thread in test.threads for a in thread if a.kind == Kind.LOCK]
-
-    def line(thread: tuple[Access, ...], place: int) -> str:
-        access = thread[place]
-        if access.behind is not None:
-            then = line((access._replace(behind=None),), 0)
-            return f"if (r{_last_register(thread[:place])} == {access.behind})\n\t\t{then}"
-        kind, where, value, keeps, _ = access
-        if kind == Kind.LOAD:
-            return f"r{value} = " + (
-                f"smp_load_acquire({where});" if keeps else f"READ_ONCE(*{where});"
-            )
-        if kind == Kind.STORE:
-            call = f"smp_store_release({where}" if keeps else f"WRITE_ONCE(*{where}"
-            return f"{call}, {value});"
-        return spelled[kind].format(where)
 
     used = variables(test)
     begins = " ".join(f"{where}={value};" for where, value in test.first.items() if where in used)
@@ -411,7 +410,7 @@ def lkmm(name: str) -> str:
         own = dict.fromkeys(access.where for access in thread if access.where)
         takes = ", ".join(f"{'spinlock_t' if w in locks else 'int'} *{w}" for w in own)
         registers = [f"\tint r{a.value};" for a in thread if a.kind == Kind.LOAD]
-        body = [f"\t{line(thread, place)}" for place in range(len(thread))]
+        body = [f"\t{spelled(thread, place)}" for place in range(len(thread))]
         space = [""] if registers else []
         text += ["", f"P{number}({takes})", "{", *registers, *space, *body, "}"]
     wanted = " /\\ ".join(f"{thread}:r{r}={v}" for (thread, r), v in test.asked.items())
