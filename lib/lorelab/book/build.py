@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from lorelab import atomic
-from lorelab.book import cache
+from lorelab.book import cache, conf
 from lorelab.book.caption import caption
 from lorelab.book.execute import execute
 from lorelab.book.fold import fold
@@ -199,7 +199,7 @@ def _build(root: Path) -> Path:
         for script in SCRIPTS:
             shutil.copy(script, pages / "assets")
         rendered = _sphinx(pages, root / "build/sphinx")
-        # Jupyter Book's own redirect says nothing of an icon, and a slow browser asks for one.
+        # It says something of an icon, for a slow browser asks for one.
         (rendered / "index.html").write_text(REDIRECT_HTML.format(Path(chapters(root)[0]).stem))
         (rendered / made_of.name).write_text(state)
         shutil.rmtree(book, ignore_errors=True)
@@ -239,10 +239,12 @@ def _state(notebooks: dict[str, NotebookNode], root: Path) -> str:
 
 
 def _pages(notebooks: dict[str, NotebookNode], root: Path) -> Path:
-    """The folder that Jupyter Book reads: book/ and the notebooks, folded, with their figures."""
+    """The folder that Sphinx reads: book/ and the notebooks, folded, with their figures."""
     pages = root / "build/pages"
     shutil.rmtree(pages, ignore_errors=True)
     shutil.copytree(root / "book", pages)
+    settings = conf.settings(pages / "_config.yml")
+    (pages / "conf.py").write_text("".join(f"{k} = {v!r}\n" for k, v in settings.items()))
     for name, notebook in notebooks.items():
         page = pages / Path(name).relative_to("notebooks")
         page.parent.mkdir(exist_ok=True)
@@ -270,14 +272,14 @@ def vega(root: Path) -> Path:
 
 
 def _sphinx(pages: Path, out: Path) -> Path:
-    """Run Jupyter Book, from scratch: it keeps quiet about pages of an earlier build."""
+    """Run Sphinx, from scratch: it keeps quiet about pages of an earlier build."""
     shutil.rmtree(out, ignore_errors=True)
-    command = [Path(sys.executable).with_name("jupyter-book"), "build", pages, "--path-output", out]
+    command = [sys.executable, "-m", "sphinx", "-W", "-n", "-d", out / "doctrees"]
     said = []
     with (
         Progress(console=Console(stderr=True)) as progress,
         subprocess.Popen(
-            [*command, "-W", "-n", "--keep-going"],
+            [*command, pages, out / "html"],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -294,4 +296,4 @@ def _sphinx(pages: Path, out: Path) -> Path:
     if sphinx.returncode:
         complaints = [line for line in said if re.search(r"WARNING|ERROR|CRITICAL", line)]
         raise RunFailed("the book does not build:\n" + "".join(complaints or said[-20:]).rstrip())
-    return out / "_build/html"
+    return out / "html"
