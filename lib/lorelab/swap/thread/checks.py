@@ -193,6 +193,7 @@ def weigh_fallback() -> Weighed:
     )
 
 
+@cache
 def left_over(variant: Variant, cpus: int) -> int:
     """Slots free when order 0 first fails, after each CPU took one range of orders 2 to 8."""
     si = swapon(64 * SWAPFILE_CLUSTER, variant, cpus=cpus, slot_cache=False)
@@ -222,6 +223,7 @@ def weigh_stealing() -> Weighed:
     )
 
 
+@cache
 def fragmented() -> tuple[int, int, bool]:
     """A device of order-0 slots on v3, every second one freed, and one order-4 allocation.
 
