@@ -62,9 +62,10 @@ SEED := $(shell date +%s)
 tests := $(run) pytest --numprocesses auto --max-worker-restart 0 --dist loadfile \
 	--no-loadscope-reorder --order $(SEED) --nbval --nbval-current-env tests
 
-# Pages whose outputs rest on something that changed, and a fifth of the others, which takes turns.
+# Pages whose outputs rest on something that changed, and a fifth of the others, which takes turns;
+# so do tests that rest on no code of the library.
 test: lint book
-	pages=$$($(run) lorelab.book due $(SEED)) && $(tests) $$pages
+	pages=$$($(run) lorelab.book due $(SEED)) && $(tests) --turn $(SEED) $$pages
 
 # All pages.
 test-all: lint book

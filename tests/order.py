@@ -1,5 +1,7 @@
 """Files of tests in a random order, those that boot as one stream beside the others.
 
+And what takes turns: evidence that is run again and rests on no code of the library.
+
 `tests.conftest` takes these hooks over.
 """
 
@@ -18,17 +20,31 @@ LONG = {"test_pages.py"}
 """Files that take a minute and more: begun last, one would be waited for."""
 
 
+PARTS = 5
+DAY = 24 * 60 * 60
+"""Seconds."""
+
+
 def pytest_addoption(parser):
+    parser.addoption("--turn", type=int, metavar="SEED", help="a fifth of what takes turns")
     parser.addoption("--order", type=int, metavar="SEED", help="files in a random order")
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "boots: takes a kernel of the laboratory; not set by hand")
+    config.addinivalue_line(
+        "markers", "in_turn: rests on no code of the library; make test runs a fifth of a day each"
+    )
 
 
 def pytest_report_header(config):
-    seed = config.getoption("order")
-    return None if seed is None else f"files in the order of seed {seed}: make test SEED={seed}"
+    said = []
+    if (seed := config.getoption("order")) is not None:
+        said.append(f"files in the order of seed {seed}: make test SEED={seed}")
+    if (turn := config.getoption("turn")) is not None:
+        part = f"part {part_of(turn) + 1} of {PARTS} by the day"
+        said.append(f"of tests that take turns {part} (make test-all runs all)")
+    return said
 
 
 def pytest_itemcollected(item):
@@ -36,7 +52,14 @@ def pytest_itemcollected(item):
         item.add_marker("boots")
 
 
+def part_of(seed):
+    """A seed is in seconds since 1970, as for `lorelab.book due`."""
+    return seed // DAY % PARTS
+
+
 def pytest_collection_modifyitems(config, items):
+    if (turn := config.getoption("turn")) is not None:
+        take_turns(config, items, part_of(turn))
     if (seed := config.getoption("order")) is None:
         return
     files = sorted({file_of(item.nodeid) for item in items})
@@ -44,6 +67,14 @@ def pytest_collection_modifyitems(config, items):
     # Those that boot, then the long ones, then the others.
     files.sort(key=lambda file: (not boots(config.rootpath / file), Path(file).name not in LONG))
     items.sort(key=lambda item: files.index(file_of(item.nodeid)))
+
+
+def take_turns(config, items, part):
+    taking = [item for item in items if item.get_closest_marker("in_turn")]
+    mine = taking[part::PARTS]
+    others = [item for item in taking if item not in mine]
+    items[:] = [item for item in items if item not in others]
+    config.hook.pytest_deselected(items=others)
 
 
 def file_of(nodeid):

@@ -103,6 +103,32 @@ def test_long_files_and_those_that_boot_are_known(request):
             assert order.boots(order.ROOT / order.file_of(item.nodeid)), item.nodeid
 
 
+def test_of_what_takes_turns_each_test_runs_on_one_of_five_days(tmp_path):
+    names = ["stays", *map(str, range(7))]
+    items = [
+        SimpleNamespace(
+            nodeid=f"test_a.py::{name}", get_closest_marker=lambda _, n=name: n.isdigit()
+        )
+        for name in names
+    ]
+    left = []
+    hook = SimpleNamespace(pytest_deselected=lambda items: left.extend(items))
+
+    def ran(turn):
+        given = {"turn": turn, "order": None}.get
+        options = SimpleNamespace(rootpath=tmp_path, getoption=given, hook=hook)
+        taken = list(items)
+        order.pytest_collection_modifyitems(options, taken)
+        return [item.nodeid.partition("::")[2] for item in taken]
+
+    days = [ran(10**9 + day * order.DAY) for day in range(order.PARTS)]
+    assert all(day[0] == "stays" and len(day) in (2, 3) for day in days)
+    assert sorted(name for day in days for name in day[1:]) == names[1:]
+    assert len(left) == 7 * (order.PARTS - 1)
+    # Two runs of a day are the same, and without --turn nothing is left out.
+    assert ran(10 * order.DAY) == ran(10 * order.DAY + order.DAY - 1) and ran(None) == names
+
+
 def test_no_property_fails_for_its_time():
     assert settings().deadline is None
     assert HealthCheck.too_slow in settings().suppress_health_check

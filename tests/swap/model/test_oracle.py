@@ -55,18 +55,38 @@ def check_invariants(si):
     assert cached == si.swap_map.count(SWAP_HAS_CACHE)
 
 
-@pytest.mark.parametrize(
+each_recorded = pytest.mark.parametrize(
     "params", RECORDED, ids=lambda p: str(p.model_dump(exclude_defaults=True, mode="json"))
 )
+
+
+@each_recorded
+def test_first_iterations_of_a_recorded_kernel_run(params):
+    printed = iterations(params)[:5]
+    assert replayed(params, len(printed)) == printed
+
+
+@pytest.mark.in_turn
+@each_recorded
 def test_every_iteration_of_a_recorded_kernel_run(params):
+    """Two seconds to a minute each, and neither half is made of the library's code."""
+    printed = iterations(params)
+    assert replayed(params, len(printed)) == printed
+
+
+def iterations(params):
+    """What a kernel printed: `swpout` and `swpout_fallback` of each iteration."""
     found = records.load(NAME, params).counters.pivot(
         index="step", columns="counter", values="value"
     )
-    expected = list(found[["swpout", "swpout_fallback"]].itertuples(index=False, name=None))
-    rows = thp_swap_allocator_test(
+    return list(found[["swpout", "swpout_fallback"]].itertuples(index=False, name=None))
+
+
+def replayed(params, number):
+    return thp_swap_allocator_test(
         params.options,
         params.seed,
-        len(expected),
+        number,
         params.device_mib,
         params.large_swapin,
         params.slot_cache,
@@ -75,7 +95,6 @@ def test_every_iteration_of_a_recorded_kernel_run(params):
         stealing=params.stealing,
         rotational=params.rotational,
     )
-    assert rows == expected
 
 
 def test_there_are_recorded_runs():
