@@ -1,4 +1,8 @@
-"""DAMON on a booted kernel: the process that the model has, and the same regions."""
+"""DAMON on a booted kernel: the process that the model has, and the same regions.
+
+The guest's clock is the number of its instructions, so how fast or busy the host is has no part in
+what is asserted. A margin is for what differs from boot to boot, and is given where it is asserted.
+"""
 
 import pytest
 
@@ -74,7 +78,8 @@ def test_a_live_run_says_what_damon_saw_and_what_it_took(kernel, params):
     assert found["size"]["nr_regions"] >= 8
     # 0.79 at least in 300 runs of the model.
     assert found["mean"]["hot_seen"] > 0.7 * found["mean"]["hot"]
-    # Seven instructions and more an access, at 32 ns; a check is some thousands.
+    # In instructions, 32 ns each by the guest's clock: 7.9 to 8.1 an access in the recorded runs
+    # without another program, ticks included, and 2,600 to 2,850 a check.
     assert 7 * 32 <= found["mean"]["access"] < 9 * 32
     assert 1_000 * 32 < found["mean"]["check"] < 10_000 * 32
 

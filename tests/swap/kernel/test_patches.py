@@ -69,7 +69,12 @@ def test_switches_are_what_the_readme_says_and_turn_when_they_may(laboratory, pa
 
 
 def test_untouched_it_does_what_the_unmodified_kernel_does(patched):
+    """Equal, with no margin: nothing that is counted depends on the host's speed."""
     found = experiment("swap/allocator-test")
     params = AllocatorTest(options="-s", large_swapin=False)
-    [live] = found.measure([params], RunOptions(patched("swap").image))
-    assert live.counters.equals(found.recorded(params).counters)
+    # Of the recorded runs that a switch changes, each is another by the second iteration.
+    some = params.model_copy(update={"iterations": 20})
+    [live] = found.measure([some], RunOptions(patched("swap").image))
+    kept = found.recorded(params).counters
+    kept = kept[kept["step"] <= 20].reset_index(drop=True)
+    assert live.counters.equals(kept) and len(kept) == 40

@@ -1,4 +1,8 @@
-"""swap/swapout on a kernel: what is recorded, which is the model's, and what is counted live."""
+"""swap/swapout on a kernel: what is recorded, which is the model's, and what is counted live.
+
+Live counts have to be those of the record, with no margin: the guest's clock is the number of its
+instructions, and no time is among what is counted.
+"""
 
 import pytest
 
