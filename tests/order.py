@@ -16,10 +16,16 @@ from xdist.scheduler import LoadFileScheduling
 ROOT = Path(__file__).parents[1]
 BOOTS = {"laboratory", "patched"}
 """Fixtures of a test that boots; it has the marker `boots`."""
-LONG = {"test_pages.py"}
-"""Files that take a minute and more: begun last, one would be waited for."""
-
-
+LONG = {
+    "tests/browser/test_pages.py",
+    "tests/damon/agree/test_accuracy.py",
+    "tests/faults/test_places.py",
+    "tests/judging/test_figures_weigh.py",
+    "tests/running/new/test_layout.py",
+    "tests/running/sweep/test_run.py",
+    "tests/swap/model/test_oracle.py",
+}
+"""Files that take half a minute and more of an idle CPU: begun last, one would be waited for."""
 PARTS = 5
 DAY = 24 * 60 * 60
 """Seconds."""
@@ -65,7 +71,7 @@ def pytest_collection_modifyitems(config, items):
     files = sorted({file_of(item.nodeid) for item in items})
     random.Random(seed).shuffle(files)
     # Those that boot, then the long ones, then the others.
-    files.sort(key=lambda file: (not boots(config.rootpath / file), Path(file).name not in LONG))
+    files.sort(key=lambda file: (not boots(config.rootpath / file), file not in LONG))
     items.sort(key=lambda item: files.index(file_of(item.nodeid)))
 
 
