@@ -107,13 +107,10 @@ def _tag(cell: NotebookNode) -> str:
 
 
 def _title(cells: list[NotebookNode]) -> str:
-    """The first heading among the cells, or the title of the first chart."""
+    """The first heading among the cells."""
     for cell in cells:
         if cell.cell_type == "markdown" and (found := re.search(r"^#+ (.+)$", cell.source, re.M)):
             return found[1]
-    for cell in cells:
-        if cell.cell_type == "code" and (spec := _spec(cell)):
-            return figure.title(spec)
     return ""
 
 
@@ -131,16 +128,12 @@ def _lines(text: str | list[str]) -> str:
 
 
 def _first(source: str, letters: int) -> str:
-    """Whole sentences, and lists and drawings that are short, while there is room."""
+    """Whole sentences while there is room; lists and drawings are whole."""
     kept: list[str] = []
     for block in BLOCK.findall(_plain(source)):
         if HEADING.match(block):
-            if kept:
-                break
             continue
         if LIST.match(block):
-            if len(block) > 2 * letters or block.count("\n") > 10:
-                break
             kept.append(block)
             letters -= len(block)
             continue
