@@ -4,9 +4,14 @@ The field's name for what it serves is a test of equivalence (Schuirmann's two o
 means are shown to be within 10 % of each other if the interval of their ratio is within 0.9 and
 1.1. More repeats can only make the interval narrower, so they never make such a test laxer.
 
-`ratio` is that interval, and the one to take for counters. `hodges_lehmann_ratio` assumes no
-distribution: it is for waits that are cut off where a run ends (damon/hotspot), and for a few boots
-(swap/instructions). `ratio_interval` is damon/accuracy's alone, whose page gives its bounds.
+`ratio` is that interval, of every counter: two samples, each with a mean that more repeats narrow.
+Another question is how many times longer one side waits than the other, where a run that ends first
+cuts a wait off (damon/hotspot: up to half of the recorded ones). What such waits have for a mean
+depends on where runs end; which of two waits is longer does not, as long as one of them ended. So
+`hodges_lehmann_ratio` gives their factor from the order of the waits, whatever their distribution.
+
+A thread that prints a mean and a deviation gives no repeats; `swap/thread` has Student's interval
+for those.
 """
 
 from collections.abc import Sequence
@@ -15,9 +20,6 @@ from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
-
-RESAMPLES = 4_000
-"""Of the bootstrap; its bounds are then off by some hundredth of their distance."""
 
 
 class Ratio(NamedTuple):
@@ -106,12 +108,12 @@ def _spread(side: np.ndarray) -> float:
 
 
 def hodges_lehmann_ratio(before: list[float], after: list[float]) -> tuple[float, float, float]:
-    """How many times the repeats of one side the other's are, and the range that may be.
+    """How many times longer waits are on one side, and the range that may be.
 
-    Of all quotients of a repeat and one of the other side, the estimate is the median (Hodges and
-    Lehmann), and the interval has those by which one side could be multiplied without Mann and
-    Whitney's test telling the two apart: at least 95 % confidence, whatever the distribution, if
-    the sides differ by a factor alone.
+    Waits may be cut off where runs end. Of all quotients of a repeat and one of the other side, the
+    estimate is the median (Hodges and Lehmann), and the interval has those by which one side could
+    be multiplied without Mann and Whitney's test telling the two apart: at least 95 % confidence,
+    whatever the distribution, if the sides differ by a factor alone.
 
     Parameters
     ----------
@@ -134,35 +136,6 @@ def hodges_lehmann_ratio(before: list[float], after: list[float]) -> tuple[float
     if place == 0:
         raise ValueError("too few repeats for an interval of 95 %: take 4 on either side")
     return quotients[place - 1], float(np.median(quotients)), quotients[-place]
-
-
-def ratio_interval(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
-    """Between which factors the mean of `after` is of that of `before`, with 95 % confidence.
-
-    By the bootstrap: quantiles of the ratio over samples drawn from the repeats with replacement.
-
-    Parameters
-    ----------
-    before, after : sequence of float
-        Independent repeats; the mean of `before` is not 0.
-
-    Returns
-    -------
-    low, high : float
-
-    Examples
-    --------
-    >>> ratio_interval([10, 10, 10], [15, 15, 15])
-    (1.5, 1.5)
-    """
-    random = np.random.default_rng(0)
-    means = [
-        random.choice(np.asarray(repeats, float), (RESAMPLES, len(repeats))).mean(axis=1)
-        for repeats in (before, after)
-    ]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = np.nanquantile(means[1] / means[0], [0.025, 0.975])
-    return float(low), float(high)
 
 
 def ks_statistic(a: np.ndarray, b: np.ndarray) -> float:

@@ -21,6 +21,7 @@ from lorelab.damon.workload import truth
 from lorelab.damon.workload.accuracy import DISTRIBUTIONS, accuracy_counters, distributions
 from lorelab.judging import equivalence
 from lorelab.judging.agreement import Agreement
+from lorelab.judging.rows import ONE_SIDED, is_one_sided
 from lorelab.lab.records import Record
 
 DRAWS = 500
@@ -97,11 +98,9 @@ def compared(params: Accuracy, measured: Record) -> pd.DataFrame:
     -------
     DataFrame
         Figures as `lorelab.judging.rows.intervals()`, with the `ratio` of the means, and `least`
-        and `most`, between which it is with 95 % confidence (`equivalence.ratio_interval`; none
-        with fewer than 12 runs, of which the bootstrap would promise too much, or where a mean is
-        0).
-        They agree where that function says so, and nothing shows them more than 5 % apart;
-        `within` says where it is shown that they are not.
+        and `most`, between which it is with 95 % confidence (`equivalence.ratio`). They agree where
+        that function says so, and nothing shows them more than 5 % apart; `within` says where it is
+        shown that they are not.
 
         Then what `lorelab.damon.workload.accuracy.distributions()` counts: `distance` is the
         largest one of the two (Kolmogorov and Smirnov's), `chance` what 95 % of as many runs of the
@@ -115,8 +114,8 @@ def weighed(both: Sides) -> pd.DataFrame:
     """What `compared()` says of two sides that are there, the model's of another variant, too."""
     [variant] = both.kernel["variant"].unique()
     table = intervals(both.model.assign(variant=variant), both.kernel, "runs")
-    factors = [_factor(both.kernel, both.model, counter) for counter in table["counter"]]
-    table["least"], table["most"] = zip(*factors, strict=True)
+    bounds = [_bounds(both, counter) for counter in table["counter"]]
+    table["least"], table["most"] = zip(*bounds, strict=True)
     apart = (table["least"] > 1 + WITHIN) | (table["most"] < 1 - WITHIN)
     table["agrees"] &= ~apart
     table["within"] = (table["least"] >= 1 - WITHIN) & (table["most"] <= 1 + WITHIN)
@@ -165,8 +164,7 @@ def _distance(kernel: pd.Series, model: list[pd.Series], repeats: int) -> dict[s
     return found | {"detectable": max(WITHIN, chance)}
 
 
-def _factor(before: pd.DataFrame, after: pd.DataFrame, counter: str) -> tuple[float, float]:
-    runs = [side.loc[side["counter"] == counter, "value"] for side in (before, after)]
-    if min(map(len, runs)) < RUNS or min(one.mean() for one in runs) <= 0:
-        return np.nan, np.nan
-    return equivalence.ratio_interval(*runs)
+def _bounds(both: Sides, counter: str) -> tuple[float, float]:
+    runs = [side.loc[side["counter"] == counter, "value"] for side in (both.kernel, both.model)]
+    found = ONE_SIDED if is_one_sided(runs) else equivalence.ratio(*runs)
+    return found.low, found.high

@@ -6,7 +6,7 @@ There is no model of it.
 import pandas as pd
 
 from lorelab.judging.agreement import Agreement, compare_runs
-from lorelab.judging.equivalence import hodges_lehmann_ratio
+from lorelab.judging.equivalence import ratio
 from lorelab.lab.records import Record
 from lorelab.swap.params import Instructions
 
@@ -27,15 +27,13 @@ def more(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By counter, `low`, `estimate` and `high`
-        (`lorelab.judging.equivalence.hodges_lehmann_ratio`).
+        By counter, `estimate`, `low` and `high` (`lorelab.judging.equivalence.ratio`).
     """
 
     def repeats(side: pd.DataFrame, name: str) -> list[float]:
         return side.loc[side["counter"] == name, "value"].tolist()
 
     rows = {
-        name: hodges_lehmann_ratio(repeats(before, name), repeats(after, name))
-        for name in ("swapout", "swapin")
+        name: ratio(repeats(before, name), repeats(after, name)) for name in ("swapout", "swapin")
     }
-    return 100 * (pd.DataFrame(rows, index=["low", "estimate", "high"]).T - 1)
+    return 100 * (pd.DataFrame(rows, index=["estimate", "low", "high"]).T - 1)
