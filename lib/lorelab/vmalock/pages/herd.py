@@ -2,9 +2,10 @@
 
     python -m lorelab.vmalock.pages.herd MODEL HERD7 [OPTION ...] >data/litmus/vmalock.json
 
-runs every file in lib/kernel/vmalock/litmus, and in its folder arm those for Arm's model; MODEL is
-tools/memory-model. herd7 is the package herdtools7 of Debian sid; where it is unpacked beside its
-own libc, HERD7 and the options are that libc's loader and what it takes.
+runs every file in lib/kernel/vmalock/litmus: those of the model's tests; in whole those of longer
+sequences; in arm those for Arm's own model. MODEL is tools/memory-model. herd7 is the package
+herdtools7 of Debian sid; where it is unpacked beside its own libc, HERD7 and the options are that
+libc's loader and what it takes.
 """
 
 import hashlib
@@ -13,6 +14,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
@@ -59,14 +61,16 @@ def measure(model: Path, herd: list[str]) -> dict:
         "herd7": _said([*herd, "-version"], model).strip(),
         "memory_model": f"tools/memory-model of Linux {'.'.join(parts)}",
         "memory_model_sha256": {name: digest(model / name) for name in MODEL},
-        "tests": {file.stem: _verdict(kernels, file, model) for file in _files(TESTS)},
-        # Under Arm's own model, which herd7 brings.
-        "arm": {file.stem: _verdict(herd, file, model) for file in _files(TESTS / "arm")},
+        "tests": _verdicts(kernels, TESTS, model),
+        "whole": _verdicts(kernels, TESTS / "whole", model),
+        # herd7 brings that model.
+        "arm": _verdicts(herd, TESTS / "arm", model),
     }
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.litmus"))
+def _verdicts(command: list[str], tests: Path, folder: Path) -> dict[str, dict]:
+    files = sorted(tests.glob("*.litmus"))
+    return {file.stem: _verdict(command, file, folder) for file in files}
 
 
 def _verdict(command: list[str], file: Path, folder: Path) -> dict:
@@ -90,21 +94,21 @@ def _said(command: list[str], folder: Path) -> str:
     return done.stdout + done.stderr
 
 
-def recorded(arm: bool = False) -> dict[str, str]:
+def recorded(kind: Literal["tests", "whole", "arm"] = "tests") -> dict[str, str]:
     """The recorded verdict of each test: `Never`, `Sometimes` or `Always`.
 
     Parameters
     ----------
-    arm : bool
-        Of the tests for Arm's model in place of those for the kernel's.
+    kind : str
+        The model's tests, longer sequences, or those for Arm's model.
 
     Raises
     ------
     BadInput
         A test has changed since.
     """
-    tests = json.loads(RECORDED.read_text())["arm" if arm else "tests"]
-    folder = TESTS / "arm" if arm else TESTS
+    tests = json.loads(RECORDED.read_text())[kind]
+    folder = TESTS if kind == "tests" else TESTS / kind
     for name, test in tests.items():
         if digest(folder / f"{name}.litmus") != test["file_sha256"]:
             raise BadInput(f"{name}.litmus has changed since herd7 ran it: record it again")

@@ -55,12 +55,13 @@ def _release() -> str:
 
 
 def _acquire() -> str:
-    kernels, arms = herd.recorded(), herd.recorded(arm=True)
+    kernels, arms = herd.recorded("whole"), herd.recorded("arm")
     return (
-        f"herd7 says {kernels['L6-mprotect']} of a writer that misses the page table, under the "
-        f"kernel's model, and {arms['L6-mprotect']} under Arm's; {kernels['L6-acquire']} and "
-        f"{arms['L6-mprotect-acquire']} with an acquire, {kernels['L6-semaphore']} with the "
-        "semaphore of 6.12 (exact); x86 forbids it, and no arm64 machine was tried"
+        f"herd7 says {kernels['after-flag']} of a writer that misses the page table of a fault "
+        f"that ends after the writer's flag is set, under the kernel's model, and "
+        f"{arms['after-flag']} under Arm's; {kernels['before-flag']} of a fault that ends before, "
+        f"{kernels['woken']} of one that wakes the writer, {kernels['acquire']} with an acquire "
+        "(exact). x86 forbids it; no arm64 machine was tried"
     )
 
 
@@ -113,24 +114,29 @@ FINDINGS = [
         design="vmalock",
         name="no-acquire",
         defect="f35ab95ca0af (Suren Baghdasaryan, 2025) replaced the semaphore, an acquire, by a "
-        "count that __vma_start_exclude_readers() polls with refcount_read(). What the writer then "
-        "loads is not ordered after what the last reader stored.",
-        hurts="Nobody known. change_pmd_range() of mprotect() reads *pmd soon after and without a "
-        "lock; where it misses a page table that the last fault put there, its pages keep their "
-        "old protection. The other callers were not read for it.",
+        "count that vma_start_write() waits for with refcount_read(). What the writer then loads "
+        "is not ordered after the stores of a reader that left between the writer's flag and its "
+        "look at the count.",
+        hurts="Nobody known. change_pmd_range() of mprotect() reads *pmd soon after; if the call "
+        "neither splits nor merges the VMA and the process has no mmu notifier, no lock and no "
+        "barrier is between. Where it misses a page table that the last fault put there, its pages "
+        "keep their old protection. munmap() is ordered; the other callers were not all read.",
         effect=_acquire,
         prior_art=PriorArt(
             {
                 "20250115104841.GX5388@noisy.programming.kicks-ass.net": "Peter Zijlstra and "
-                "Suren Baghdasaryan on the reader's acquire, January 2025; not on the writer's"
+                "Suren Baghdasaryan on the reader's acquire, January 2025; not on the writer's",
+                "20230109205336.3665937-42-surenb@google.com": "v1 of per-VMA locks waited with "
+                "atomic_cmpxchg(), which orders",
             },
             where=ARCHIVES,
             how="vma_start_write, __vma_enter_locked, __vma_start_exclude_readers, vm_refcnt, "
-            "acquire, smp_acquire__after_ctrl_dep",
+            'acquire, smp_acquire__after_ctrl_dep; of "mm: tweak __vma_enter_locked()", of 2025, '
+            "only the title was found",
             when=LOOKED,
         ),
         fix="none here; a question to the authors: smp_acquire__after_ctrl_dep() behind the wait, "
-        "or a comment that says why none is needed",
+        "where percpu_down_write() has smp_mb(), or a comment that says why none is needed",
         mainline="7.3.4 has it, by its source (mm/mmap_lock.c, mm/mprotect.c)",
         worth_sending=True,
         command="model vmalock/litmus -p test=L6",
