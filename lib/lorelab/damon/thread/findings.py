@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-from scipy.stats import fisher_exact
 
 from lorelab.damon.pages import mainline
 from lorelab.damon.params import Hotspot, Masim
@@ -46,6 +45,9 @@ def last_count() -> str:
 
 
 def _fisher(missed: list[int], runs: int) -> float:
+    # Here, for it takes as long to import as all else that a claim or a finding asks for.
+    from scipy.stats import fisher_exact
+
     return float(fisher_exact([[each, runs - each] for each in missed]).pvalue)
 
 
