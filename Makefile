@@ -62,13 +62,18 @@ SEED := $(shell date +%s)
 tests := $(run) pytest --numprocesses auto --max-worker-restart 0 --dist loadfile \
 	--no-loadscope-reorder --order $(SEED) --nbval --nbval-current-env tests
 
+# One beside the other, for either takes one CPU.
+.PHONY: checked
+checked: env
+	@$(MAKE) --no-print-directory --jobs 2 lint book
+
 # Pages whose outputs rest on something that changed, and a fifth of the others, which takes turns;
 # so do tests that rest on no code of the library.
-test: lint book
+test: checked
 	pages=$$($(run) lorelab.book due $(SEED)) && $(tests) --turn $(SEED) $$pages
 
 # All pages.
-test-all: lint book
+test-all: checked
 	$(tests) notebooks
 
 lint: env
