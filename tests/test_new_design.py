@@ -14,6 +14,7 @@ import pytest
 
 from lorelab.experiments import LIST, designs
 from lorelab.lab import cache
+from tests.doors import answers
 
 ROOT = Path(__file__).parents[1]
 ROOMS = {
@@ -132,37 +133,42 @@ def lorelab(folder, *words, **environment):
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["list"], "empty/no-thing (): Is there anything?"),
-        (["claims", "empty"], "design,id,statement"),
-        (["lab", "record", "empty"], ""),
-        (["lab", "status"], ""),
-        (["doctor", "--packages"], "qemu-system-x86"),
-    ],
-)
-def test_doors_that_take_all_designs(copy, words, says):
-    status, out, err = lorelab(copy, *words)
-    assert (status, err) == (0, "")
-    assert says in out
+TAKE_ALL = [
+    (["list"], "empty/no-thing (): Is there anything?"),
+    (["claims", "empty"], "design,id,statement"),
+    (["lab", "record", "empty"], ""),
+    (["lab", "status"], ""),
+    (["doctor", "--packages"], "qemu-system-x86"),
+]
+HAS_NOT = [
+    (["model", "empty/no-thing"], "has no model half; use `lorelab kernel empty/no-thing`"),
+    (["kernel", "empty/no-thing"], "has no kernel half; use `lorelab model empty/no-thing`"),
+    (["agree", "empty/no-thing"], "has no model half to agree with"),
+    (["model", "empty/no-thing", "-p", "seed=-1"], "seed=-1: takes a value greater than"),
+    (["model", "empty/nothing"], "unknown experiment empty/nothing: takes one of "),
+    (["lab", "build", "emty"], "unknown design emty: takes one of "),
+]
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["model", "empty/no-thing"], "has no model half; use `lorelab kernel empty/no-thing`"),
-        (["kernel", "empty/no-thing"], "has no kernel half; use `lorelab model empty/no-thing`"),
-        (["agree", "empty/no-thing"], "has no model half to agree with"),
-        (["model", "empty/no-thing", "-p", "seed=-1"], "seed=-1: takes a value greater than"),
-        (["model", "empty/nothing"], "unknown experiment empty/nothing: takes one of "),
-        (["lab", "build", "emty"], "unknown design emty: takes one of "),
-    ],
-)
-def test_what_it_has_not_is_one_line(copy, words, says):
-    status, out, err = lorelab(copy, *words)
-    assert (status, out) == (2, "")
-    assert says in err and err.count("\n") == 1
+def test_doors_that_take_all_designs(copy):
+    found = zip(TAKE_ALL, answers(copy, [words for words, _ in TAKE_ALL]), strict=True)
+    wrong = [
+        (words, answer)
+        for (words, says), answer in found
+        if (answer.status, answer.err) != (0, "") or says not in answer.out
+    ]
+    assert wrong == []
+
+
+def test_what_it_has_not_is_one_line(copy):
+    wrong = []
+    for (words, says), answer in zip(
+        HAS_NOT, answers(copy, [words for words, _ in HAS_NOT]), strict=True
+    ):
+        one_line = says in answer.err and answer.err.count("\n") == 1
+        if answer[:2] != (2, "") or not one_line:
+            wrong.append((words, answer))
+    assert wrong == []
 
 
 def test_without_a_record_nothing_can_be_verified(copy):
