@@ -59,6 +59,7 @@ def page(browser, file):
     said = []
     page = browser.new_page()
     page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("console", lambda line: said.append(line.text) if line.type == "error" else None)
     page.on("request", lambda request: said.append(request.url))
     page.goto(file.as_uri())
     yield page
@@ -139,6 +140,16 @@ def test_run_again_compare_and_reset(page):
     assert command == "lorelab model swap/allocator-test -p iterations=5 -p variant=v6.6"
     panel.get_by_role("button", name="Reset").click()
     assert panel.locator("[name=iterations]").input_value() == "100"
+
+
+@pytest.mark.parametrize("question", PANELS)
+def test_a_run_draws_its_chart(page, question):
+    """Vega tells an error on the console, and draws nothing."""
+    panel = opened(page, question)
+    panel.get_by_role("button", name="Run").click()
+    marks = panel.locator(".lorelab-run svg.marks")
+    marks.wait_for(timeout=PATIENCE)
+    assert marks.bounding_box()["height"] > 50
 
 
 def test_cancel_and_what_does_not_fit(page):

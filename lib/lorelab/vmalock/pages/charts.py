@@ -27,11 +27,11 @@ def _policy(table: pd.DataFrame) -> alt.Color:
 
 def contended(table: pd.DataFrame) -> alt.Chart:
     """Draw the rates and latencies of runs of `vmalock/contention`, a bar a run."""
-    shown = {
+    shown = {  # no brackets: Vega reads [us] as a part of what stands before it
         "million faults / s": "datum.fault_rate / 1e6",
         "thousand mprotect() / s": "datum.write_rate / 1e3",
-        "fault, 99th percentile [us]": "datum.fault_p99 / 1e3",
-        "mprotect(), 99th percentile [us]": "datum.write_p99 / 1e3",
+        "fault, 99th percentile (us)": "datum.fault_p99 / 1e3",
+        "mprotect(), 99th percentile (us)": "datum.write_p99 / 1e3",
     }
     wide = table.pivot_table(index="variant", columns="counter", values="value").reset_index()
     return (
