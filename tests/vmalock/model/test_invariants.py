@@ -244,6 +244,19 @@ def test_a_reader_that_steals_owns_the_semaphore():
     assert not rwsem.rwsem_try_write_lock(m, SEM, U(1))
 
 
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_reader_steals_behind_readers_only_from_none(others):
+    """Readers owned it last, and a writer waits: rwsem_down_read_slowpath() counts its own, too."""
+    m = rwsem_of(4)
+    assert rwsem.down_read(m, SEM, U(0))
+    m.sem["nonspinnable"][0] = 1
+    assert not rwsem.down_write(m, SEM, U(1))
+    m.sem["readers"][0] = others
+    assert m.sem["reader_owned"][0] == 1
+    assert rwsem.down_read(m, SEM, U(2)) == (not others)
+    assert counted(m)["steal"] == 1 - others
+
+
 def test_a_writer_that_may_not_spin_takes_a_free_semaphore_from_the_queue():
     m = one_was_woken()
     m.sem["nonspinnable"][0] = 1
