@@ -4,7 +4,7 @@ import pytest
 
 from lorelab.numerics import U
 from lorelab.swap.model.state import swapon
-from lorelab.swap.model.swap_slots import folio_alloc_swap
+from lorelab.swap.model.swap_slots import folio_alloc_swap, swap_entry_range_free
 from lorelab.swap.params import AllocMode, Variant
 
 
@@ -33,3 +33,16 @@ def test_a_cpu_without_a_cluster_takes_a_free_one_or_another_s(mode, offset, fra
     assert folio_alloc_swap(si, U(0), U(4)) == 512
     assert folio_alloc_swap(si, U(1), U(4)) == offset
     assert si.frag_cluster_nr.tolist() == [0] * 4 + [frags] + [0] * 5
+
+
+@pytest.mark.parametrize("mode", [AllocMode.UPSTREAM, AllocMode.NONFULL_FIRST])
+def test_a_cluster_that_was_tried_in_vain_is_not_tried_again(mode):
+    """Cluster 1 has 16 slots free, no two of them side by side, and goes from nonfull to frag."""
+    si = swapon(2 * 512, Variant.V6_12, slot_cache=False, alloc_mode=mode)
+    ranges = [folio_alloc_swap(si, U(0), U(4)) for _ in range(32)]
+    assert ranges == list(range(512, 1024, 16))
+    for offset in ranges[:16]:
+        swap_entry_range_free(si, U(offset), U(1))
+    before = int(si.visited[4])
+    assert folio_alloc_swap(si, U(0), U(4)) == 0
+    assert int(si.visited[4]) - before == 1 and si.frag_cluster_nr[4] == 1
