@@ -71,6 +71,26 @@ def test_what_was_mounted_for_a_guest_goes_with_its_build(tmp_path, monkeypatch)
     assert {path.name for path in folder.iterdir()} == {".lock", "build.log", "guest.json", "root"}
 
 
+def test_a_guest_that_root_did_not_make_rests_on_no_owner(tmp_path, monkeypatch):
+    """mount would be set to its file's owner's ID, and what is for no other to read copied nowhere.
+
+    mmdebstrap stands here for its helper, which runs a command among users of a namespace.
+    """
+    helper = tmp_path / "bin/mmdebstrap"
+    helper.parent.mkdir()
+    helper.write_text('#!/bin/sh\nshift\nexec "$@"\n')
+    helper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{helper.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(guest.needs, "check", lambda *_: None)
+    made = "; mkdir -m 700 $0/root; touch $0/mount; chmod 4700 $0/mount"
+    monkeypatch.setattr(guest, "COMMAND", ("sh", "-c", WORKS + made))
+    monkeypatch.setattr(guest.os, "geteuid", lambda: 1000)
+    root = guest.build_root().root
+    modes = {name: (root / name).stat().st_mode & 0o7777 for name in ("root", "mount")}
+    assert modes == {"root": 0o755, "mount": 0o755}
+
+
 def test_a_file_where_a_folder_is_needed_is_one_line(tmp_path):
     (tmp_path / "build").touch()
     for folder in (tmp_path / "build", tmp_path / "build/below/it"):

@@ -99,6 +99,8 @@ def build_root() -> Guest:
                 there = {**os.environ, "TMPDIR": str(scratch)}
                 command = [*_alone(), *COMMAND, str(new)]
                 run_logged(f"guest: installing {SUITE}", command, log, env=there)
+            if os.geteuid() != 0:
+                _open_to_all(new)
         except BaseException:
             remove(new)
             raise
@@ -124,6 +126,15 @@ def remove(folder: Path) -> None:
         with suppress(RunFailed):  # it may not remove the folder itself, but all that is in it
             check_output("mmdebstrap", "--unshare-helper", "rm", "-rf", str(folder))
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _open_to_all(root: Path) -> None:
+    """Let a guest not rest on who made it: another than root is no owner of its files.
+
+    In it mount, which is set-user-ID, would be their owner's and mount nothing; out of it this user
+    could not write to a disk what is not for others to read.
+    """
+    check_output("mmdebstrap", "--unshare-helper", "chmod", "-R", "a+rX,ug-s", str(root))
 
 
 def disk(root: Path) -> Path:
