@@ -214,6 +214,23 @@ def test_idle_times_of_damon_stat_are_negative_where_memory_is_accessed(tmp_path
     assert set(one.age[own]) == {int(1e6 / one.intervals.aggr_us)}
 
 
+@pytest.mark.parametrize("usec", ["-100 ms", "-150 ms", "-199 ms"])
+def test_an_idle_time_of_one_window_is_not_taken_for_none(tmp_path, usec):
+    """-1 marks a region of unknown age."""
+    records = json.loads(written(tmp_path / "snapshots").read_text())
+    records[0]["kdamond_idx"] = -1
+    for region in records[0]["snapshots"][0]["regions"]:
+        region["age"] = {"usec": usec, "aggr_intervals": None}
+    for region in records[0]["snapshots"][1]["regions"]:
+        region["age"] = {"usec": None, "aggr_intervals": "-1"}
+    file = tmp_path / "stat"
+    file.write_text(json.dumps(records))
+    [one] = recording.read(file)
+    assert one.intervals.aggr_us == 100_000
+    assert set(one.age[: one.first[2]]) == {1}
+    assert set(one.age_us[: one.first[1]]) == {int(usec[1:4]) * 1000}
+
+
 def test_a_region_just_seen_cold_has_temperature_0(tmp_path):
     records = json.loads(written(tmp_path / "snapshots").read_text())
     for region in records[0]["snapshots"][0]["regions"]:

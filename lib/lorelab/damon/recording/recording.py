@@ -48,6 +48,12 @@ EVENT = re.compile(
 )
 """A line of damon:damon_aggregated, or of damon_region_aggregated since Linux 7.2, as perf script,
 trace-cmd and ftrace print it; 64 bits have 20 digits at most."""
+LOST = re.compile(
+    rb"^[ \t]*CPU:\d+ \[(?:LOST (?:\d+ )?EVENTS|(?:\d+ )?EVENTS DROPPED)\]"
+    rb"|^.*\bPERF_RECORD_LOST(?:_SAMPLES)? lost [1-9]|^Processed \d+ \w+ and lost ",
+    re.MULTILINE,
+)
+"""What ftrace and trace-cmd, and perf script with --show-lost-events, print of it."""
 AGGREGATED, REGION_AGGREGATED = b"damon_aggregated:", b"damon_region_aggregated:"
 LARGEST_FOLIO = 16 << 30
 """Bytes. Filters count whole folios, so more may pass than a region has (mm/damon/paddr.c)."""
@@ -200,10 +206,9 @@ def _record(number: int, kv: dict) -> Recording:
                 samples, share = _accesses(region["nr_accesses"], intervals)
                 nr_accesses.append(samples)
                 percent.append(share)
-                windows, microseconds = _age(region["age"], intervals)
-                if kv.get("kdamond_idx") == STAT and windows != NO_AGE:
-                    # DAMON_STAT gives idle times, negative where memory is accessed.
-                    windows, microseconds = abs(windows), abs(microseconds)
+                # DAMON_STAT gives idle times, negative where memory is accessed.
+                signed = kv.get("kdamond_idx") == STAT
+                windows, microseconds = _age(region["age"], intervals, signed)
                 age.append(windows)
                 age_us.append(microseconds)
                 passed.append(integer(region.get("sz_filter_passed") or 0))
@@ -227,7 +232,7 @@ def _record(number: int, kv: dict) -> Recording:
     except KeyError as error:
         raise BadInput(f"{where} has no {error.args[0]}; record again") from None
     except OverflowError:
-        raise BadInput(f"{where} has a number of more than 64 bits") from None
+        raise BadInput(f"{where} has a number below 0 or of more than 64 bits") from None
     except (TypeError, AttributeError):
         raise BadInput(f"{where} is not laid out as damo does") from None
     except ValueError as error:
@@ -258,13 +263,17 @@ def _accesses(kv: dict, intervals: Intervals | None) -> tuple[int, float]:
     return samples, int(samples * 100.0 / most) if percent is None else percent
 
 
-def _age(kv: dict, intervals: Intervals | None) -> tuple[int, float]:
-    """Age of a region in windows and in microseconds, as far as the file or `intervals` say."""
+def _age(kv: dict, intervals: Intervals | None, signed: bool) -> tuple[int, float]:
+    """Age of a region in windows and in microseconds, as far as the file or `intervals` say.
+
+    Its sign goes first where it has one, for -1 is also the mark of no age.
+    """
     windows, usec = kv["aggr_intervals"], kv.get("usec")
     if usec is not None:
         usec = nanoseconds(usec, 1000) / 1000
+        usec = abs(usec) if signed else usec
     if windows is not None:
-        windows = integer(windows)
+        windows = abs(integer(windows)) if signed else integer(windows)
         if usec is None:
             usec = math.nan if intervals is None else windows * intervals.aggr_us
         return windows, usec
@@ -330,6 +339,12 @@ def nanoseconds(value: object, unit: int = 1) -> int:
 
 
 def _read_trace(data: bytes, event: bytes) -> list[Recording]:
+    if gap := LOST.search(data):
+        number = data.count(b"\n", 0, gap.start()) + 1
+        raise BadInput(
+            f"line {number} says that events were lost, so snapshots may be missing; record again "
+            "with a larger buffer, or remove that line"
+        )
     if event == AGGREGATED and REGION_AGGREGATED in data:  # the same regions twice
         data = b"\n".join(line for line in data.split(b"\n") if REGION_AGGREGATED not in line)
     rows = EVENT.findall(data)
