@@ -13,6 +13,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from lorelab.errors import BadInput, RunFailed
 from lorelab.running import rerun
 
+EMPTY = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}
 CELLS = [
     ("code", [], "import lorelab\nprint('work')"),
     (
@@ -97,6 +98,9 @@ def test_what_is_no_notebook_is_named(tmp_path):
     [
         ("", "is not a notebook, or none that is read here: Notebook does not appear to be JSON"),
         ("[]", "is not a notebook, but JSON of another kind"),
+        ("[" * 100_000, "is not a notebook, or none that is read here: "),
+        (json.dumps(EMPTY | {"metadata": {"kernelspec": None}}), "none that is read here: None is"),
+        (json.dumps(EMPTY | {"metadata": {"kernelspec": "python3"}}), "is not of type 'object'"),
         ('{"nbformat": 5, "nbformat_minor": 0}', "Unsupported nbformat version 5"),
         (
             nbformat.writes(new_notebook(metadata={"language_info": {"name": "R"}})),

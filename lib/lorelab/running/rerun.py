@@ -165,11 +165,13 @@ def _load(notebook: Path) -> NotebookNode:
     """A notebook that can run here: of this format, and in Python."""
     try:
         content = nbformat.read(notebook, as_version=4)
+        # read() tells only of what it can't convert.
+        nbformat.validate(content, relax_add_props=True)
     except OSError as error:
         raise BadInput(f"cannot read {notebook}: {error.strerror}") from None
     except AttributeError:  # of a list, say
         raise BadInput(f"{notebook} is not a notebook, but JSON of another kind") from None
-    except (ValueError, nbformat.ValidationError) as error:
+    except (ValueError, RecursionError, nbformat.ValidationError) as error:
         why = str(error).partition("\n")[0][:80]
         raise BadInput(f"{notebook} is not a notebook, or none that is read here: {why}") from None
     found = (
