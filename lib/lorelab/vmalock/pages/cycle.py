@@ -8,7 +8,7 @@ import pandas as pd
 from lorelab.showing.charts import OKABE_ITO, title
 from lorelab.vmalock.model.litmus import Kind, Machine, Test, ordered, spelled
 
-LEFT, RIGHT, ROW = 230, 520, 34
+LEFT, RIGHT, ROW = 230, 520, 26
 """Pixels where the texts of the first thread end and those of the second begin, and of a line."""
 RELATIONS = {"kept": "in this order", "not kept": "no order", "rf": "read by", "fr": "not seen by"}
 """What stands at an edge."""
