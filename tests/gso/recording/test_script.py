@@ -84,11 +84,11 @@ def test_however_it_ends_nothing_is_left_and_the_recording_is_whole(kernel, numb
 
 
 def test_a_signal_that_comes_before_the_readers_number_is_known_ends_it_whole(kernel, monkeypatch):
-    # The shell is held there, for the reader may print before the shell's next command.
+    # The shell is held there, for the reader may print before the shell's next command; by short
+    # naps, as it looks for a signal between two commands.
+    held = "\nwhile true; do sleep 0.1; done\nreader=$!\n"
     slow = kernel / "record.sh"
-    slow.write_text(
-        recording.SCRIPT.read_text().replace("\nreader=$!\n", "\nsleep 600\nreader=$!\n")
-    )
+    slow.write_text(recording.SCRIPT.read_text().replace("\nreader=$!\n", held))
     monkeypatch.setattr(recording, "SCRIPT", slow)
     assert ends(kernel, signal.SIGHUP).endswith("an event\n# end\n")
 
