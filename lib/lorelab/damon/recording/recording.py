@@ -264,14 +264,11 @@ def _accesses(kv: dict, intervals: Intervals | None) -> tuple[int, float]:
 
 
 def _age(kv: dict, intervals: Intervals | None, signed: bool) -> tuple[int, float]:
-    """Age of a region in windows and in microseconds, as far as the file or `intervals` say.
-
-    Its sign goes first where it has one, for -1 is also the mark of no age.
-    """
+    """Age of a region in windows and in microseconds, as far as the file or `intervals` say."""
     windows, usec = kv["aggr_intervals"], kv.get("usec")
     if usec is not None:
         usec = nanoseconds(usec, 1000) / 1000
-        usec = abs(usec) if signed else usec
+        usec = abs(usec) if signed else usec  # before it is counted: -1 marks no age
     if windows is not None:
         windows = abs(integer(windows)) if signed else integer(windows)
         if usec is None:
