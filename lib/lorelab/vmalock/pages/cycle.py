@@ -10,7 +10,7 @@ from lorelab.vmalock.model.litmus import Kind, Machine, Test, ordered, spelled
 
 LEFT, RIGHT, ROW = 230, 520, 26
 """Pixels where the texts of the first thread end and those of the second begin, and of a line."""
-RELATIONS = {"kept": "in this order", "not kept": "no order", "rf": "read by", "fr": "not seen by"}
+RELATIONS = {"kept": "in order", "not kept": "no order", "rf": "read by", "fr": "not seen by"}
 """What stands at an edge."""
 
 
@@ -33,17 +33,16 @@ def edges(test: Test) -> pd.DataFrame:
     """
     met = []
     for (thread, register), value in test.asked.items():
-        loads = [
-            n for n, a in enumerate(test.threads[thread]) if (a.kind, a.value) == (0, register)
-        ]
-        where = test.threads[thread][loads[0]].where
+        own = enumerate(test.threads[thread])
+        load = next(n for n, a in own if a.kind == Kind.LOAD and a.value == register)
+        where = test.threads[thread][load].where
         before = test.first.get(where, 0)
         for place, access in enumerate(test.threads[1 - thread]):
             if access.kind == Kind.STORE and access.where == where:
                 if value == before:
-                    met.append((thread, loads[0], 1 - thread, place, "fr"))
+                    met.append((thread, load, 1 - thread, place, "fr"))
                 elif access.value == value:
-                    met.append((1 - thread, place, thread, loads[0], "rf"))
+                    met.append((1 - thread, place, thread, load, "rf"))
     (a, leaves, b, enters, _), (_, other, _, back, _) = met
     within = []
     for thread, first, last in ((b, enters, other), (a, back, leaves)):

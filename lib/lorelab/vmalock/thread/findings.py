@@ -120,7 +120,9 @@ FINDINGS = [
         hurts="Nobody known. change_pmd_range() of mprotect() reads *pmd soon after; if the call "
         "neither splits nor merges the VMA and the process has no mmu notifier, no lock and no "
         "barrier is between. Where it misses a page table that the last fault put there, its pages "
-        "keep their old protection. munmap() is ordered; the other callers were not all read.",
+        "keep their old protection. munmap() is ordered, by its "
+        "source: vma_mark_detached() takes the count to 0, which is an acquire. The other callers "
+        "were not all read.",
         effect=_acquire,
         prior_art=PriorArt(
             {
