@@ -6,8 +6,12 @@ from pathlib import Path
 from lorelab.errors import BadInput
 
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-
-
+LOST = (
+    r"^[ \t]*CPU:\d+ \[(?:LOST (?:\d+ )?EVENTS|(?:\d+ )?EVENTS DROPPED)\]"
+    r"|^.*\sPERF_RECORD_LOST(?:_SAMPLES)? lost [1-9]|^Processed \d+ \w+ and lost "
+)
+"""What a line says where a trace lacks events: of ftrace and trace-cmd; of perf script
+--show-lost-events, and its warning."""
 LARGEST = 2**31
 """Bytes that are read at most."""
 

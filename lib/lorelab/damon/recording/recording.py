@@ -48,12 +48,7 @@ EVENT = re.compile(
 )
 """A line of damon:damon_aggregated, or of damon_region_aggregated since Linux 7.2, as perf script,
 trace-cmd and ftrace print it; 64 bits have 20 digits at most."""
-LOST = re.compile(
-    rb"^[ \t]*CPU:\d+ \[(?:LOST (?:\d+ )?EVENTS|(?:\d+ )?EVENTS DROPPED)\]"
-    rb"|^.*\bPERF_RECORD_LOST(?:_SAMPLES)? lost [1-9]|^Processed \d+ \w+ and lost ",
-    re.MULTILINE,
-)
-"""What ftrace and trace-cmd, and perf script with --show-lost-events, print of it."""
+LOST = re.compile(user_text.LOST.encode(), re.MULTILINE)
 AGGREGATED, REGION_AGGREGATED = b"damon_aggregated:", b"damon_region_aggregated:"
 LARGEST_FOLIO = 16 << 30
 """Bytes. Filters count whole folios, so more may pass than a region has (mm/damon/paddr.c)."""

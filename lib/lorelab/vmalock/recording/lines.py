@@ -8,6 +8,8 @@ first, and what precedes it is read from its end.
 import re
 from typing import NamedTuple
 
+from lorelab import user_text
+
 TIME = re.compile(
     r"^(?P<thread>.*?)\s(?:(?P<seconds>\d+)\.(?P<fraction>\d{6,9})|(?P<us>\d+)us[ $@*#!+]):\s+"
     r"(?:\d+\s+|\([+-]\d+\)\s+)?(?P<event>\D.*)$"
@@ -29,11 +31,7 @@ THREADS = [
 ]
 TIME_OF_DAY = re.compile(r"\s+\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+$")
 FRAME = re.compile(r"^(?:\s*=> +|\s+[0-9a-f]+ )(?P<symbol>(?!0x|\[unknown\])[^\s+(<]+)")
-LOST = re.compile(
-    r"^\s*CPU:\d+ \[(?:LOST (?:\d+ )?EVENTS|(?:\d+ )?EVENTS DROPPED)\]"
-    r"|\sPERF_RECORD_LOST(?:_SAMPLES)? lost [1-9]|^Processed \d+ \w+ and lost "
-)
-"""Of ftrace and trace-cmd; of perf script --show-lost-events, and its warning."""
+LOST = re.compile(user_text.LOST)
 ENTRIES = re.compile(r"^# (?:entries-in-buffer/entries-written: |latency: .*?#)(\d+)/(\d+)\b")
 """ftrace: events that are left in the buffers, and all that there were."""
 STACK = re.compile(r"^(?:kernel_stack:\s|<stack trace>)")
