@@ -55,6 +55,10 @@ LOOK = """() => {
   if (document.querySelector("article") &&
       document.documentElement.scrollWidth > document.documentElement.clientWidth + 1)
     said.push(`page wider than the window: ${document.documentElement.scrollWidth} px`);
+  for (const box of document.querySelectorAll("article *:not(textarea)"))
+    if (/auto|scroll/.test(getComputedStyle(box).overflowY) &&
+        box.scrollHeight > box.clientHeight + 4)
+      said.push(`scrolls within the page: ${box.textContent.trim().slice(0, 40)}`);
   return said;
 }"""
 NARROW = """() => {

@@ -41,6 +41,7 @@ SAMPLE = [
         "alt.Chart(pd.DataFrame({'x': [1, 2], 'y': [4, 3]})).mark_bar().encode(x='x', y='y')",
     ),
     ("code", "import lorelab\nlorelab.show(charts.theme)"),
+    ("code", "pd.DataFrame({'row': range(60)})"),
 ]
 
 
@@ -127,6 +128,38 @@ def test_a_chart_is_drawn_in_the_theme_of_its_page_and_as_wide_as_a_telephone(br
         assert page.evaluate(TELEPHONE.asks) == []
 
 
+def test_of_a_long_table_a_part_is_shown_and_then_all(browser, sample):
+    with served(sample) as address:
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.goto(f"{address}/sample.html")
+        table = page.locator(".lorelab-long:has(table)")
+        assert table.bounding_box()["height"] == 20 * 16
+        page.get_by_role("button", name="Show all 60 rows").click()
+        last = page.locator("table.dataframe tr").last.bounding_box()
+        box = page.locator(".text_html:has(table.dataframe)").bounding_box()
+        assert last["y"] + last["height"] <= box["y"] + box["height"]
+        assert page.get_by_role("button", name="rows").count() == table.count() == 0
+
+
+def test_what_a_link_or_a_search_leads_to_is_shown(browser, sample):
+    place = """name => {
+      const [cell] = [...document.querySelectorAll("td")].slice(-1);
+      cell.id = name;
+      return cell.closest(".lorelab-long") !== null;
+    }"""
+    shown = '() => !document.querySelector(".lorelab-long table") && scrollY > 0'
+    with served(sample) as address:
+        page = browser.new_page()
+        for name, go in [
+            ("there", "() => { location.hash = 'there' }"),
+            ("found", "() => document.getElementById('found').scrollIntoView()"),
+        ]:
+            page.goto(f"{address}/sample.html?{name}")
+            assert page.evaluate(place, name)
+            page.evaluate(go)
+            page.wait_for_function(shown, timeout=PATIENCE)
+
+
 def test_charts_stand_without_scripts(browser, sample):
     with served(sample) as address:
         page = browser.new_context(java_script_enabled=False).new_page()
@@ -147,6 +180,12 @@ def test_charts_stand_without_scripts(browser, sample):
         (DESK, '<span class="math">\\(x\\)</span>', "formula not drawn"),
         (DESK, '<img src="data:image/png;base64,AAAA">', "image not drawn"),
         (DESK, '<article><div style="width: 3000px">x</div></article>', "page wider"),
+        (
+            DESK,
+            '<article><div style="height: 90px; overflow-y: auto"><p style="height: 99px">x</p>'
+            "</div></article>",
+            "scrolls within the page: x",
+        ),
         (LENGTH, '<p style="height: 10900px">x</p>', "12."),
         (TELEPHONE, '<div style="width: 900px">x</div>', "page is"),
         (
