@@ -10,6 +10,9 @@ run := .venv/bin/python -m
 pip := $(run) pip install --quiet --no-user --prefix '$(CURDIR)/.venv' --target= --no-deps
 comma := ,
 
+# Where it is set (as in images of containers), and uv made .venv, each process compiles pandas anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: env book talk test test-all lab lab-ui record bench lint lock outputs mutants clean
 
 env: .venv/project

@@ -61,7 +61,8 @@ def answer(folder: Path, cache: Path, **env: str) -> list[str]:
     """What the caller of a checkout prints: its answer, and how many kernels it had compiled."""
     done = subprocess.run(
         [sys.executable, "-m", "part.caller"],
-        env={**os.environ, "XDG_CACHE_HOME": str(cache), **env},
+        # Python's own bytecode goes by second and size, which two versions here may share.
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "XDG_CACHE_HOME": str(cache), **env},
         cwd=folder,
         capture_output=True,
         text=True,
