@@ -148,37 +148,37 @@ def observed(params: Masim, said: Observation, speeds: Speeds) -> pd.DataFrame:
             for name, size in config.regions.items()
         ]
     )
-    truth, rows = np.zeros((top - base) // PAGE + 1), []
-    spent = np.zeros((len(names), samples))
-    for start, window in whole(said):
-        end, regions = window.end_ns, window.regions
-        worked = window.checks * speeds.check_ns / samples
-        slept = max((end - start) / samples - worked, 0)
-        begins = np.linspace(start, end, samples, endpoint=False) + worked * AHEAD
-        _spend(began, until, of, begins, slept, spent)
-        chances = np.minimum(spent / rounds, 1).sum(axis=1)
-        for region in np.flatnonzero(chances):
-            at, size = said.regions[region].tolist()
-            truth[at // PAGE - base // PAGE] += chances[region]
-            truth[(at + size - 1) // PAGE + 1 - base // PAGE] -= chances[region]
-        seen = weigh(regions, float(samples), truth, float(samples), U(base))
-        rows.append(
-            Observed.of(
-                seen,
-                regions=regions,
-                checks=window.checks,
-                seconds=(end - said.begun) / 1e9,
-                took=(end - start) / 1e9,
-                outside=outside(regions, base, top),
-            )
-        )
-    if not rows:
+    watched = list(whole(said))
+    if not watched:
         lasted = (said.ended - said.begun) / 1e9
         raise BadInput(
             f"aggr_us={params.aggr_us}: no window begins and ends in the {lasted:.1f} s that the "
             "program played; takes a shorter one, or a longer program"
         )
-    return pd.DataFrame(rows, columns=Observed._fields)
+    starts, windows = zip(*watched, strict=True)
+    starts = np.array(starts)
+    ends = np.array([window.end_ns for window in windows])
+    checks = np.array([window.checks for window in windows])
+    each = np.array([len(window.regions) for window in windows])
+    worked = checks * speeds.check_ns / samples
+    slept = np.maximum((ends - starts) / samples - worked, 0)
+    begins = np.linspace(starts, ends, samples, endpoint=False, axis=1) + (worked * AHEAD)[:, None]
+    spent = _spent(began, until, of, begins, slept, len(names))
+    chances = np.minimum(spent / rounds, 1).sum(axis=2)
+    regions = np.concatenate([window.regions for window in windows])
+    firsts = np.append(0, each.cumsum())
+    found = _weigh_each(regions, firsts, chances, said.regions, float(samples), U(base), U(top))
+    seen = pd.DataFrame(found, columns=Weighed._fields)
+    sizes = np.add.reduceat(regions["end"] - regions["start"], firsts[:-1])
+    away = (regions["end"] <= U(base)) | (regions["start"] >= U(top))
+    return seen.assign(
+        regions=each,
+        checks=checks,
+        error=seen["apart"] / sizes.astype(float),
+        seconds=(ends - said.begun) / 1e9,
+        took=(ends - starts) / 1e9,
+        outside=np.add.reduceat(away.astype(np.int64), firsts[:-1]),
+    )[list(Observed._fields)]
 
 
 def whole(said: Observation) -> Iterator[tuple[int, Window]]:
@@ -191,15 +191,38 @@ def whole(said: Observation) -> Iterator[tuple[int, Window]]:
 
 
 @njit
-def _spend(began, until, of, begins, slept, spent):
-    # Time that the program was at each region while kdamond slept, by sample.
-    spent[:] = 0.0
-    for k in range(np.searchsorted(until, begins[0]), len(began)):
-        if began[k] >= begins[-1] + slept:
-            break
-        for n in range(len(begins)):
-            both = min(until[k], begins[n] + slept) - max(began[k], begins[n])
-            spent[of[k], n] += max(both, 0.0)
+def _spent(began, until, of, begins, slept, regions):
+    # Time that the program was at each region while kdamond slept, by window and sample.
+    spent = np.zeros((len(begins), regions, begins.shape[1]))
+    for w in range(len(begins)):
+        for k in range(np.searchsorted(until, begins[w, 0]), len(began)):
+            if began[k] >= begins[w, -1] + slept[w]:
+                break
+            for n in range(begins.shape[1]):
+                both = min(until[k], begins[w, n] + slept[w]) - max(began[k], begins[w, n])
+                spent[w, of[k], n] += max(both, 0.0)
+    return spent
+
+
+@njit
+def _weigh_each(regions, firsts, chances, programs, samples, base, top):
+    # A row a window, as `weigh()` gives it.
+    found = np.empty((len(chances), 6))
+    nr = (top - base) // PAGE_SIZE
+    first = (programs[:, 0] - base) // PAGE_SIZE
+    after = (programs[:, 0] + programs[:, 1] - ONE - base) // PAGE_SIZE + ONE
+    edges = np.unique(np.append(first, after))
+    for w in range(len(chances)):
+        steps = np.zeros(len(edges))
+        for n in range(len(programs)):
+            steps[np.searchsorted(edges, first[n])] += chances[w, n]
+            steps[np.searchsorted(edges, after[n])] -= chances[w, n]
+        new = steps != 0.0
+        own = regions[firsts[w] : firsts[w + 1]]
+        seen = _weigh(own, samples, edges[new], steps[new], nr, samples, base)
+        for n in range(6):
+            found[w, n] = seen[n]
+    return found
 
 
 def changes(params: Masim, said: Observation) -> list[float]:
@@ -258,8 +281,18 @@ def weigh(regions, full, truth, samples, base):
     -------
     Weighed
     """
-    wss = true_wss = apart = misplaced = hot = hot_seen = 0.0
+    edges = np.flatnonzero(truth)
+    steps = truth[edges]
+    truth[edges] = 0.0
     nr = U(len(truth)) - ONE
+    return _weigh(regions, full, edges.astype(np.uint64), steps, nr, samples, base)
+
+
+@njit
+def _weigh(regions, full, edges, steps, nr, samples, base):
+    # `steps`: how the truth of the pages from each of `edges` on differs from the one before; `nr`
+    # pages.
+    wss = true_wss = apart = misplaced = hot = hot_seen = 0.0
     running = 0.0
     for k in range(len(regions)):
         rate = min(regions[k].nr_accesses / full, 1.0)
@@ -271,11 +304,12 @@ def weigh(regions, full, truth, samples, base):
         stop = min(page + (high - low + PAGE_SIZE - ONE) // PAGE_SIZE, nr)
         inside = 0.0
         while page < stop:
-            running += truth[page]
-            # Pages up to the next difference are all alike.
-            following = page + ONE
-            while following < stop and truth[following] == 0.0:
-                following += ONE
+            # Pages up to the next edge are all alike.
+            edge = np.searchsorted(edges, page)
+            if edge < len(edges) and edges[edge] == page:
+                running += steps[edge]
+                edge += 1
+            following = min(edges[edge], stop) if edge < len(edges) else stop
             alike = float(PAGE) * float(following - page)
             page = following
             true = min(max(running / samples, 0.0), 1.0)
@@ -288,7 +322,6 @@ def weigh(regions, full, truth, samples, base):
             inside += alike
         apart += (size - inside) * rate
         misplaced += size - inside if rate >= HOT else 0.0
-    truth[:] = 0.0
     return Weighed(wss, true_wss, apart, misplaced, hot, hot_seen)
 
 
