@@ -6,6 +6,7 @@ same second is PARAMS--DATE-2. Runs of a reader's own kernel stand beside them a
 kernel=RELEASE,PARAMS--DATE, and are read only by their release.
 """
 
+import functools
 import io
 import json
 import re
@@ -239,10 +240,11 @@ def _own(kernel: KernelInfo) -> str | None:
 def _newest(
     home: Path, params: Params, release: str | None = None, before: datetime | None = None
 ) -> tuple[Path, _Sealed] | None:
+    wanted = for_kernel(params)
     matching = [
         (file, sealed)
         for file, sealed in _all(home)
-        if _params(file, sealed, type(params)) == for_kernel(params)
+        if _params(file, sealed, type(params)) == wanted
         and _own(sealed.provenance.kernel) == release
         and (before is None or sealed.provenance.date < before)
     ]
@@ -261,18 +263,24 @@ def _all(home: Path) -> list[tuple[Path, _Sealed]]:
 def unseal(file: Path) -> _Sealed:
     """Read what `sealed()` wrote, or BadInput where it was truncated or edited."""
     try:
-        content = json.loads(file.read_text())
-        seal = content["seal"]
-        body = {name: value for name, value in content.items() if name != "seal"}
-        if seal != _seal(body):
-            raise ValueError
-        return _Sealed.model_validate(content)
+        return _unsealed(file.read_text())
     except ValidationError:
         raise BadInput(f"{file}: provenance of another lorelab version; {_cure(file)}") from None
     except (ValueError, KeyError, TypeError):
         raise BadInput(
             f"{file} was truncated or edited (its seal is broken); {_cure(file)}"
         ) from None
+
+
+@functools.cache
+def _unsealed(text: str) -> _Sealed:
+    # Each record that is looked for is one of all of its experiment.
+    content = json.loads(text)
+    seal = content["seal"]
+    body = {name: value for name, value in content.items() if name != "seal"}
+    if seal != _seal(body):
+        raise ValueError
+    return _Sealed.model_validate(content)
 
 
 def _seal(body: dict[str, Any]) -> str:
@@ -285,7 +293,10 @@ def _params(file: Path, sealed: _Sealed, model: type[Params]) -> Params | None:
     Through the model, so that a parameter that was added later has its default.
     """
     try:
-        return for_kernel(model.of_record(sealed.provenance.params))
+        if (sealed.seal, model) not in _requested:
+            params = for_kernel(model.of_record(sealed.provenance.params))
+            _requested[sealed.seal, model] = params
+        return _requested[sealed.seal, model]
     except ValidationError as error:
         if file not in _left_out:
             _left_out.add(file)
@@ -294,6 +305,8 @@ def _params(file: Path, sealed: _Sealed, model: type[Params]) -> Params | None:
         return None
 
 
+_requested: dict[tuple[str, type[Params]], Params] = {}
+"""What `_params()` gave, by seal."""
 _left_out: set[Path] = set()
 """Records that were named on stderr, each once."""
 
