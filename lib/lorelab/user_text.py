@@ -1,17 +1,22 @@
 """Text of a file that a reader brings: from any editor, terminal or tool, cut names and all."""
 
 import codecs
+import re
 from pathlib import Path
 
 from lorelab.errors import BadInput
 
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-LOST = (
-    r"^[ \t]*CPU:\d+ \[(?:LOST (?:\d+ )?EVENTS|(?:\d+ )?EVENTS DROPPED)\]"
-    r"|^.*\sPERF_RECORD_LOST(?:_SAMPLES)? lost [1-9]|^Processed \d+ \w+ and lost "
+LOST_HERE = (
+    r"^(?:.*: )?[ \t]*CPU:\d+ \[(?:LOST (?:\d+ )?EVENTS|(?:\d+ )?EVENTS DROPPED)\]"
+    r"|^.*\sPERF_RECORD_LOST lost [1-9]"
 )
-"""What a line says where a trace lacks events: of ftrace and trace-cmd; of perf script
---show-lost-events, and its warning."""
+"""What a line says where a trace lacks events: of ftrace and trace-cmd, which may name the file
+before it; of perf script --show-lost-events."""
+LOST = LOST_HERE + r"|^.*\sPERF_RECORD_LOST_SAMPLES lost [1-9]|^Processed \d+ \w+ and lost "
+"""The same, or what says that events are lost, and not where: perf record counts them at its end,
+and perf script warns."""
+QUOTED = re.compile(rb"^(?:> ?)+", re.MULTILINE)
 LARGEST = 2**31
 """Bytes that are read at most."""
 
@@ -20,7 +25,7 @@ def read(file: Path, instead: str, largest: int = LARGEST) -> str:
     r"""Text of a file, its lines ended by \n.
 
     The kernel cuts a thread's name after 15 bytes, in the middle of a character too, so bytes that
-    are no UTF-8 become U+FFFD. PowerShell writes UTF-16 where output is redirected.
+    are no UTF-8 become U+FFFD.
 
     Parameters
     ----------
@@ -52,9 +57,29 @@ def read(file: Path, instead: str, largest: int = LARGEST) -> str:
         raise BadInput(f"cannot read {file}: {error.strerror}; {instead}") from None
     if len(data) > largest:
         raise BadInput(f"{file} is larger than {largest >> 20} MiB; {instead}")
-    text = data.decode("utf-8-sig", errors="replace")
-    if data.startswith(UTF16) and "\n" in (wide := data.decode("utf-16", errors="replace")):
-        text = wide
+    text = plain(data).decode(errors="replace")
     if "\0" in text:
         raise BadInput(f"{file} is not text; {instead}")
-    return text.replace("\r\n", "\n")
+    return text
+
+
+def plain(data: bytes) -> bytes:
+    r"""UTF-8 of a text, its lines ended by \n and not quoted.
+
+    PowerShell writes UTF-16 where output is redirected. Lines end with \r\n there, with \r\r\n
+    where two programs saw to it, with \r alone on old Macs. In a mail that answers they begin with
+    >.
+
+    Examples
+    --------
+    >>> plain(b"> a\r\n> b\r\n"), plain("a\r".encode("utf-16")), plain(b"a\r b\n")
+    (b'a\nb\n', b'a\n', b'a\r b\n')
+    """
+    data = data.removeprefix(codecs.BOM_UTF8)
+    if data.startswith(UTF16):
+        wide = data.decode("utf-16", errors="replace")
+        data = wide.encode() if "\n" in wide or "\r" in wide else data
+    data = re.sub(rb"\r+\n", b"\n", data)
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    return QUOTED.sub(b"", data)

@@ -83,6 +83,30 @@ def test_text_with_a_byte_order_mark(tmp_path):
             check_against(recording.read(file), records, exact_times=text.startswith("["))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("\n", "\r"),
+        lambda text: "".join(f"> {line}\n" for line in text.splitlines()),
+    ],
+    ids=["carriage returns and newlines", "carriage returns alone", "a mail"],
+)
+def test_lines_of_other_systems_and_of_mails(tmp_path, change):
+    records = make(8)
+    for text in (damo(records), perf(records)):
+        found = recording.read(write(tmp_path / "a", change(text)))
+        check_against(found, records, exact_times=text.startswith("["))
+    with pytest.raises(BadInput, match="line 1 says that events were lost"):
+        recording.read(write(tmp_path / "a", change("CPU:0 [EVENTS DROPPED]\n" + perf(records))))
+
+
+def test_a_file_that_trace_cmd_names_before_each_line(tmp_path):
+    records = make(9)
+    text = perf(records).replace("kdamond.0  4452 [000]", "a.dat:        kdamond.0-4452  [000]")
+    check_against(recording.read(write(tmp_path / "a", text)), records, exact_times=False)
+
+
 def test_kernels_without_age(tmp_path):
     records = make(1, aged=False)
     for text in (perf(records), damo(records)):
@@ -182,6 +206,7 @@ def edited(**changes) -> str:
 
 WHOLE = perf(make(1, snapshots=3))
 
+TRACE_CMD = WHOLE.replace("kdamond.0  4452 [000]", "kdamond.0-4452  [000]")
 
 LINES = WHOLE.splitlines(keepends=True)
 
@@ -235,6 +260,14 @@ BAD = {
     "zero regions": (TINY.replace("nr_regions=1", "nr_regions=0"), "misses regions"),
     "too few": (TINY.replace("nr_regions=1", "nr_regions=2"), "misses regions"),
     "backwards": ("".join(reversed(TINY.splitlines(keepends=True))), "order of time"),
+    "too often": (
+        edited(nr_accesses__samples=500),
+        r"a count of 500, where a window has 20 samples",
+    ),
+    "two files": (
+        f"a.dat:  {TRACE_CMD}".replace("\n", "\nb.dat:  ", 1),
+        "several files or buffers",
+    ),
     "two kernels": (WHOLE + perf(make(2, snapshots=2, aged=False)), "with and without an age"),
     "wide trace": (TINY.replace("-8192", f"-{2**64}"), "more than 64 bits"),
     "no colon": (TINY.replace("damon_aggregated:", "damon_aggregated"), "neither damo.s JSON"),

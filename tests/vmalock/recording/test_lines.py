@@ -2,6 +2,7 @@
 
 import pytest
 
+from lorelab.errors import BadInput
 from lorelab.vmalock.recording import lines, recording, report
 
 EVENT = "mmap_lock:mmap_lock_released: mm=0xffff01 memcg_id=7 write=true"
@@ -39,25 +40,56 @@ FTRACE = {
 @pytest.mark.parametrize("form", PERF)
 def test_perf_script(form, comm):
     found = lines.head(PERF[form].format(comm=comm, pid=14100, tid=14101, event=EVENT))
-    assert found == (4012_123456_000, comm, 14101, EVENT)
+    assert found == (4012_123456_000, comm, 14101, EVENT, "")
 
 
 @pytest.mark.parametrize("comm", [*COMMS, "<...>", "<idle>"])
 @pytest.mark.parametrize("form", FTRACE)
 def test_ftrace_and_trace_cmd(form, comm):
     found = lines.head(FTRACE[form].format(comm=comm, pid=14100, tid=14101, event=SHORT))
-    assert found == (4012_123456_000, comm, 14101, SHORT)
+    assert found == (4012_123456_000, comm, 14101, SHORT, "")
+
+
+@pytest.mark.parametrize("file", ["guest.dat", "a b.dat", "x: y", "/tmp/[0] 1.0: -5"])
+@pytest.mark.parametrize("comm", [*COMMS, "<...>", "a:  b"])
+def test_trace_cmd_of_several_files_or_buffers_names_them_first(comm, file):
+    """As print_handle_file() of trace-cmd: filled up with blanks from the left, and a colon."""
+    for comm_, form in [(f"{comm:>{16 - len(comm.encode()) + len(comm)}}", "trace-cmd"),
+                        (f"{comm:>8}"[:8], "trace-cmd -l")]:  # fmt: skip
+        line = FTRACE[form].format(comm=comm_, tid=14101, event=SHORT)
+        found = lines.head(f"{file:>20}: {line}")
+        assert found == (4012_123456_000, comm_.strip(), 14101, SHORT, file)
+        assert lines.head(f"{'':>20}  {line}") == found._replace(file="")
 
 
 @pytest.mark.parametrize("mark", " $@*#!+")
 def test_ftrace_with_latency_format_counts_microseconds(mark):
     found = lines.head(f"ThreadPo-31829     1d..2. 281381us{mark}: {SHORT}")
-    assert found == (281_381_000, "ThreadPo", 31829, SHORT)
+    assert found == (281_381_000, "ThreadPo", 31829, SHORT, "")
 
 
 def test_perf_script_with_latency_attributes_cuts_names_and_drops_brackets():
     found = lines.head(f"  python 26947   0   772.926627: {EVENT}")
-    assert found == (772_926627_000, "python", 26947, EVENT)
+    assert found == (772_926627_000, "python", 26947, EVENT, "")
+
+
+def test_one_buffer_beside_the_main_one_is_read_and_two_are_refused(tmp_path):
+    file = tmp_path / "report"
+    begin = event(1, 100000, "start_locking")
+    end = event(1, 100001, "acquire_returned", " success=true")
+    named = f"mine: {begin}mine: {end}"
+    later = f"{begin}mine: {end}".replace("4012.", "4013.")
+    # The line below one that events were lost before has no name.
+    file.write_text(f"      cpus=2\n{named}mine: CPU:0 [3 EVENTS DROPPED]\n{later}")
+    events = recording.read(file)
+    assert {one.comm for one in events if one.mm} == {"shop"}
+    assert report.waits(events)["wait"].tolist() == [1000, 1000]
+    assert "in 1 place:" in report.gaps(events)[-1]
+    for other in ("hers: ", "      "):
+        file.write_text(named + named.replace("mine: ", other))
+        with pytest.raises(BadInput, match=r"several files or buffers \(.*mine.*\)") as complaint:
+            recording.read(file)
+        assert "\n" not in str(complaint.value)
 
 
 def test_no_thread_or_no_time():
@@ -152,6 +184,10 @@ def test_a_name_cut_in_the_middle_of_a_character_and_other_encodings(tmp_path):
         (line.encode().replace(comm.encode(), comm.encode()[:15]), comm[:7] + "\ufffd"),
         (b"\xef\xbb\xbf" + line.encode(), comm),
         (line.encode("utf-16"), comm),
+        (line.replace("\r\n", "\r").encode(), comm),
+        (line.replace("\r\n", "\r").encode("utf-16"), comm),
+        (line.replace("\r\n", "\r\r\n").encode(), comm),
+        (b"> > " + line.encode(), comm),
     ]:
         file.write_bytes(data)
         assert [one.comm for one in recording.read(file)] == [name]

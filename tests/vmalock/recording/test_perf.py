@@ -143,9 +143,6 @@ def test_one_event_alone_is_an_empty_table_and_a_word(file, tmp_path, what):
         "CPU:2 [12 EVENTS DROPPED]\n",
         "CPU:2 [EVENTS DROPPED]\n",
         "  shop-a 4101 [002] 9120.500105: PERF_RECORD_LOST lost 275\n",
-        "Warning:\nProcessed 9821 samples and lost 33.45%!\n\n",
-        "# entries-in-buffer/entries-written: 183/204098   #P:2\n",
-        "# latency: 0 us, #183/204098, CPU#0 | (M:PREEMPT VP:0, KP:0, SP:0 HP:0 #P:2)\n",
     ],
 )
 def test_where_events_were_lost_the_holder_is_forgotten(file, lost):
@@ -153,7 +150,43 @@ def test_where_events_were_lost_the_holder_is_forgotten(file, lost):
     events = recording.read(file("\n".join(begin) + "\n" + lost + rest))
     assert report.waits(events).set_index("comm").loc["shop-b", "holder"] == ""
     assert report.holds(events)["comm"].tolist() == ["shop-b"]
-    assert "events were lost in 1 places" in report.gaps(events)[0]
+    [gap] = report.gaps(events)
+    assert "events were lost in 1 place: " in gap
+    assert "waits that had begun there are left out (0)" in gap
+
+
+SOMEWHERE = [
+    "  shop-a 4101 [002] 9120.500105: PERF_RECORD_LOST_SAMPLES lost 275\n",
+    "Warning:\nProcessed 9821 samples and lost 33.45%!\n\n",
+    "# entries-in-buffer/entries-written: 183/204098   #P:2\n",
+    "# latency: 0 us, #183/204098, CPU#0 | (M:PREEMPT VP:0, KP:0, SP:0 HP:0 #P:2)\n",
+]
+
+
+@pytest.mark.parametrize("lost", SOMEWHERE)
+def test_where_the_place_of_a_loss_is_not_known_any_figure_may_be_wrong(file, lost):
+    whole = report.summary(recording.read(file(steps())))
+    for text in (lost + steps(), steps() + lost):
+        events = recording.read(file(text))
+        assert report.summary(events).equals(whole)
+        [gap] = report.gaps(events)
+        assert "does not say where: any of these waits and holders may be wrong" in gap
+
+
+def test_a_wait_across_a_loss_is_left_out_and_counted(file):
+    """Among what was lost may be its end, and the begin of another."""
+    begin, rest = "\n".join(steps().split("\n", 3)[:3]), steps().split("\n", 3)[3]
+    text = f"{begin}\nCPU:2 [LOST EVENTS]\n{rest}CPU:2 [LOST EVENTS]\n"
+    events = recording.read(file(text))
+    assert report.waits(events)["comm"].tolist() == ["shop-a"]
+    [gap] = report.gaps(events)
+    assert "in 2 places: " in gap and "waits that had begun there are left out (1)" in gap
+
+
+def test_a_loss_before_the_first_event_makes_no_time_a_difference(file):
+    lines = steps().splitlines(keepends=True)
+    events = recording.read(file("CPU:2 [LOST EVENTS]\n" + "".join([*lines[1:], lines[0]])))
+    assert len(report.waits(events)) == 2
 
 
 def test_a_whole_buffer_lost_nothing(file):

@@ -3,7 +3,6 @@
 What is read is checked in full, so that a recording is either whole and consistent or refused.
 """
 
-import codecs
 import json
 import math
 import re
@@ -43,15 +42,19 @@ NANOSECONDS = {
 EVENT = re.compile(
     rb" (\d{1,10}\.\d{1,9}): +(?:\d+ +|\([+-]\d+\) +)?(?:damon:)?"
     rb"damon_(?:region_)?aggregated: +target_id=(\d{1,20}) nr_regions=(\d{1,20}) "
-    rb"(\d{1,20})-(\d{1,20}): (-?\d{1,20})(?: (-?\d{1,20}))?(?: probe_hits=[0-9a-f ]*)?[ \r]*$",
+    rb"(\d{1,20})-(\d{1,20}): (-?\d{1,20})(?: (-?\d{1,20}))?(?: probe_hits=[0-9a-f ]*)? *$",
     re.MULTILINE,
 )
 """A line of damon:damon_aggregated, or of damon_region_aggregated since Linux 7.2, as perf script,
 trace-cmd and ftrace print it; 64 bits have 20 digits at most."""
 LOST = re.compile(user_text.LOST.encode(), re.MULTILINE)
+FILE = re.compile(rb"^ *(?:(\S[^\n]*?): +)?kdamond\.\d+-\d+ ", re.MULTILINE)
+"""What trace-cmd report names first, where it prints several files or buffers."""
 AGGREGATED, REGION_AGGREGATED = b"damon_aggregated:", b"damon_region_aggregated:"
 LARGEST_FOLIO = 16 << 30
 """Bytes. Filters count whole folios, so more may pass than a region has (mm/damon/paddr.c)."""
+TICK_US = 10_000
+"""A jiffy at most, by which older kernels end a window late, with more samples."""
 STAT = -1
 """Number of the kdamond in what damo reads from DAMON_STAT."""
 
@@ -124,13 +127,11 @@ def _read(data: bytes) -> list[Recording]:
         raise BadInput("is empty; record again with `damo record`")
     if data[:8] == b"PERFILE2":
         raise BadInput("is perf.data; give the output of `perf script -i` on it instead")
-    data = data.removeprefix(codecs.BOM_UTF8)
-    if data.startswith(user_text.UTF16):
-        data = data.decode("utf-16", errors="replace").encode()
     if data[:1] == b"\x78" and len(data) > 1 and int.from_bytes(data[:2]) % 31 == 0:
         data = _decompress(data)
     if len(data) > LARGEST:
         raise BadInput(f"is larger than {LARGEST >> 30} GiB of text; record a shorter time")
+    data = user_text.plain(data)
     if data.lstrip()[:1] in (b"[", b"{"):
         found = _read_json(data)
     elif AGGREGATED in data:
@@ -337,6 +338,8 @@ def _read_trace(data: bytes, event: bytes) -> list[Recording]:
             f"line {number} says that events were lost, so snapshots may be missing; record again "
             "with a larger buffer, or remove that line"
         )
+    if len(set(FILE.findall(data))) > 1:
+        raise BadInput("has events of several files or buffers; give trace-cmd report of one")
     if event == AGGREGATED and REGION_AGGREGATED in data:  # the same regions twice
         data = b"\n".join(line for line in data.split(b"\n") if REGION_AGGREGATED not in line)
     rows = EVENT.findall(data)
@@ -402,22 +405,10 @@ def _trace(target: int, time, nr, low, high, accesses, age) -> Recording:
         # damo's mark for a single snapshot, which would have no begin otherwise
         start, end, first = start[:-1], end[:-1], first[:-1]
     kept = first[-1]
-    none = np.full(len(end), np.nan)
-    return Recording(
-        target,
-        None,
-        start,
-        end,
-        none,
-        first,
-        low[:kept],
-        high[:kept],
-        accesses[:kept],
-        age[:kept],
-        np.full(kept, np.nan),
-        np.full(kept, np.nan),
-        np.zeros(kept, np.uint64),
-    )
+    none, nones = np.full(len(end), np.nan), np.full(kept, np.nan)
+    seen = (column[:kept] for column in (low, high, accesses, age))
+    nothing = np.zeros(kept, np.uint64)
+    return Recording(target, None, start, end, none, first, *seen, nones, nones, nothing)
 
 
 def _verify(one: Recording) -> None:
@@ -439,5 +430,11 @@ def _verify(one: Recording) -> None:
     counts = (one.nr_accesses < 0) | (one.nr_accesses > UINT_MAX)
     if (counts | (one.age < NO_AGE) | (one.age > UINT_MAX)).any():
         raise BadInput(f"{where}: a count or an age that is no unsigned int; record again")
+    sample_us, aggr_us, _ = one.intervals or (1, UINT_MAX, False)
+    if (count := one.nr_accesses.max(initial=0)) > math.ceil((aggr_us + TICK_US) / sample_us):
+        raise BadInput(
+            f"{where}: a count of {count}, where a window has {aggr_us / sample_us:g} samples; "
+            "record again, with intervals that stay"
+        )
     if len(set((one.age == NO_AGE).tolist())) > 1:
         raise BadInput(f"{where} mixes regions with and without an age; record again")

@@ -40,6 +40,8 @@ LOST = re.compile(r"^CPU:\d+ \[LOST (?:(?P<events>\d+) )?EVENTS\]")
 COMPLETION = ("packet", "sent", "left")
 FIELDS = {kind: COMPLETION for kind in SENDERS} | {"done": (*COMPLETION, "sends", "zerocopy")}
 COPY = "skb_copy_ubufs"
+END = "# end"
+MARGIN = re.compile(r"[\s|]+")
 HOW = "make one as root with: lorelab gso --script > record.sh; sh record.sh 10 > FILE"
 
 
@@ -73,12 +75,14 @@ def read(file: Path) -> Recording:
     BadInput
         The file can't be read, is no such recording, or was cut off.
     """
-    lines = user_text.read(file, HOW).rstrip().split("\n")
+    lines = _flush(user_text.read(file, HOW).rstrip().split("\n"))
     watched = frozenset(line.removeprefix("# watches ") for line in lines if "# watches " in line)
     if "copied" not in watched:
         raise BadInput(f"{file} is no recording of zero-copy packets; {HOW}")
-    if lines[-1] != "# end":
-        raise BadInput(f"{file} was cut off: its last line is not `# end`; record it again")
+    if lines[-1] != END:
+        raise BadInput(f"{file} was cut off: its last line is not `{END}`; record it again")
+    if (number := max(lines.count(END), lines.count("# watches copied"))) > 1:
+        raise BadInput(f"{file} has {number} recordings; give each its own file")
     _check_release(lines[0], file)
     events: list[Event] = []
     lost = 0
@@ -97,6 +101,12 @@ def read(file: Path) -> Recording:
         elif more := LOST.match(line):
             lost += int(more["events"] or 1)
     return Recording([_callers(event) for event in events], watched, lost)
+
+
+def _flush(lines: list[str]) -> list[str]:
+    """The lines without what a mail or an editor put before each, as it did before the last."""
+    margin = lines[-1].removesuffix(END)
+    return [line.removeprefix(margin) for line in lines] if MARGIN.fullmatch(margin) else lines
 
 
 def _check_release(line: str, file: Path) -> None:

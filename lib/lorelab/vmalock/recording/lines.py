@@ -16,6 +16,8 @@ TIME = re.compile(
 )
 """Seconds, or microseconds since the trace began (ftrace's latency-format); then the period (perf
 script -F period) or the time since the last event (trace-cmd report --ts-diff)."""
+WIDTHS = {1: 16, 2: 8}
+"""Bytes of a name in a line of the patterns that `trace-cmd report` prints, without and with -l."""
 THREADS = [
     # perf script; the last number but for the CPU is the thread, whatever the name ends in.
     re.compile(r"^\s*(?P<comm>.*?)\s+(?:\d+/)?(?P<tid>\d+)\s+\[\d+\](?:\s+[A-Za-z?]+)?$"),
@@ -31,9 +33,12 @@ THREADS = [
 ]
 TIME_OF_DAY = re.compile(r"\s+\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+$")
 FRAME = re.compile(r"^(?:\s*=> +|\s+[0-9a-f]+ )(?P<symbol>(?!0x|\[unknown\])[^\s+(<]+)")
-LOST = re.compile(user_text.LOST)
+LOST, LOST_HERE = re.compile(user_text.LOST), re.compile(user_text.LOST_HERE)
+OF_A_BUFFER = re.compile(r"^ *(?P<file>\S.*?): +CPU:\d+ \[")
+"""trace-cmd: a file is named before what is said of its buffer, and not before the event below."""
 ENTRIES = re.compile(r"^# (?:entries-in-buffer/entries-written: |latency: .*?#)(\d+)/(\d+)\b")
-"""ftrace: events that are left in the buffers, and all that there were."""
+"""ftrace: events that are left in the buffers, and all that there were. Each CPU's buffer has its
+own oldest event."""
 STACK = re.compile(r"^(?:kernel_stack:\s|<stack trace>)")
 """Of trace-cmd and of ftrace; functions follow."""
 
@@ -46,6 +51,8 @@ class Head(NamedTuple):
     tid: int
     event: str
     """The rest of the line: the event's name and its fields."""
+    file: str = ""
+    """File or buffer, where `trace-cmd report` printed several, or one beside the main buffer."""
 
 
 def head(line: str) -> Head | None:
@@ -53,19 +60,34 @@ def head(line: str) -> Head | None:
     if (time := TIME.match(line)) is None:
         return None
     thread = TIME_OF_DAY.sub("", time["thread"].rstrip())
-    found = next(filter(None, (pattern.match(thread) for pattern in THREADS)), None)
+    found = next(
+        ((n, it) for n, pattern in enumerate(THREADS) if (it := pattern.match(thread))), None
+    )
     if found is None:
         return None
+    number, matched = found
+    file, comm = _file(matched["comm"], WIDTHS.get(number, 0))
     if time["us"]:
         ns = int(time["us"]) * 1000
     else:
         ns = int(time["seconds"]) * 10**9 + int(time["fraction"].ljust(9, "0"))
-    return Head(ns, found["comm"].strip(), int(found["tid"]), time["event"])
+    return Head(ns, comm.strip(), int(matched["tid"]), time["event"], file)
 
 
-def lost(line: str) -> bool:
-    """Whether the line says that events are missing from here on."""
+def _file(field: str, width: int) -> tuple[str, str]:
+    """What stands before a thread's name, `FILE: `, and the name, filled up to `width` bytes."""
+    for colon in re.finditer(": ", field):
+        file, comm = field[: colon.start()].strip(), field[colon.end() :]
+        if file and len(comm) <= width <= len(comm.encode()):
+            return file, comm
+    return "", field
+
+
+def lost(line: str) -> str:
+    """Whether a line says that events are missing: `here`, `somewhere` or, empty, not."""
+    if LOST_HERE.search(line):
+        return "here"
     if LOST.search(line):
-        return True
+        return "somewhere"
     entries = ENTRIES.match(line)
-    return entries is not None and entries[1] != entries[2]
+    return "somewhere" if entries is not None and entries[1] != entries[2] else ""

@@ -43,7 +43,8 @@ FAULTS = {
     "do_exception",
     "do_dat_exception",  # s390
 }
-STARTS, HAS, DROPS, LOST = "start_locking", "acquire_returned", "released", "lost"
+STARTS, HAS, DROPS = "start_locking", "acquire_returned", "released"
+LOST, LOST_SOMEWHERE = "lost", "lost somewhere"
 WHOLE = (
     "print it with perf script -F comm,tid,cpu,time,event,trace or with trace-cmd report, or from "
     "ftrace without its options verbose, fields and raw"
@@ -51,7 +52,7 @@ WHOLE = (
 
 
 class Event(NamedTuple):
-    """One event, or (`LOST`) a place where events are missing."""
+    """One event, or (`LOST`) a place where some lack, or (`LOST_SOMEWHERE`) that some do."""
 
     ns: int
     comm: str
@@ -77,10 +78,16 @@ def read(file: Path) -> list[Event]:
     last: dict[int, int] = {}
     frames: list[str] = []
     below = -1
+    sources: set[str] = set()
+    of_next = ""
     for number, line in enumerate(text.split("\n"), 1):
-        if lines.lost(line):
-            found.append(Event(found[-1].ns if found else 0, "", -1, "", LOST, False, False, ""))
+        if buffer := lines.OF_A_BUFFER.match(line):
+            of_next = buffer["file"]
+        if place := lines.lost(line):
+            what = LOST if place == "here" else LOST_SOMEWHERE
+            found.append(Event(found[-1].ns if found else 0, "", -1, "", what, False, False, ""))
         elif head := lines.head(line):
+            source, of_next = head.file or of_next, ""
             _name(found, below, frames)
             frames = []
             if lines.STACK.match(head.event):
@@ -88,6 +95,7 @@ def read(file: Path) -> list[Event]:
             elif event := _event(head, file, number):
                 below = last[event.tid] = len(found)
                 found.append(event)
+                sources.add(source)
             else:
                 below = -1
                 last.pop(head.tid, None)
@@ -96,7 +104,13 @@ def read(file: Path) -> list[Event]:
         elif frame := lines.FRAME.match(line):
             frames.append(frame["symbol"])
     _name(found, below, frames)
-    if all(event.what == LOST for event in found):
+    if len(sources) > 1:
+        names = ", ".join(sorted(name or "one without a name" for name in sources))
+        raise BadInput(
+            f"{file} has events of several files or buffers ({names}), whose threads and mms may "
+            "be those of other machines, or the same twice; give trace-cmd report of one"
+        )
+    if not sources:
         if NAMED.search(text):
             raise BadInput(
                 f"{file} names events of mmap_lock, and no line has a whole one; {WHOLE}"
@@ -132,7 +146,7 @@ def _event(head: Head, file: Path, number: int) -> Event | None:
 def _by_time(found: list[Event], file: Path) -> list[Event]:
     """Events in order: a reader of ftrace's pipe may get those of two CPUs out of it."""
     ordered = sorted(found, key=lambda event: event.ns)
-    if ordered != found and found[0].ns == 0:
+    if ordered != found and next(event.ns for event in found if event.mm) == 0:
         raise BadInput(f"{file} has times since the event before; omit perf script's --deltatime")
     return ordered
 

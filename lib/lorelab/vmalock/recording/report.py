@@ -4,7 +4,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lorelab.vmalock.recording.recording import DROPS, HAS, LOST, STARTS, Event
+from lorelab.vmalock.recording.recording import (
+    DROPS,
+    HAS,
+    LOST,
+    LOST_SOMEWHERE,
+    STARTS,
+    Event,
+)
 
 SHORT = 1000
 """A wait below that is the lock's own work and the tracepoints', not a wait [ns]."""
@@ -16,6 +23,8 @@ LACKS = {
     HAS: "no wait and no hold is known",
     DROPS: "no hold is known, and holders are left blank",
 }
+
+LARGER = "record with larger buffers (perf record -m 16M)"
 
 
 class Held(NamedTuple):
@@ -29,6 +38,8 @@ class Held(NamedTuple):
 
 def waits(events: list[Event]) -> pd.DataFrame:
     """Every time that a thread took mmap_lock.
+
+    Left out is a wait across lost events: among them may be its end, and the begin of another.
 
     Returns
     -------
@@ -46,6 +57,7 @@ def waits(events: list[Event]) -> pd.DataFrame:
         if event.what == LOST:
             begun.clear()
             held.clear()
+        if event.what not in (STARTS, HAS, DROPS):
             continue
         holders = held.setdefault(event.mm, {})
         key = (event.tid, event.mm)
@@ -100,6 +112,7 @@ def holds(events: list[Event]) -> pd.DataFrame:
         key = (event.tid, event.mm)
         if event.what == LOST:
             held.clear()
+        if event.what not in (STARTS, HAS, DROPS):
             continue
         if event.what == STARTS:
             held.pop(key, None)  # another thread let go of it, unseen
@@ -149,10 +162,31 @@ def gaps(events: list[Event]) -> list[str]:
         if what not in recorded
     ]
     if losses := sum(event.what == LOST for event in events):
+        places = f"{losses} place{'s' * (losses > 1)}"
         found.append(
-            f"events were lost in {losses} places: holders are left blank from there until the "
-            "next event shows one; record with larger buffers (perf record -m 16M)"
+            f"events were lost in {places}: holders are left blank from there until the next event "
+            f"shows one, and waits that had begun there are left out ({_across(events)}); {LARGER}"
         )
+    if any(event.what == LOST_SOMEWHERE for event in events):
+        found.append(
+            "events were lost, and the file does not say where: any of these waits and holders may "
+            f"be wrong; {LARGER}, and print with perf script --show-lost-events"
+        )
+    return found
+
+
+def _across(events: list[Event]) -> int:
+    """Waits that had begun, and not ended, where events were lost."""
+    begun: set[tuple[int, str]] = set()
+    found = 0
+    for event in events:
+        if event.what == LOST:
+            found += len(begun)
+            begun.clear()
+        elif event.what == STARTS:
+            begun.add((event.tid, event.mm))
+        elif event.what == HAS:
+            begun.discard((event.tid, event.mm))
     return found
 
 
