@@ -17,8 +17,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 env: .venv/project
 
-# From scratch each time, so that nothing stays that the lock does not name.
+# From scratch each time, so that nothing stays that the lock does not name; but what is there goes
+# only where another can come.
 .venv/locked: requirements.lock
+	@$(MAKE) --no-print-directory may-$(INSTALLER)
 	rm -rf .venv
 	@$(MAKE) --no-print-directory venv-$(INSTALLER)
 	touch $@
@@ -32,6 +34,25 @@ endif
 	ln -sfn ../../../../lib/lorelab/labextension .venv/share/jupyter/labextensions/lorelab
 	touch $@
 
+# Fails if the Python $(1) can't be the environment's, and says why.
+fits = $(1) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' || { echo \
+	"make env: $(PYTHON) is not Python 3.11 or 3.12; name one: make env PYTHON=python3.12," \
+	"or get uv, conda, mamba or micromamba, which bring one" >&2; exit 2; }
+
+.PHONY: may-micromamba may-mamba may-conda may-uv may-pip
+may-micromamba may-mamba may-conda:
+
+# Of a Python that uv does not find it fetches the version that was named.
+may-uv:
+ifneq ($(origin PYTHON),file)
+	@found=$$(uv python find '$(PYTHON)' 2>/dev/null) || exit 0; $(call fits,"$$found")
+endif
+
+may-pip:
+	@$(call fits,$(PYTHON))
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo \
+		"make env: $(PYTHON) cannot make a venv; as root: apt-get install python3-venv" >&2; exit 2; }
+
 .PHONY: venv-micromamba venv-mamba venv-conda venv-uv venv-pip
 venv-micromamba venv-mamba venv-conda:
 	$(INSTALLER) create --yes --quiet --prefix '$(CURDIR)/.venv' --override-channels \
@@ -43,11 +64,6 @@ venv-uv:
 	uv pip install --quiet --python .venv --no-deps --require-hashes --requirement requirements.lock
 
 venv-pip:
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' || { echo \
-		"make env: $(PYTHON) is not Python 3.11 or 3.12; name one: make env PYTHON=python3.12," \
-		"or get uv, conda, mamba or micromamba, which bring one" >&2; exit 2; }
-	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo \
-		"make env: $(PYTHON) cannot make a venv; as root: apt-get install python3-venv" >&2; exit 2; }
 	$(PYTHON) -m venv .venv
 	$(pip) --require-hashes --requirement requirements.lock
 

@@ -143,15 +143,70 @@ def test_make_takes_the_first_installer_there_is(tmp_path, tools, chosen):
     ("lacks", "hint"),
     [("version_info", "PYTHON=python3.12"), ("ensurepip", "apt-get install python3-venv")],
 )
-def test_a_python_that_will_not_do_gets_one_line(tmp_path, lacks, hint):
-    python = tmp_path / "python3"
+def test_a_python_that_will_not_do_gets_one_line(checkout, lacks, hint):
+    python = checkout / "python3"
     python.write_text(f'#!/bin/sh\ncase "$*" in *{lacks}*) exit 1;; esac\n')
     python.chmod(0o755)
-    shown = make(tmp_path, "--silent", f"PYTHON={python}", "venv-pip")
+    shown = make("/usr/bin:/bin", f"PYTHON={python}", "INSTALLER=pip", "env", cwd=checkout)
     assert shown.returncode == 2
+    assert (checkout / ".venv/kept").exists(), "the old one goes only where a new one can come"
     complaint = [line for line in shown.stderr.splitlines() if line.startswith("make env:")]
     assert len(complaint) == 1
     assert hint in complaint[0]
+
+
+def test_a_python_that_will_not_do_is_not_given_to_uv_either(checkout):
+    for name, does in (("uv", 'echo "$0-s python"'), ("uv-s python", "exit 1")):
+        (checkout / name).write_text(f"#!/bin/sh\n{does}\n")
+        (checkout / name).chmod(0o755)
+    path = f"{checkout}:/usr/bin:/bin"
+    shown = make(path, "PYTHON=3.14", "INSTALLER=uv", "env", cwd=checkout)
+    assert shown.returncode == 2
+    assert "make env: 3.14 is not Python 3.11 or 3.12" in shown.stderr
+    assert (checkout / ".venv/kept").exists()
+
+
+CONDA = """
+import sys, venv
+*_, prefix, override, channel, name, python, pip = words = sys.argv[1:]
+assert words[:4] == ["create", "--yes", "--quiet", "--prefix"], words
+assert (override, channel, name) == ("--override-channels", "--channel", "conda-forge"), words
+assert (python, pip) == ("python>=3.11,<3.13", "pip"), words
+venv.create(prefix, with_pip=True)
+"""
+
+
+def test_in_a_path_with_blanks_the_environment_is_where_it_belongs(tmp_path, checkout):
+    """A venv stands here for what conda makes; nothing is locked, so that pip has no work."""
+    there = tmp_path / "a path with blanks"
+    there.mkdir()
+    shutil.copy(checkout / "Makefile", there)
+    (there / "requirements.lock").write_text("# nothing\n")
+    (tmp_path / "conda.py").write_text(CONDA)
+    program = f'exec "{sys.executable}" "{tmp_path}/conda.py" "$@"\n'
+    (there / "conda").write_text(f"#!/bin/sh\n{program}")
+    (there / "conda").chmod(0o755)
+    shown = make(f"{there}:/usr/bin:/bin", ".venv/locked", cwd=there)
+    assert shown.returncode == 0, shown.stderr
+    assert (there / ".venv/bin/python").exists() and (there / ".venv/locked").exists()
+    assert {path.name for path in there.iterdir()} == {
+        "Makefile", "requirements.lock", "conda", ".venv"
+    }  # fmt: skip
+
+
+def test_an_installer_that_there_is_not_removes_nothing(checkout):
+    assert make("/usr/bin:/bin", "INSTALLER=pipx", "env", cwd=checkout).returncode == 2
+    assert (checkout / ".venv/kept").exists()
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """What `make env` needs of this one, with an environment."""
+    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv/kept").touch()
+    return tmp_path
 
 
 @pytest.mark.parametrize("installer", ["pip", "conda", "mamba", "micromamba"])
@@ -166,10 +221,10 @@ def test_no_setting_of_the_users_pip_leads_out_of_the_environment(tmp_path, inst
     assert f"--prefix {ROOT}" not in shown.stdout, "a path with a blank needs its quotes"
 
 
-def make(path: Path, *arguments: str) -> subprocess.CompletedProcess:
+def make(path: Path | str, *arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess:
     return subprocess.run(
         [shutil.which("make"), "--no-print-directory", *arguments],
-        cwd=ROOT,
+        cwd=cwd,
         env={"PATH": str(path), "HOME": os.environ.get("HOME", "/")},
         capture_output=True,
         text=True,
