@@ -85,7 +85,10 @@ def test_a_guest_that_root_did_not_make_rests_on_no_owner(tmp_path, monkeypatch)
     monkeypatch.setattr(guest.needs, "check", lambda *_: None)
     made = "; mkdir -m 700 $0/root; touch $0/mount; chmod 4700 $0/mount"
     monkeypatch.setattr(guest, "COMMAND", ("sh", "-c", WORKS + made))
+    monkeypatch.setattr(guest.os, "geteuid", lambda: 0)
+    as_it_was = guest._folder()
     monkeypatch.setattr(guest.os, "geteuid", lambda: 1000)
+    assert guest._folder() != as_it_was, "one that was made so does not boot, and is not taken"
     root = guest.build_root().root
     modes = {name: (root / name).stat().st_mode & 0o7777 for name in ("root", "mount")}
     assert modes == {"root": 0o755, "mount": 0o755}

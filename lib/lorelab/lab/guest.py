@@ -35,6 +35,12 @@ COMMAND = (
     "--customize-hook=mkdir $1/lab",
     SUITE,
 )
+OPEN = ("chmod", "-R", "a+rX,ug-s")
+"""What a guest gets that another than root makes, who is no owner of its files.
+
+In it mount, which is set-user-ID, would be their owner's and mount nothing; out of it this user
+could not write to a disk what is not for others to read.
+"""
 ALONE = (
     *("setpriv", "--pdeathsig", "KILL", "--"),
     *("unshare", "--fork", "--pid", "--mount-proc", "--kill-child", "--"),
@@ -100,7 +106,7 @@ def build_root() -> Guest:
                 command = [*_alone(), *COMMAND, str(new)]
                 run_logged(f"guest: installing {SUITE}", command, log, env=there)
             if os.geteuid() != 0:
-                _open_to_all(new)
+                check_output("mmdebstrap", "--unshare-helper", *OPEN, str(new))
         except BaseException:
             remove(new)
             raise
@@ -126,15 +132,6 @@ def remove(folder: Path) -> None:
         with suppress(RunFailed):  # it may not remove the folder itself, but all that is in it
             check_output("mmdebstrap", "--unshare-helper", "rm", "-rf", str(folder))
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _open_to_all(root: Path) -> None:
-    """Let a guest not rest on who made it: another than root is no owner of its files.
-
-    In it mount, which is set-user-ID, would be their owner's and mount nothing; out of it this user
-    could not write to a disk what is not for others to read.
-    """
-    check_output("mmdebstrap", "--unshare-helper", "chmod", "-R", "a+rX,ug-s", str(root))
 
 
 def disk(root: Path) -> Path:
@@ -223,7 +220,8 @@ def _alone() -> tuple[str, ...]:
 
 
 def _folder() -> Path:
-    return cache.root() / "guest" / cache.digest(*COMMAND)[:16]
+    made = COMMAND if os.geteuid() == 0 else (*COMMAND, *OPEN)
+    return cache.root() / "guest" / cache.digest(*made)[:16]
 
 
 def _programs(kernel: recipes.Recipe) -> Path | None:
