@@ -1,14 +1,17 @@
 """`lorelab doctor` where commands are not there, and for a user who is not root."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from click.testing import CliRunner
 
-from lorelab.lab import needs, obstacles, recipes
+from lorelab.errors import BadInput
+from lorelab.lab import doors, needs, obstacles, recipes
 
 SECONDS = 300
 
@@ -104,6 +107,10 @@ def test_an_ordinary_user_is_told_the_same(tmp_path):
         ('NAME="Fedora Linux"\nID=fedora\n', "dnf provides"),
         ("ID=ubuntu\nID_LIKE=debian\n", "apt-get has the packages"),
         ('ID=linuxmint\nID_LIKE="ubuntu debian"\n', "apt-get has the packages"),
+        ("ID=raspbian\nID_LIKE=debian\n", "apt-get has the packages"),
+        ("ID='mine'\nID_LIKE='fedora debian'\n", "apt-get has the packages"),
+        ('ID="rocky"\nID_LIKE="rhel centos fedora"\n', "dnf provides"),
+        ("ID=arch\n", "the package manager here knows"),
     ],
 )
 def test_systems_without_debians_packages_are_told_how_to_get_the_source(system, says):
@@ -112,9 +119,47 @@ def test_systems_without_debians_packages_are_told_how_to_get_the_source(system,
     assert "\n" not in told
 
 
-@pytest.mark.parametrize("system", ["", "ID=debian\n"])
-def test_debian_needs_no_more_words(system):
-    assert needs.elsewhere(system) == ""
+def test_debian_needs_no_more_words():
+    assert needs.elsewhere("ID=debian\n") == ""
+
+
+@pytest.mark.parametrize(
+    ("tools", "says"),
+    [(["apt-get"], "apt-get has"), (["dnf"], "dnf provides"), ([], "the package manager here")],
+)
+def test_a_system_without_a_name_is_known_by_its_tools(tmp_path, monkeypatch, tools, says):
+    monkeypatch.setattr(needs, "OS_RELEASE", (tmp_path / "none", tmp_path / "lib"))
+    monkeypatch.setattr(needs, "_which", lambda name: name if name in tools else None)
+    assert needs.system() == ""
+    assert says in needs.elsewhere("")
+    (tmp_path / "lib").write_bytes(b"ID=fedora\nNAME=\xe9\n")
+    assert "this is fedora" in needs.elsewhere(needs.system())
+
+
+@pytest.mark.parametrize(
+    ("system", "command"),
+    [
+        ("ID=debian\n", "as root: apt-get install --no-install-recommends gcc linux-source-6.12"),
+        ("ID=ubuntu\n", "as root: apt-get install --no-install-recommends gcc"),
+        ("ID=fedora\n", "as root: dnf install what this names: dnf provides '*bin/gcc'"),
+        ("ID=arch\n", "as root: install what has gcc"),
+    ],
+)
+def test_every_command_of_the_doctor_is_for_this_system(monkeypatch, system, command):
+    """Not apt-get on Fedora: in the table, in the last line, and where a build refuses."""
+    source = needs.Need(str(needs.SOURCE), "linux-source-6.12", "the kernel's source")
+    lacks = [source, needs.Need("gcc", "gcc", "building")]
+    monkeypatch.setattr(needs, "system", lambda: system)
+    monkeypatch.setattr(needs, "missing", lambda _: lacks)
+    assert needs.command(lacks, system) == command
+    with pytest.raises(BadInput, match=re.escape(f"not found; {command}") + "$"):
+        needs.check(lacks)
+    told = [one.command for one in obstacles.obstacles() if "not found" in one.because]
+    assert set(told) == {command}
+    done = CliRunner().invoke(doors.doctor)
+    assert str(done.exception) == command
+    if "debian" not in system:
+        assert "apt-get install" not in needs.command([source], system)
 
 
 def test_why_cant_i_is_answered_with_a_reason_and_a_command(tmp_path):

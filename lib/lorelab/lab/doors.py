@@ -1,7 +1,6 @@
 """`lorelab lab ...` and `lorelab doctor`: what is built, and what this machine lacks."""
 
 import sys
-from pathlib import Path
 
 import click
 from rich.console import Console
@@ -114,8 +113,7 @@ def doctor(packages: bool) -> None:
         table.add_row(need.what, "yes" if need.here() else "no", need.package, need.use)
     Console().print(table)
     lacking = needs.missing(needs.BUILD + needs.GUEST + needs.BOOT)
-    release = Path("/etc/os-release")
-    if lacking and (otherwise := needs.elsewhere(release.read_text() if release.exists() else "")):
+    if lacking and (otherwise := needs.elsewhere(needs.system())):
         print(otherwise, file=sys.stderr)
     if not lacking:
         root = guest.find()
@@ -129,4 +127,4 @@ def doctor(packages: bool) -> None:
             table.add_row(*one)
         Console().print(table)
     if lacking:
-        raise RunFailed(f"as root: {needs.command(lacking)}")
+        raise RunFailed(needs.command(lacking, needs.system()))

@@ -1,11 +1,14 @@
-"""What the laboratory needs of the machine, and the one command that gets it (Debian's names)."""
+"""What the laboratory needs of the machine, and the command that gets it (Debian's names)."""
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from lorelab.errors import BadInput
+
+OS_RELEASE = (Path("/etc/os-release"), Path("/usr/lib/os-release"))
 
 
 class Need(NamedTuple):
@@ -75,45 +78,95 @@ def missing(needs: list[Need]) -> list[Need]:
     return [need for need in needs if not need.here()]
 
 
-def command(needs: list[Need]) -> str:
-    """The one command that installs the packages of `needs`.
+def system() -> str:
+    """Text of os-release, of its second place where the first has none; empty where neither has."""
+    for file in OS_RELEASE:
+        with suppress(OSError):
+            return file.read_text(errors="replace")
+    return ""
+
+
+def family(text: str) -> tuple[str, str]:
+    r"""Name of a system, and whose packages it has: `debian`, `ubuntu` (Debian's names), `fedora`.
+
+    Examples
+    --------
+    >>> family("ID=debian\n"), family('ID=raspbian\nID_LIKE=debian\n')
+    (('debian', 'debian'), ('raspbian', 'ubuntu'))
+    >>> family('ID="rocky"\nID_LIKE="rhel centos fedora"\n'), family("ID=arch\n")
+    (('rocky', 'fedora'), ('arch', ''))
+    """
+    lines = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+    name, like = (lines.get(key, "").strip("\"' ") for key in ("ID", "ID_LIKE"))
+    if not name:
+        name = "a system without os-release"
+        like = "debian" if _which("apt-get") else "fedora" if _which("dnf") else ""
+    if name == "debian":
+        return name, name
+    for one, known in (("debian", "ubuntu"), ("ubuntu", "ubuntu"), ("fedora", "fedora")):
+        if one in (name, *like.split()):
+            return name, known
+    return name, ""
+
+
+def command(needs: list[Need], text: str = "ID=debian") -> str:
+    r"""The one command that installs the packages of `needs`, or else what has to be found.
+
+    Parameters
+    ----------
+    needs : list of Need
+    text : str
+        Of os-release.
 
     Examples
     --------
     >>> command([Need("gcc", "gcc", "building"), Need("bc", "bc", "building")])
-    'apt-get install --no-install-recommends bc gcc'
+    'as root: apt-get install --no-install-recommends bc gcc'
+    >>> command([Need("gcc", "gcc", "building")], "ID=fedora")
+    "as root: dnf install what this names: dnf provides '*bin/gcc'"
+    >>> command([Need("gcc", "gcc", "building")], "ID=arch")
+    'as root: install what has gcc'
     """
-    packages = sorted({need.package for need in needs})
-    return "apt-get install --no-install-recommends " + " ".join(packages)
+    _, packages = family(text)
+    if packages != "debian":  # which alone has the kernel's source
+        needs = [need for need in needs if need.what != str(SOURCE)]
+        if not needs:
+            return f"put {SOURCE.name} of Debian's package linux-source-6.12 into {SOURCE.parent}"
+    if packages in ("debian", "ubuntu"):
+        names = sorted({need.package for need in needs})
+        return "as root: apt-get install --no-install-recommends " + " ".join(names)
+    files = [need.what for need in needs]
+    if packages == "fedora":
+        files = [file if file.startswith("/") else f"'*bin/{file}'" for file in files]
+        return f"as root: dnf install what this names: dnf provides {' '.join(files)}"
+    return f"as root: install what has {', '.join(files)}"
 
 
-def elsewhere(system: str) -> str:
+def elsewhere(text: str) -> str:
     r"""What a system that is not Debian has to do otherwise; empty on Debian.
 
     Parameters
     ----------
-    system : str
-        Text of /etc/os-release.
+    text : str
+        Of os-release.
 
     Examples
     --------
     >>> elsewhere("ID=debian\n"), elsewhere("ID=fedora\n")[:46]
     ('', "this is fedora, and the names are Debian's: th")
     """
-    lines = dict(line.split("=", 1) for line in system.splitlines() if "=" in line)
-    name = lines.get("ID", "").strip('"')
-    if name in ("", "debian"):
+    name, packages = family(text)
+    if packages == "debian":
         return ""
-    how = (
-        "apt-get has the packages under these names, but for linux-source-6.12"
-        if name == "ubuntu" or "ubuntu" in lines.get("ID_LIKE", "")
-        else "the package manager here knows what has a command or file: "
-        "`dnf provides NAME` on Fedora"
-    )
+    how = {
+        "ubuntu": "apt-get has the packages under these names, but for linux-source-6.12",
+        "fedora": "the package manager here knows what has a command or file: `dnf provides NAME`",
+        "": "the package manager here knows what has a command or file",
+    }
     return (
-        f"this is {name}, and the names are Debian's: {how}. The kernel's source is in Debian's "
-        f"package linux-source-6.12 alone (packages.debian.org): `ar x` it, unpack its data.tar, "
-        f"and put {SOURCE.name} into {SOURCE.parent}"
+        f"this is {name}, and the names are Debian's: {how[packages]}. The kernel's source is in "
+        f"Debian's package linux-source-6.12 (packages.debian.org): `ar x` it, unpack its "
+        f"data.tar, and put {SOURCE.name} into {SOURCE.parent}"
     )
 
 
@@ -122,7 +175,7 @@ def check(needs: list[Need]) -> None:
     lacking = missing(needs)
     if lacking:
         names = ", ".join(need.what for need in lacking)
-        raise BadInput(f"{names} not found; as root: {command(lacking)}")
+        raise BadInput(f"{names} not found; {command(lacking, system())}")
 
 
 def _which(name: str) -> str | None:

@@ -39,7 +39,7 @@ def _lacking(lists: list[needs.Need]) -> list[tuple[str, str]]:
     if not (lacking := needs.missing(lists)):
         return []
     names = ", ".join(need.what for need in lacking)
-    return [(f"{names} not found", f"as root: {needs.command(lacking)}")]
+    return [(f"{names} not found", needs.command(lacking, needs.system()))]
 
 
 def _build() -> list[tuple[str, str]]:
