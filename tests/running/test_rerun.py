@@ -116,6 +116,33 @@ def test_a_file_that_is_no_notebook_of_python_is_one_line(tmp_path, text, says):
     assert "\n" not in str(complaint.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "shown", "python"),
+    [
+        ("ir", "R", False),
+        ("conda-env-mm-r", "R [conda env:mm]", False),
+        ("julia-1.10", "Julia 1.10.0", False),
+        ("deno", "Deno", False),
+        ("jupyter-octave", "Octave", False),
+        ("conda-env-mm-py", "mm", True),
+        ("mine", "Python (mine)", True),
+        ("xpython", "Python 3.13 (XPython)", True),
+        ("pysparkkernel", "PySpark", True),
+        ("pypy3", "PyPy", True),
+    ],
+)
+def test_a_kernel_that_says_no_language_is_one_of_python_or_refused(tmp_path, name, shown, python):
+    file = tmp_path / "mine.ipynb"
+    kernel = {"name": name, "display_name": shown}
+    nbformat.write(new_notebook(metadata={"kernelspec": kernel}), file)
+    if python:
+        assert rerun.described(file).empty
+        return
+    with pytest.raises(BadInput, match=f"is of the kernel {name}, whose language") as complaint:
+        rerun.described(file)
+    assert "\n" not in str(complaint.value)
+
+
 def test_lines_of_ipython_hide_no_parameter(tmp_path):
     source = "%matplotlib inline\nseed: int = 1  # a number\nodd = {[]: 1}\n!ls 'x"
     cell = new_code_cell(source, metadata={"tags": ["parameters"]})
@@ -134,11 +161,19 @@ def test_a_failing_cell_leaves_nothing(notebook, tmp_path):
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_kernel_that_dies_leaves_nothing(notebook, tmp_path):
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ("os.kill(os.getpid(), 9)", "was killed by SIGKILL, as it is where memory ends"),
+        ("os.kill(os.getpid(), 11)", "was killed by SIGSEGV"),
+        ("os._exit(3)", "ended with exit status 3"),
+    ],
+)
+def test_a_kernel_that_dies_leaves_nothing(notebook, tmp_path, how, says):
     page = nbformat.read(notebook, as_version=4)
-    page.cells.append(nbformat.v4.new_code_cell("import os\nos.kill(os.getpid(), 9)"))
+    page.cells.append(nbformat.v4.new_code_cell(f"import os\n{how}"))
     nbformat.write(page, notebook)
-    with pytest.raises(RunFailed, match=r"page\.ipynb: its kernel died"):
+    with pytest.raises(RunFailed, match=rf"page\.ipynb: its kernel {says}$"):
         rerun.run(notebook, {}, tmp_path / "out/run.ipynb")
     assert list((tmp_path / "out").iterdir()) == []
 
@@ -164,7 +199,7 @@ KERNELS = {
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_a_readers_notebook_runs_on_this_python(tmp_path, kernel):
+def test_a_readers_notebook_runs_on_this_python(tmp_path, kernel, caplog):
     cells = [
         new_code_cell(
             'label: str = "a=b"  # text # of a kind\nseed = 1  # a number\nwhere = len("abc")\n'
@@ -185,6 +220,7 @@ def test_a_readers_notebook_runs_on_this_python(tmp_path, kernel):
     done, page = rerun.run(file, {"seed": "4", "label": "c=d=e"}, tmp_path / "out.ipynb", bar=False)
     assert nbformat.read(done, 4).cells[-1].outputs[0].text == "c=d=e 5 3\n"
     assert page.exists()
+    assert caplog.text == "", "papermill can't parse a default with =, and sets the value"
     with pytest.raises(BadInput, match="where: annotated not at all"):
         rerun.run(file, {"where": "4"})
 

@@ -1,8 +1,10 @@
 """The Jupyter kernel of `lorelab run` and of the book: this Python, as it comes."""
 
+import signal
 import sys
 from functools import cache
 from tempfile import TemporaryDirectory
+from typing import ClassVar
 
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
@@ -12,6 +14,8 @@ class OwnKernel(AsyncKernelManager):
     """The one kernel there is: no kernel, profile or start-up file of the user's has a say."""
 
     module = "ipykernel_launcher"
+    ended: ClassVar[int | None] = None
+    """Exit status of the last one of this class that died, or its signal's number, negative."""
 
     @property
     def kernel_spec(self) -> KernelSpec:
@@ -20,6 +24,38 @@ class OwnKernel(AsyncKernelManager):
         command = [sys.executable, "-m", self.module, "--log-level=CRITICAL"]
         options = ["--HistoryManager.enabled=False", "-f", "{connection_file}"]
         return KernelSpec(argv=[*command, *options], env=clean(), language="python")
+
+    async def _async_is_alive(self) -> bool:
+        alive = await super()._async_is_alive()
+        if not alive and self.has_kernel:
+            type(self).ended = await self.provisioner.poll()
+        return alive
+
+    is_alive = _async_is_alive
+
+
+def death(status: int | None) -> str:
+    """What is known of a kernel that died.
+
+    Parameters
+    ----------
+    status : int or None
+        `OwnKernel.ended`.
+
+    Examples
+    --------
+    >>> death(3), death(-11)
+    ('its kernel ended with exit status 3', 'its kernel was killed by SIGSEGV')
+    >>> death(-9)
+    'its kernel was killed by SIGKILL, as it is where memory ends'
+    """
+    if status is None:
+        return "its kernel died"
+    if status >= 0:
+        return f"its kernel ended with exit status {status}"
+    name = next((one.name for one in signal.Signals if one == -status), f"signal {-status}")
+    where = ", as it is where memory ends" if -status == signal.SIGKILL else ""
+    return f"its kernel was killed by {name}{where}"
 
 
 def clean() -> dict[str, str]:

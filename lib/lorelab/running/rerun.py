@@ -2,6 +2,7 @@
 
 import ast
 import io
+import logging
 import re
 import tokenize
 from collections.abc import Iterator
@@ -21,13 +22,18 @@ from pydantic import TypeAdapter, ValidationError
 from lorelab import atomic, params
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiment
-from lorelab.running.own_kernel import OwnKernel
+from lorelab.running.own_kernel import OwnKernel, death
 from lorelab.showing.notebook import KERNEL_SOURCES, kernel_source
 
 ROOT = Path(__file__).parents[3]
 TYPES = {"bool": bool, "float": float, "int": int, "str": str}
 """Annotations that a cell tagged `parameters` may use."""
+PYTHON = re.compile(r"(?<![a-z])[ix]?py(?:thon|spark|py)?(?![a-z])")
+"""In the name of a kernel that says no language."""
 MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
+
+# It warns of a parameter whose default has a "=" that it can't read it, and sets it all the same.
+logging.getLogger("papermill").setLevel(logging.ERROR)
 
 # nbconvert's page asks three CDNs; this one carries its MathJax, and that only if it has formulas.
 PAGE = """{% extends "lab/index.html.j2" %}
@@ -178,9 +184,16 @@ def _load(notebook: Path) -> NotebookNode:
         (content.metadata.get(part) or {}).get(key)
         for part, key in (("kernelspec", "language"), ("language_info", "name"))
     )
-    language = next(filter(None, found), "python")
-    if "python" not in language.lower():  # ipython is written, too
+    language = next(filter(None, found), None)
+    if "python" not in (language or "python").lower():  # ipython is written, too
         raise BadInput(f"{notebook} is written in {language}; lorelab run takes Python alone")
+    spec = content.metadata.get("kernelspec") or {}
+    names = [spec[key] for key in ("name", "display_name") if spec.get(key)]
+    if language is None and names and not PYTHON.search(" ".join(names).lower()):
+        raise BadInput(
+            f"{notebook} is of the kernel {names[0]}, whose language it does not say; lorelab run "
+            'takes Python alone: if it is that, set "language": "python" in its kernelspec'
+        )
     return content
 
 
@@ -294,6 +307,7 @@ def _parsed(cell: NotebookNode) -> ast.Module:
 
 
 def _execute(notebook: Path, values: dict[str, Any], out: Path, bar: bool) -> Path:
+    kernel = type("Kernel", (OwnKernel,), {})  # of this run, whose end it keeps
     try:
         papermill.execute_notebook(
             notebook,
@@ -302,7 +316,7 @@ def _execute(notebook: Path, values: dict[str, Any], out: Path, bar: bool) -> Pa
             cwd=notebook.parent,
             kernel_name="python3",
             language="python",
-            kernel_manager_class=OwnKernel,
+            kernel_manager_class=kernel,
             progress_bar=bar,
         )
     except PapermillExecutionError as error:
@@ -310,7 +324,7 @@ def _execute(notebook: Path, values: dict[str, Any], out: Path, bar: bool) -> Pa
         where = f"{notebook}, code cell [{error.exec_count}]"
         raise failure(f"{where}: {error.ename}: {error.evalue}") from None
     except DeadKernelError:
-        raise RunFailed(f"{notebook}: its kernel died, as it does where memory ends") from None
+        raise RunFailed(f"{notebook}: {death(kernel.ended)}") from None
     return out
 
 
