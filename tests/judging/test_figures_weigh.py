@@ -118,10 +118,15 @@ def unmoved(chosen: list[claims.Claim], rows: pd.DataFrame, shown: Shown) -> set
     for id in rows.index:
         table = moved(rows, id)
         shown.show(lambda design, table=table: table)
-        # Those that name the row come first: the first that changes is enough.
+        # Those that name the row come first, then those that noticed the rows before, the last of
+        # them ahead: the first that changes is enough.
         asking.sort(key=lambda claim, id=id: not names(claim, id))
-        if all(repr(claim.weigh()) == before[claim.id] for claim in asking):
+        noticed = next((one for one in asking if repr(one.weigh()) != before[one.id]), None)
+        if noticed is None:
             found.add(id)
+        else:
+            asking.remove(noticed)
+            asking.insert(0, noticed)
     return found
 
 

@@ -40,7 +40,8 @@ def table(metric: str, column: str = "value") -> pd.DataFrame:
         One row a workload, the last one `total`; one column a configuration, `orig` first. It is
         kept, and not to be changed.
     """
-    here = cells()[cells()["quantity"] == metric]
+    here = cells()
+    here = here[here["quantity"] == metric]
     wide = here.pivot_table(index="workload", columns="configuration", values=column, sort=False)
     return wide.rename_axis(index=None, columns=None)
 
@@ -154,7 +155,8 @@ def percentages() -> pd.DataFrame:
         Indexed by the cell's id; `printed`, `recomputed`, `slack` (what the digits cut from the
         two cells can change) and `agrees`, all but the last in per cent.
     """
-    here = cells()[cells()["configuration"] != "orig"]
+    here = cells()
+    here = here[here["configuration"] != "orig"]
     base = {metric: table(metric)["orig"] for metric in METRICS}
     pairs = zip(here["quantity"], here["workload"], strict=True)
     orig = np.array([base[metric][workload] for metric, workload in pairs])
