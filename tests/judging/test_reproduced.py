@@ -75,3 +75,24 @@ def test_a_reproducer_without_a_verdict_is_told(monkeypatch, tmp_path, status, s
 def test_a_finding_without_a_reproducer_is_told(tmp_path):
     with pytest.raises(BadInput, match="damon/none has no reproducer"):
         reproduced.run(replace(IDLE, name="none"), tmp_path)
+
+
+def script(monkeypatch, tmp_path, text):
+    file = tmp_path / "reproduce.sh"
+    file.write_text(text)
+    monkeypatch.setattr(upstream, "reproducer", lambda _: file)
+
+
+def test_what_the_running_kernel_does_is_kept_under_its_release(monkeypatch, tmp_path):
+    script(monkeypatch, tmp_path, "uname -r; echo FAIL: seen; exit 1")
+    said = reproduced.run_here(IDLE)
+    reproduced.save(IDLE, said, tmp_path)
+    assert reproduced.recorded(IDLE, tmp_path) == [said]
+    assert said.text == f"{said.kernel}\nFAIL: seen\n"
+    assert not said.patched and said.source.params == {"file": "reproduce.sh"}
+
+
+def test_where_the_running_kernel_can_not_be_asked_it_is_told(monkeypatch, tmp_path):
+    script(monkeypatch, tmp_path, "echo PASS; echo mount: only root can >&2; exit 32")
+    with pytest.raises(BadInput, match=r"^reproduce.sh says neither PASS nor FAIL: mount: only"):
+        reproduced.run_here(IDLE)

@@ -39,9 +39,10 @@ def claims(design: str | None) -> None:
 @click.option(
     "--kernel",
     "image",
-    metavar="PATH",
+    metavar="PATH|running",
     type=click.Path(path_type=Path),
-    help="Run its reproducer on a kernel, as `lorelab lab build --source` names it.",
+    help="Run its reproducer on a kernel, as `lorelab lab build --source` names it; or, without a "
+    "guest, on the one that runs: as root, and on a machine that may be lost.",
 )
 @click.option("--record", is_flag=True, help="With --kernel: keep what it said in data/reproduced.")
 def findings(title: str | None, folder: Path | None, image: Path | None, record: bool) -> None:
@@ -55,7 +56,8 @@ def findings(title: str | None, folder: Path | None, image: Path | None, record:
         if title is None or folder is not None:
             raise BadInput(f"--kernel {image}: takes one finding, and no -o")
         one = found_.finding(title)
-        said = reproduced.run(one, image)
+        here = image == Path("running")
+        said = reproduced.run_here(one) if here else reproduced.run(one, image)
         print(said.text, end="")
         print(f"kernel: {said.kernel}", file=sys.stderr)
         if record:

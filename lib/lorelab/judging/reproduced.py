@@ -4,9 +4,17 @@ data/reproduced/DESIGN/NAME/KERNEL--DATE.txt has its output, the JSON beside it 
 sealed as a record of counters is (`lorelab.lab.records`).
 """
 
+import platform
+import re
+import subprocess
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from pydantic import BaseModel, ConfigDict
+
+import lorelab
 from lorelab import atomic
 from lorelab.errors import BadInput
 from lorelab.judging import upstream
@@ -18,6 +26,38 @@ from lorelab.lab.run import Request, RunOptions, measure
 
 FOLDER = records.FOLDER.with_name("reproduced")
 SECONDS = 120.0
+INTERPRETERS = {".py": ["python3"], ".sh": ["sh"]}
+STATUS = {0: "PASS", 1: "FAIL"}
+"""What its last line begins with, by how it ends; with another status it has no verdict."""
+
+
+class Running(BaseModel):
+    """The kernel that runs this machine: what it was made of is not known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    release: str
+    """`uname -r`."""
+
+
+class Here(BaseModel):
+    """Where the words of a reproducer came from that ran on this machine, in no guest of ours."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    experiment: str
+    params: dict[str, str]
+    date: datetime
+    lorelab: str
+    kernel: Running
+    processor: str | None
+    """The model name of /proc/cpuinfo, which not every architecture gives."""
+    virtual: bool
+    """Whether the processor is a virtual machine's, by its own word."""
+    seconds: int
+    """How long it took."""
+    programs: dict[str, str]
+    """SHA-256 of the reproducer."""
 
 
 class Said(NamedTuple):
@@ -25,9 +65,9 @@ class Said(NamedTuple):
 
     text: str
     """Its output, whose last line begins with PASS or FAIL."""
-    source: Provenance
+    source: Provenance | Here
     patched: bool
-    """Whether the kernel had the finding's patches."""
+    """Whether the kernel was built with the finding's patches."""
 
     @property
     def verdict(self) -> str:
@@ -56,20 +96,57 @@ def run(one: Finding, image: Path) -> Said:
     RunFailed
         The guest did not come to the end.
     """
-    file = upstream.reproducer(one)
-    if file is None:
-        raise BadInput(f"{one.title} has no reproducer")
+    file = _reproducer(one)
     job = Job(None, "reproducer", {"file": file.name}, SECONDS, rows=1)
     request = Request(Machine(memory_mib=512), job)
     measured = measure(request, RunOptions(image), programs=upstream.kit(one))
     [row] = measured.rows
-    said = row["said"].splitlines()
-    # 0 and 1 are verdicts; with another status it has none.
-    if not said or said[-1][:4] != {0: "PASS", 1: "FAIL"}.get(row["status"]):
-        raise BadInput(f"{file.name} says neither PASS nor FAIL: {row['complained'].strip()}")
+    _check_verdict(file, row["status"], row["said"], row["complained"])
     given = {"file": file.name}
     source = Provenance(experiment=one.title, params=given, run_in_boot=1, **measured.source)
     return Said(row["said"], source, _patched(one, source))
+
+
+def run_here(one: Finding) -> Said:
+    """Run a finding's reproducer on this machine's own kernel, for as long as it takes.
+
+    Raises
+    ------
+    BadInput
+        There is no reproducer, or it can't tell of this kernel: most take root.
+    """
+    file = _reproducer(one)
+    began = time.monotonic()
+    done = subprocess.run([*INTERPRETERS[file.suffix], file], capture_output=True, text=True)
+    _check_verdict(file, done.returncode, done.stdout, done.stderr)
+    cpus = Path("/proc/cpuinfo").read_text()
+    model = re.search(r"^model name\s*: (.*)", cpus, re.MULTILINE)
+    source = Here(
+        experiment=one.title,
+        params={"file": file.name},
+        date=datetime.now(UTC).replace(microsecond=0),
+        lorelab=lorelab.__version__,
+        kernel=Running(release=platform.release()),
+        processor=model and model[1],
+        virtual=" hypervisor" in cpus,
+        seconds=round(time.monotonic() - began),
+        programs={file.name: cache.file_digest(file)},
+    )
+    return Said(done.stdout, source, patched=False)
+
+
+def _reproducer(one: Finding) -> Path:
+    file = upstream.reproducer(one)
+    if file is None:
+        raise BadInput(f"{one.title} has no reproducer")
+    return file
+
+
+def _check_verdict(file: Path, status: int, said: str, complained: str) -> None:
+    lines = said.splitlines()
+    if not lines or lines[-1][:4] != STATUS.get(status):
+        why = " ".join(complained.split())
+        raise BadInput(f"{file.name} says neither PASS nor FAIL: {why}")
 
 
 def save(one: Finding, said: Said, folder: Path = FOLDER) -> Path:
@@ -93,12 +170,14 @@ def recorded(one: Finding, folder: Path = FOLDER) -> list[Said]:
     """
     found: dict[str, Said] = {}
     for file in sorted((folder / one.title).glob("*.json"), key=lambda file: file.stem[-16:]):
-        sealed = records.unseal(file)
+        sealed = records.unseal(file, Provenance | Here)
         output = file.with_suffix(".txt")
         data = output.read_bytes() if output.exists() else b""
         if cache.digest(data) != sealed.counters_sha256:
             raise BadInput(f"{output} is not what was recorded; `git checkout` brings it back")
-        said = Said(data.decode(), sealed.provenance, _patched(one, sealed.provenance))
+        source = sealed.provenance
+        patched = isinstance(source, Provenance) and _patched(one, source)
+        said = Said(data.decode(), source, patched)
         found[said.kernel] = said
     return sorted(found.values(), key=lambda said: (said.patched, said.kernel))
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -29,6 +29,7 @@ from lorelab.lab.guest import GuestInfo
 from lorelab.params import Params, for_kernel, to_cli
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "kernel"
+T = TypeVar("T")
 
 
 class Provenance(BaseModel):
@@ -66,12 +67,12 @@ class Record(NamedTuple):
     """What probes said that the reader asked for (see `lorelab.lab.probes`); it is not kept."""
 
 
-class _Sealed(BaseModel):
+class _Sealed(BaseModel, Generic[T]):
     """The JSON file: `seal` is the digest of all the rest, `counters_sha256` that of the CSV."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    provenance: Provenance
+    provenance: T
     counters_sha256: str
     seal: str
 
@@ -128,7 +129,7 @@ def _new(home: Path, stem: str, text: bytes) -> Path:
     raise AssertionError
 
 
-def sealed(provenance: Provenance, data: bytes) -> str:
+def sealed(provenance: BaseModel, data: bytes) -> str:
     """The JSON file beside `data`: where it came from, its digest, and a seal over both.
 
     Examples
@@ -239,7 +240,7 @@ def _own(kernel: KernelInfo) -> str | None:
 
 def _newest(
     home: Path, params: Params, release: str | None = None, before: datetime | None = None
-) -> tuple[Path, _Sealed] | None:
+) -> tuple[Path, _Sealed[Provenance]] | None:
     wanted = for_kernel(params)
     matching = [
         (file, sealed)
@@ -256,14 +257,14 @@ def _newest(
     )
 
 
-def _all(home: Path) -> list[tuple[Path, _Sealed]]:
+def _all(home: Path) -> list[tuple[Path, _Sealed[Provenance]]]:
     return [(file, unseal(file)) for file in sorted(home.glob("*.json"))]
 
 
-def unseal(file: Path) -> _Sealed:
+def unseal(file: Path, of: type[T] = Provenance) -> _Sealed[T]:
     """Read what `sealed()` wrote, or BadInput where it was truncated or edited."""
     try:
-        return _unsealed(file.read_text())
+        return _unsealed(file.read_text(), of)
     except ValidationError:
         raise BadInput(f"{file}: provenance of another lorelab version; {_cure(file)}") from None
     except (ValueError, KeyError, TypeError):
@@ -273,21 +274,21 @@ def unseal(file: Path) -> _Sealed:
 
 
 @functools.cache
-def _unsealed(text: str) -> _Sealed:
+def _unsealed(text: str, of: type[T]) -> _Sealed[T]:
     # Each record that is looked for is one of all of its experiment.
     content = json.loads(text)
     seal = content["seal"]
     body = {name: value for name, value in content.items() if name != "seal"}
     if seal != _seal(body):
         raise ValueError
-    return _Sealed.model_validate(content)
+    return _Sealed[of].model_validate(content)
 
 
 def _seal(body: dict[str, Any]) -> str:
     return cache.digest(json.dumps(body, sort_keys=True))
 
 
-def _params(file: Path, sealed: _Sealed, model: type[Params]) -> Params | None:
+def _params(file: Path, sealed: _Sealed[Provenance], model: type[Params]) -> Params | None:
     """What a record was asked for; None where the experiment takes that no more.
 
     Through the model, so that a parameter that was added later has its default.
