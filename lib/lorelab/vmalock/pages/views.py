@@ -6,6 +6,8 @@ import pandas as pd
 
 from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
+from lorelab.judging import reproduced
+from lorelab.judging.findings import finding
 from lorelab.lab import records
 from lorelab.params import Params, to_cli
 from lorelab.vmalock.agree.probed import counted
@@ -26,6 +28,11 @@ from lorelab.vmalock.params import (
 PAGE = 4096
 LOGGED = {"vmalock/followed": Followed, "vmalock/workloads-followed": WorkloadsFollowed}
 """Experiments whose records are logs."""
+OVERLAP_KERNELS = {
+    "lab": "6.12.117",
+    "kasan": "6.12.117, KASAN",
+    "reset": "6.12.117, numbers reset",
+}
 COUNTED = {"vmalock/threads": Threads, "vmalock/taken": Taken}
 """Experiments that count what the program of `vmalock/followed` comes to, without a log."""
 
@@ -238,7 +245,7 @@ def overlap() -> pd.DataFrame:
         said = [name.removeprefix("kernel: ") for name in values.index if name.startswith("kernel")]
         rows.append(
             {
-                "kernel": {"lab": "6.12.117", "reset": "6.12.117, numbers reset"}[params.config],
+                "kernel": OVERLAP_KERNELS[params.config],
                 "writer": params.writer,
                 "inside": int(values["inside"]),
                 "step": step,
@@ -248,6 +255,28 @@ def overlap() -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows).sort_values(["kernel", "writer"], ignore_index=True)
+
+
+def whole_wraps() -> pd.DataFrame:
+    """What reproduce.sh of the finding vmalock/taken-for-marked said, after all 2^31 writers.
+
+    Returns
+    -------
+    DataFrame
+        A row a kernel that ran it on the machine itself, in no guest of ours: `kernel`, `virtual`
+        (whether that machine is a virtual one), the `minutes` it took, and its last line, `said`.
+    """
+    runs = reproduced.recorded(finding("vmalock/taken-for-marked"))
+    return pd.DataFrame(
+        {
+            "kernel": said.kernel,
+            "virtual": said.source.virtual,
+            "minutes": said.source.seconds / 60,
+            "said": said.verdict,
+        }
+        for said in runs
+        if isinstance(said.source, reproduced.Here)
+    )
 
 
 def broken() -> pd.DataFrame:

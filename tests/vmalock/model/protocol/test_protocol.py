@@ -286,6 +286,12 @@ def test_no_field_of_the_state_overlaps_another():
     assert not taken[2, int(state.THREAD_BITS) :].any()
 
 
+@pytest.mark.parametrize("variant", [Variant.V2, Variant.V6_12, Variant.V7_3], ids=lambda v: v.name)
+def test_in_every_version_a_walk_outside_rcu_meets_a_freed_vma(variant):
+    found = search(variant, CONFIGURATIONS["unmap"], 3, frozenset(["RCU section of the walk"]))
+    assert found.rule == Rule.ALIVE
+
+
 def test_every_rule_that_a_state_can_break_is_broken_by_some_omission():
     broken = {
         search(Variant.V6_12, CONFIGURATIONS[name], 3, frozenset([without])).rule
