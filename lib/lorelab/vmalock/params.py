@@ -304,9 +304,8 @@ class Overlap(Params):
     """Parameters of `vmalock/overlap`."""
 
     writer: Literal["mprotect", "munmap"] = param("mprotect", "what comes to the VMA")
-    config: Literal["lab", "reset", "kasan"] = param(
-        "lab",
-        "the kernel: as it is, with VMAs' numbers reset when the sequence overflows, or KASAN",
+    config: Literal["lab", "reset"] = param(
+        "lab", "the kernel: as it is, or with VMAs' numbers reset when the sequence overflows"
     )
 
 

@@ -28,11 +28,6 @@ from lorelab.vmalock.params import (
 PAGE = 4096
 LOGGED = {"vmalock/followed": Followed, "vmalock/workloads-followed": WorkloadsFollowed}
 """Experiments whose records are logs."""
-OVERLAP_KERNELS = {
-    "lab": "6.12.117",
-    "kasan": "6.12.117, KASAN",
-    "reset": "6.12.117, numbers reset",
-}
 COUNTED = {"vmalock/threads": Threads, "vmalock/taken": Taken}
 """Experiments that count what the program of `vmalock/followed` comes to, without a log."""
 
@@ -245,7 +240,7 @@ def overlap() -> pd.DataFrame:
         said = [name.removeprefix("kernel: ") for name in values.index if name.startswith("kernel")]
         rows.append(
             {
-                "kernel": OVERLAP_KERNELS[params.config],
+                "kernel": {"lab": "6.12.117", "reset": "6.12.117, numbers reset"}[params.config],
                 "writer": params.writer,
                 "inside": int(values["inside"]),
                 "step": step,

@@ -39,7 +39,7 @@ def _whole() -> str:
     )
 
 
-def _waited(config: Literal["lab", "reset", "kasan"]) -> str:
+def _waited(config: Literal["lab", "reset"]) -> str:
     """Which writers waited for the fault in their VMA, and what became of the fault."""
     parts = []
     for writer in ("mprotect", "munmap"):
