@@ -71,7 +71,11 @@ def test_what_the_door_refuses(words, said):
 
 
 def test_a_stable_series_is_in_the_subject(tmp_path):
-    for subject, stable in (("[PATCH 6.12.y] mm: a", True), ("[PATCH net 1/2] b", False)):
+    for subject, stable in (
+        ("[PATCH 6.12.y] mm: a", True),
+        ("[RFC PATCH 6.12.y] mm: a", True),
+        ("[PATCH net 1/2] b", False),
+    ):
         (tmp_path / "mail").write_text(f"From: x\nSubject: {subject}\n\n[PATCH 5.4.y]\n")
         assert source.is_stable(tmp_path / "mail") is stable
 

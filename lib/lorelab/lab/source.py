@@ -92,8 +92,11 @@ def unpack(source: Path, into: Path, log: Path) -> None:
 
 
 def is_stable(mail: Path) -> bool:
-    """Whether a patch is for a stable series, as its subject says: [PATCH 6.12.y]."""
-    return re.search(r"^Subject: \[PATCH \d+\.\d+\.y", mail.read_text(), re.MULTILINE) is not None
+    """Whether a patch is for a stable series, as its subject says: [RFC PATCH 6.12.y]."""
+    return (
+        re.search(r"^Subject: \[(?:RFC )?PATCH \d+\.\d+\.y", mail.read_text(), re.MULTILINE)
+        is not None
+    )
 
 
 def is_test(mail: Path) -> bool:

@@ -24,6 +24,13 @@ def test_with_the_old_number_no_writer_waits():
     assert found["through"].all()
 
 
+def test_with_the_numbers_reset_each_writer_waits():
+    found = runs("6.12.117, numbers reset")
+    assert (found["inside"] == 1).all() and (found["step"] == "wait").all()
+    assert not found["through"].any()
+    assert found["ended"].all() and (found["complaints"] == "").all()
+
+
 def test_after_munmap_the_fault_goes_on_with_a_freed_vma():
     found = runs("6.12.117")
     assert found["ended"].to_list() == [True, False]
@@ -41,7 +48,9 @@ def counters(monkeypatch, rows, log):
 @pytest.mark.parametrize("step", overlap.STEPS)
 def test_the_step_is_that_of_the_vma_that_the_fault_holds(monkeypatch, step):
     other = {"event": "marked", "vma": 2, "holder": 0}
-    log = [other, {"event": "locked", "vma": 1, "holder": 1}, other]
+    # Another VMA of the process, in which nobody is held.
+    another = {"event": "locked", "vma": 3, "holder": 1}
+    log = [other, {"event": "locked", "vma": 1, "holder": 1}, other, another]
     log += [{"event": step, "vma": 1, "holder": 1}]
     rows = [{"returned": step != "wait"}, {"piece": ""}, {"ended": True}]
     found = counters(monkeypatch, rows, log)

@@ -37,8 +37,9 @@ def _counters(params: Overlap, measured: Measured, run: int) -> pd.DataFrame:
     """
     rows = measured.rows
     log = log_table([row["piece"] for row in rows if "piece" in row])
-    vma = log[log["event"] == "locked"].iloc[-1]["vma"]
-    came = log[(log["vma"] == vma) & log["event"].isin(STEPS)].iloc[0]
+    # The process faults in other VMAs, too, which the writer does not come to.
+    faulted = log.loc[log["event"] == "locked", "vma"]
+    came = log[log["vma"].isin(faulted) & log["event"].isin(STEPS)].iloc[0]
     columns = {
         "inside": ("readers", [int(came["holder"])]),
         **{step: ("writers", [int(came["event"] == step)]) for step in STEPS},

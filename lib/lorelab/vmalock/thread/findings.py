@@ -93,7 +93,7 @@ FINDINGS = [
             when=LOOKED,
         ),
         fix="lib/kernel/vmalock/upstream/taken-for-marked, for 6.12.y: as 7135a05838e8 does, it "
-        "resets every VMA's number at a wrap; written from that commit's message",
+        "resets every VMA's number at a wrap; written from that commit's message, and booted",
         mainline="fixed after 7.3 by 7135a05838e8; 7.3.4 has it by its source "
         "(include/linux/mmap_lock.h) and in the model, 6.12.117 on a booted kernel and 6.18.44 on "
         "a running one. What is left to send is the backport to stable series that lack the "
