@@ -5,6 +5,7 @@ from pathlib import Path
 
 from lorelab import atomic
 from lorelab.errors import RunFailed
+from lorelab.lab import needs
 from lorelab.running.progress import track
 
 FLAGS = ("--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND")
@@ -31,7 +32,8 @@ def print_(wanted: dict[Path, str], ready: str) -> list[Path]:
 
     path = shutil.which("chromium")
     if path is None:
-        raise RunFailed("no chromium, which makes the PDFs; as root: apt-get install chromium")
+        how = needs.command(needs.PRINT, needs.system())
+        raise RunFailed(f"no chromium, which makes the PDFs; {how}")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         for file, address in track(list(wanted.items()), "printing"):
