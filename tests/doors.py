@@ -1,4 +1,4 @@
-"""Commands of `lorelab` that change nothing, in a copy of the checkout, each in its own process.
+"""Commands of `lorelab` in a copy of the checkout, each in its own process.
 
 They are forked from one that has imported the command line, which takes longer than most of them.
 """
@@ -7,7 +7,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,19 +17,18 @@ import json, os, sys
 from tempfile import TemporaryFile
 from lorelab.cli import main
 
-answers = []
-for words in json.load(sys.stdin):
+for line in sys.stdin:
     with TemporaryFile() as out, TemporaryFile() as err:
         if (child := os.fork()) == 0:
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(out.fileno(), 1)
             os.dup2(err.fileno(), 2)
-            sys.argv[1:] = words
+            sys.argv[1:] = json.loads(line)
             main()
             sys.exit()
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         texts = [os.pread(file.fileno(), 1 << 24, 0).decode() for file in (out, err)]
-    answers.append([status, *texts])
-print(json.dumps(answers))
+    print(json.dumps([status, *texts]), flush=True)
 """
 
 
@@ -40,16 +40,29 @@ class Answer(NamedTuple):
     err: str
 
 
-def answers(folder: Path, commands: Sequence[Sequence[str]]) -> list[Answer]:
-    """What comes of each; the cache is the folder's own."""
-    there = {"PYTHONPATH": str(folder / "lib"), "XDG_CACHE_HOME": str(folder / "cache")}
-    done = subprocess.run(
+@contextmanager
+def doors(folder: Path, cache: Path | None = None) -> Iterator[Callable[..., Answer]]:
+    """Gives what runs a command of the library in a folder; the cache is the folder's own."""
+    there = {"PYTHONPATH": str(folder / "lib"), "XDG_CACHE_HOME": str(cache or folder / "cache")}
+    with subprocess.Popen(
         [sys.executable, "-c", PROGRAM],
         cwd=folder,
         env={**os.environ, **there, "COLUMNS": "200"},
-        input=json.dumps(commands),
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return [Answer(*each) for each in json.loads(done.stdout)]
+    ) as process:
+
+        def lorelab(*words: str) -> Answer:
+            process.stdin.write(json.dumps(words) + "\n")
+            process.stdin.flush()
+            return Answer(*json.loads(process.stdout.readline()))
+
+        # At the end of the block its input ends, and so does it.
+        yield lorelab
+
+
+def answers(folder: Path, commands: Sequence[Sequence[str]]) -> list[Answer]:
+    """What comes of each."""
+    with doors(folder) as lorelab:
+        return [lorelab(*words) for words in commands]

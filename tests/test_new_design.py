@@ -2,10 +2,7 @@
 
 import csv
 import io
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
@@ -14,7 +11,7 @@ import pytest
 
 from lorelab.experiments import LIST, designs
 from lorelab.lab import cache
-from tests.doors import answers
+from tests.doors import doors
 
 ROOT = Path(__file__).parents[1]
 ROOMS = {
@@ -119,18 +116,11 @@ def write(folder, files):
         (folder / name).write_text(text)
 
 
-def lorelab(folder, *words, **environment):
-    """Status, stdout and stderr of a door of the copy; nothing is built there."""
-    there = {"PYTHONPATH": str(folder / "lib"), "XDG_CACHE_HOME": str(folder / "cache")}
-    program = "from lorelab.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, *words],
-        cwd=folder,
-        env={**os.environ, **there, "COLUMNS": "200", **environment},
-        capture_output=True,
-        text=True,
-    )
-    return done.returncode, done.stdout, done.stderr
+@pytest.fixture(scope="module")
+def lorelab(copy):
+    """Runs a door of the copy; nothing is built there."""
+    with doors(copy) as lorelab:
+        yield lorelab
 
 
 TAKE_ALL = [
@@ -150,36 +140,34 @@ HAS_NOT = [
 ]
 
 
-def test_doors_that_take_all_designs(copy):
-    found = zip(TAKE_ALL, answers(copy, [words for words, _ in TAKE_ALL]), strict=True)
+def test_doors_that_take_all_designs(lorelab):
     wrong = [
         (words, answer)
-        for (words, says), answer in found
-        if (answer.status, answer.err) != (0, "") or says not in answer.out
+        for words, says in TAKE_ALL
+        if ((answer := lorelab(*words)).status, answer.err) != (0, "") or says not in answer.out
     ]
     assert wrong == []
 
 
-def test_what_it_has_not_is_one_line(copy):
+def test_what_it_has_not_is_one_line(lorelab):
     wrong = []
-    for (words, says), answer in zip(
-        HAS_NOT, answers(copy, [words for words, _ in HAS_NOT]), strict=True
-    ):
+    for words, says in HAS_NOT:
+        answer = lorelab(*words)
         one_line = says in answer.err and answer.err.count("\n") == 1
         if answer[:2] != (2, "") or not one_line:
             wrong.append((words, answer))
     assert wrong == []
 
 
-def test_without_a_record_nothing_can_be_verified(copy):
-    status, out, err = lorelab(copy, "lab", "verify", "empty")
+def test_without_a_record_nothing_can_be_verified(lorelab):
+    status, out, err = lorelab("lab", "verify", "empty")
     assert (status, out) == (1, "")
     assert "nothing was measured again" in err and err.count("\n") == 1
 
 
-def test_the_laboratory_knows_its_kernel(copy):
+def test_the_laboratory_knows_its_kernel(lorelab):
     """As the others it shares the unmodified one, and has no patch that would need another."""
-    _, out, _ = lorelab(copy, "lab", "status")
+    _, out, _ = lorelab("lab", "status")
     if "not found; as root" in out:
         pytest.skip("needs the packages that build a kernel (lorelab doctor names them)")
     for design in designs():
@@ -191,12 +179,6 @@ def test_rooms_are_found_by_name(copy, tmp_path):
     """A model half, claims, a door of its own, and a page that is run with other parameters."""
     shutil.copytree(copy, tmp_path, dirs_exist_ok=True)
     write(tmp_path, MODEL)
-    assert "empty/no-thing (model): Is there" in lorelab(tmp_path, "list")[1]
-    _, out, _ = lorelab(tmp_path, "model", "empty/no-thing", "-p", "seed=7")
-    assert [row["value"] for row in csv.DictReader(io.StringIO(out))] == ["7"]
-    _, out, _ = lorelab(tmp_path, "claims", "empty")
-    assert [row["verdict"] for row in csv.DictReader(io.StringIO(out))] == ["holds"]
-    assert lorelab(tmp_path, "empty")[:2] == (0, "in\n")
     cells = [
         nbformat.v4.new_code_cell("import lorelab"),
         nbformat.v4.new_code_cell("seed: int = 1", metadata={"tags": ["parameters"]}),
@@ -205,36 +187,42 @@ def test_rooms_are_found_by_name(copy, tmp_path):
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     page = tmp_path / "page.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), page)
-    status, out, _ = lorelab(
-        tmp_path, "run", str(page), "-p", "seed=7", "-o", str(tmp_path / "x.ipynb")
-    )
-    assert status == 0
-    [run] = [line for line in out.splitlines() if line.endswith(".ipynb")]
-    assert nbformat.read(tmp_path / run, 4).cells[-1].outputs[0]["data"]["text/plain"] == "7"
-    status, _, err = lorelab(tmp_path, "run", str(page), "-p", "seed=-1")
-    assert status == 2 and "seed" in err
+    with doors(tmp_path) as lorelab:
+        assert "empty/no-thing (model): Is there" in lorelab("list").out
+        _, out, _ = lorelab("model", "empty/no-thing", "-p", "seed=7")
+        assert [row["value"] for row in csv.DictReader(io.StringIO(out))] == ["7"]
+        _, out, _ = lorelab("claims", "empty")
+        assert [row["verdict"] for row in csv.DictReader(io.StringIO(out))] == ["holds"]
+        assert lorelab("empty")[:2] == (0, "in\n")
+        status, out, _ = lorelab("run", str(page), "-p", "seed=7", "-o", str(tmp_path / "x.ipynb"))
+        assert status == 0
+        [run] = [line for line in out.splitlines() if line.endswith(".ipynb")]
+        outputs = nbformat.read(tmp_path / run, 4).cells[-1].outputs
+        assert outputs[0]["data"]["text/plain"] == "7"
+        status, _, err = lorelab("run", str(page), "-p", "seed=-1")
+        assert status == 2 and "seed" in err
 
 
 def test_a_panic_on_the_command_line(laboratory, copy, tmp_path):
-    """`lorelab sweep --kernel` of a design more, whose guest panics at one of four points."""
+    """`lorelab sweep --kernel` of a design more, whose guest panics at one of two points."""
     shutil.copytree(copy, tmp_path, dirs_exist_ok=True)
     write(tmp_path, PANICS)
-    words = ["sweep", "empty/no-thing", "--kernel", "-p", "seed=1:4", "-o", str(tmp_path / "kept")]
-    built = str(cache.root().parent)
-    status, out, said = lorelab(tmp_path, *words, XDG_CACHE_HOME=built)
-    assert status == 1, said
-    assert said.count("failed: {'seed': '3'}: the guest's kernel panicked") == 1
-    assert said.splitlines()[-1] == "lorelab: 1 of 4 points failed; the others are kept"
-    assert "Traceback" not in said
-    table, page = (Path(line) for line in out.split())
-    assert pd.read_parquet(table)[["seed", "value"]].to_numpy().tolist() == [[1, 1], [2, 2], [4, 4]]
-    assert "the guest&#x27;s kernel panicked" in page.read_text()
+    words = ["sweep", "empty/no-thing", "--kernel", "-p", "seed=2,3", "-o", str(tmp_path / "kept")]
+    with doors(tmp_path, cache.root().parent) as lorelab:
+        status, out, said = lorelab(*words)
+        assert status == 1, said
+        assert said.count("failed: {'seed': '3'}: the guest's kernel panicked") == 1
+        assert said.splitlines()[-1] == "lorelab: 1 of 2 points failed; the others are kept"
+        assert "Traceback" not in said
+        table, page = (Path(line) for line in out.split())
+        assert pd.read_parquet(table)[["seed", "value"]].to_numpy().tolist() == [[2, 2]]
+        assert "the guest&#x27;s kernel panicked" in page.read_text()
 
-    status, _, said = lorelab(tmp_path, *words, XDG_CACHE_HOME=built)
-    assert status == 1 and "3 of 4 points are finished already" in said
+        status, _, said = lorelab(*words)
+        assert status == 1 and "1 of 2 points are finished already" in said
 
-    mended = GUEST.replace('write("c")', 'write("h")')
-    write(tmp_path, {"lib/kernel/empty/guest/points.py": mended})
-    status, out, said = lorelab(tmp_path, *words, XDG_CACHE_HOME=built)
-    assert status == 0 and "points of another state are not taken over" in said
-    assert pd.read_parquet(out.split()[0])["value"].tolist() == [1, 2, 3, 4]
+        mended = GUEST.replace('write("c")', 'write("h")')
+        write(tmp_path, {"lib/kernel/empty/guest/points.py": mended})
+        status, out, said = lorelab(*words)
+        assert status == 0 and "points of another state are not taken over" in said
+        assert pd.read_parquet(out.split()[0])["value"].tolist() == [2, 3]

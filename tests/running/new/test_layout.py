@@ -1,7 +1,6 @@
 """`lorelab new`: a design that runs at once, and is gone without a trace."""
 
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.doors import answers
+from tests.doors import answers, doors
 from tests.running.new.test_mail import FIRST, PAGE, mbox, second
 
 ROOT = Path(__file__).parents[3]
@@ -28,17 +27,11 @@ def tree(tmp_path_factory):
     return folder
 
 
-def lorelab(tree, *words):
-    """Status, stdout and stderr of a command of the copy."""
-    there = {"PYTHONPATH": str(tree / "lib"), "XDG_CACHE_HOME": str(tree / "cache")}
-    done = subprocess.run(
-        [sys.executable, "-c", "from lorelab.cli import main; main()", *words],
-        cwd=tree,
-        env={**os.environ, **there},
-        capture_output=True,
-        text=True,
-    )
-    return done.returncode, done.stdout, done.stderr
+@pytest.fixture(scope="module")
+def lorelab(tree):
+    """Runs a command of the copy."""
+    with doors(tree) as lorelab:
+        yield lorelab
 
 
 def digests(tree):
@@ -50,21 +43,22 @@ def digests(tree):
     }
 
 
-def test_it_comes_runs_and_goes_without_a_trace(tree):
+def test_it_comes_runs_and_goes_without_a_trace(tree, lorelab):
     before = digests(tree)
     thread = tree / "thread.mbox"
     thread.write_text(mbox(FIRST + ROWS, second()))
 
-    status, out, err = lorelab(tree, "new", "sixth", "--thread", str(thread))
+    status, out, err = lorelab("new", "sixth", "--thread", str(thread))
     assert status == 0, err
     assert out.split() == [
         f"notebooks/sixth/{page}.ipynb" for page in ("index", "thread", "model", "kernel")
     ]
     assert "2 messages, 5 numbers, 2 questions and doubts, all to be confirmed" in err
 
-    status, out, err = lorelab(tree, "model", "sixth/resident", "-p", "pages=10")
+    # One that starts with the new design there.
+    [(status, out, err)] = answers(tree, [["model", "sixth/resident", "-p", "pages=10"]])
     assert (status, err) == (0, "") and out.splitlines()[1].endswith("resident,pages,4")
-    _, out, _ = lorelab(tree, "claims", "sixth")
+    _, out, _ = lorelab("claims", "sixth")
     assert out.count("no verdict yet") == 2 and "Why not 5 ms?" in out
 
     done = subprocess.run(
@@ -77,15 +71,15 @@ def test_it_comes_runs_and_goes_without_a_trace(tree):
     for page in (tree / "notebooks/sixth").iterdir():
         nbformat.validate(nbformat.read(page, 4))
 
-    assert lorelab(tree, "new", "--remove", "sixth")[0] == 0
+    assert lorelab("new", "--remove", "sixth")[0] == 0
     assert digests(tree) == before
 
 
-def test_a_number_is_read_by_no_check_before_it_is_confirmed(tree, monkeypatch):
+def test_a_number_is_read_by_no_check_before_it_is_confirmed(tree, lorelab, monkeypatch):
     from lorelab.judging import threads
 
     (tree / "page.txt").write_text(PAGE.replace("12 ms.", "12 ms for 4,195,437 of them."))
-    assert lorelab(tree, "new", "seventh", "--thread", str(tree / "page.txt"))[0] == 0
+    assert lorelab("new", "seventh", "--thread", str(tree / "page.txt"))[0] == 0
     monkeypatch.setattr(threads, "FOLDER", tree / "data/threads")
     assert len(threads.figures("seventh")) == 0
     printed = threads.proposed("seventh")[["value", "unit"]].values.tolist()
@@ -93,7 +87,7 @@ def test_a_number_is_read_by_no_check_before_it_is_confirmed(tree, monkeypatch):
     rows = tree / "data/threads/seventh.csv"
     rows.write_text(rows.read_text().replace("to be confirmed", "thread file"))
     assert threads.figure("seventh", "number-1") == 12.0
-    assert lorelab(tree, "new", "--remove", "seventh")[0] == 0
+    assert lorelab("new", "--remove", "seventh")[0] == 0
 
 
 REFUSED = [
@@ -111,12 +105,12 @@ REFUSED = [
 ]
 
 
-def test_bad_input_is_one_line_and_nothing_is_written(tree):
+def test_bad_input_is_one_line_and_nothing_is_written(tree, lorelab):
     (tree / "thread.mbox").write_text(mbox(FIRST))
     before = digests(tree)
     wrong = []
-    found = answers(tree, [["new", *words] for words, _ in REFUSED])
-    for (words, says), answer in zip(REFUSED, found, strict=True):
+    for words, says in REFUSED:
+        answer = lorelab("new", *words)
         one_line = says in answer.err and answer.err.count("\n") == 1
         if answer[:2] != (2, "") or not one_line:
             wrong.append((words, answer))
@@ -124,9 +118,9 @@ def test_bad_input_is_one_line_and_nothing_is_written(tree):
     assert digests(tree) == before
 
 
-def test_a_thread_without_a_number_or_a_question(tree):
+def test_a_thread_without_a_number_or_a_question(tree, lorelab):
     (tree / "bare.mbox").write_text(mbox(FIRST.replace("It takes 12 ms.", "Hello.")))
-    status, _, err = lorelab(tree, "new", "sixth", "--thread", str(tree / "bare.mbox"))
+    status, _, err = lorelab("new", "sixth", "--thread", str(tree / "bare.mbox"))
     assert status == 0, err
-    assert lorelab(tree, "claims", "sixth")[0] == 0
-    assert lorelab(tree, "new", "--remove", "sixth")[0] == 0
+    assert lorelab("claims", "sixth")[0] == 0
+    assert lorelab("new", "--remove", "sixth")[0] == 0
