@@ -2,11 +2,12 @@
 
 import os
 import subprocess
-import sys
 
 import pytest
 
-from tests.faults.disks import PAGE, mount
+from lorelab.lab import cache
+from tests.doors import doors
+from tests.faults.disks import PAGE, mount, mounts_of_its_own
 from tests.faults.trials import HERE
 from tests.vmalock.recording.test_perf import TEXT
 
@@ -37,35 +38,39 @@ def disk(tmp_path):
     subprocess.run(["umount", "-l", tmp_path], check=True)
 
 
-def lorelab(words, out, recording):
-    """A door in a process of its own, whose cache is there, too, if it would build."""
-    cache = {"XDG_CACHE_HOME": str(out / "cache")} if words[0] == "lab" else {}
-    program = "from lorelab.cli import main; main()"
-    return subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            program,
-            *(word.format(out=out, recording=recording) for word in words),
-        ],
-        env={**os.environ, **cache},
-        capture_output=True,
-        text=True,
-        cwd=HERE,
-    )
+@pytest.fixture(scope="module")
+def forked():
+    """Runs a door in a process of its own, from one that sees the disks to come."""
+    mounts_of_its_own()
+    with doors(HERE, cache.root().parent) as lorelab:
+        yield lorelab
+
+
+@pytest.fixture
+def lorelab(disk, recording, forked):
+    """Runs a door; one that would build has its cache on the disk, and starts with it full."""
+
+    def lorelab(words):
+        words = [word.format(out=disk, recording=recording) for word in words]
+        if words[0] != "lab":
+            return forked(*words)
+        with doors(HERE, disk / "cache") as own:
+            return own(*words)
+
+    return lorelab
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_one_line_nothing_left_and_then_it_works(disk, recording, place):
+def test_one_line_nothing_left_and_then_it_works(disk, lorelab, place):
     for options in ("size=4k", "ro"):
         assert mount(disk, "-o", f"remount,{options}")
-        done = lorelab(PLACES[place], disk, recording)
-        lines = [line for line in done.stderr.splitlines() if line.startswith("lorelab: ")]
-        assert done.returncode in (1, 2) and len(lines) == 1 and "Traceback" not in done.stderr
+        done = lorelab(PLACES[place])
+        lines = [line for line in done.err.splitlines() if line.startswith("lorelab: ")]
+        assert done.status in (1, 2) and len(lines) == 1 and "Traceback" not in done.err
         assert str(disk) in lines[0] or "No space left on device" in lines[0]
         assert {path.name for path in disk.iterdir()} <= {"filler", "cache"}
     if place == "lab build":
         return  # it takes minutes where there is room
     assert mount(disk, "-o", "remount,rw,size=64m")
-    assert lorelab(PLACES[place], disk, recording).returncode == 0
+    assert lorelab(PLACES[place]).status == 0
     assert {path.name for path in disk.iterdir()} > {"filler"}
