@@ -16,7 +16,6 @@ from lorelab.fairzone.workload import files
 from lorelab.numerics import U
 from tests import mutated
 from tests.fairzone.model import test_mutations
-from tests.mutated import Records
 
 ONES = {Fair.FIRST_PASS, Fair.ONLY_PASS}
 IN_THE_PASS = [v for v in Variant if TRAITS[v].reset != Reset.SLOWPATH and TRAITS[v].fair in ONES]
@@ -81,14 +80,12 @@ def may_reset(variant, node, zone, reserve, seen):
     return bool((low & ~used)[asked].any() or used[asked].all())
 
 
-def resets_by_the_rule(variant, case, made=zones.make, allocator=page_alloc, view=None):
+def resets_by_the_rule(variant, case, made=zones.make, allocator=page_alloc):
     """Allocate page after page; gives the resets and the failed passes without one."""
     node, reserve = start(made, variant, case)
-    if view is not None:
-        node = node._replace(zone=node.zone.view(view), info=node.info.view(view))
     found = [0, 0]
     for _ in range(case["allocations"]):
-        zone = np.array(node.zone.view(np.ndarray))
+        zone = np.array(node.zone)
         seen = zone["nr_alloc_batch"].copy()
         if case["cpus"] > 1:
             seen = np.maximum(seen, 0)
@@ -160,7 +157,7 @@ def test_a_wrong_reset_is_caught(name):
     @settings(max_examples=300, derandomize=True)
     @given(CASE)
     def steps(case):
-        resets_by_the_rule(variant, case, mutant.zones.make, mutant.page_alloc, Records)
+        resets_by_the_rule(variant, case, mutant.zones.make, mutant.page_alloc)
 
     with pytest.raises(AssertionError):
         steps()
@@ -193,13 +190,7 @@ def run_steps(case, steps, wanted):
     if case["dma"] and case["out"]:  # as on a large machine, ZONE_DMA serves nobody
         node.lowmem_reserve[0, 1:] = case["dma"]
     mm = wanted.filemap.make(node, PAGES, case["nap"])
-    if wanted is not HERE:
-        node = node._replace(zone=node.zone.view(Records), info=node.info.view(Records))
-        mm = mm._replace(
-            node=node, kswapd=mm.kswapd.view(Records), scan=mm.scan.view(Records),
-            slab=mm.slab.view(Records),
-        )  # fmt: skip
-    known = node.zone["nr_alloc_batch"].view(np.ndarray).copy()
+    known = node.zone["nr_alloc_batch"].copy()
     for number, (what, chunk, many) in enumerate(steps):
         before = totals(mm)
         if what == "sync":
@@ -217,14 +208,14 @@ def run_steps(case, steps, wanted):
 
 def totals(mm):
     count = dict(zip(COUNTS, mm.node.count.astype(np.int64).tolist(), strict=True))
-    allocated = mm.node.zone["allocated"].view(np.ndarray).copy()
+    allocated = mm.node.zone["allocated"].copy()
     return count | {"allocated": allocated, "read": int(mm.disk[0]), "map": np.array(mm.map)}
 
 
 def kept(mm, variant, before, known):
     """What every step keeps; gives the counters with what CPUs have not folded."""
     node, after = mm.node, totals(mm)
-    zone = node.zone.view(np.ndarray)
+    zone = node.zone
     taken = zone["managed"] - zone["free"]
     entry = mm.map.astype(np.int64)
     cached = entry[(entry > 0) & (entry < 1 << 31)] - 1

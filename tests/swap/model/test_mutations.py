@@ -19,13 +19,6 @@ from tests.swap.model.test_swap_slots import state
 
 MODULES = ("state", "ssd_cluster", "scan", "v6_12", "v7_2", "swap_slots")
 
-WITHOUT_NUMBA = {
-    "state": [
-        ("words.view(INFO)", "words.view(INFO).view(Records)"),
-        (", CLUSTER_INFO)", ", CLUSTER_INFO).view(Records)"),
-    ]
-}
-
 MUTATIONS = {
     # Lists: which end, and which list.
     "move to the head": (
@@ -115,7 +108,7 @@ MUTATIONS = {
 
 def load(mutation=None):
     files = [Path(model.__path__[0]) / f"{name}.py" for name in MODULES]
-    return mutated.load("lorelab.swap.model", files, WITHOUT_NUMBA, mutation)
+    return mutated.load("lorelab.swap.model", files, mutation)
 
 
 def agrees(mutant, pages, cpus, orders, seed, caches=True, rotational=False):
