@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from lorelab.counters import COLUMNS
-from lorelab.errors import BadInput
+from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache
 
 
@@ -102,3 +102,9 @@ def lost(frames: list[dict[str, Any]]) -> dict[str, int]:
     {'slots': 3}
     """
     return {frame["probe"]: frame["lost"] for frame in frames if frame.get("lost")}
+
+
+def check_whole(name: str, frames: list[dict[str, Any]]) -> None:
+    """Raise RunFailed where a probe of an experiment missed something: its counts are too low."""
+    if missed := lost(frames):
+        raise RunFailed(f"{name}: probes missed events, so that nothing is whole: {missed}")

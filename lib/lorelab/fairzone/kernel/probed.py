@@ -6,7 +6,6 @@ A disk is written and read while both count; what each counted of the whole run 
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.errors import RunFailed
 from lorelab.fairzone.kernel import boot
 from lorelab.fairzone.params import Probed
 from lorelab.fairzone.workload import PAGES_A_MIB
@@ -32,8 +31,7 @@ def _counters(params: Probed, measured: Measured, run: int) -> pd.DataFrame:
     RunFailed
         The probe missed something.
     """
-    if missed := probes.lost(measured.probes):
-        raise RunFailed(f"{NAME}: the probe missed events, so that nothing is whole: {missed}")
+    probes.check_whole(NAME, measured.probes)
     [whole] = (row["whole"] for row in measured.rows if "whole" in row)
     columns = {
         name: ("zones" if name.startswith("skips_") else boot.UNITS.get(name, "pages"), [value])

@@ -4,7 +4,6 @@ from typing import Any
 
 import pandas as pd
 
-from lorelab.errors import RunFailed
 from lorelab.gso.kernel import traffic
 from lorelab.gso.params import Traffic, Variant
 from lorelab.gso.workload import probed
@@ -30,8 +29,7 @@ def _request(batch: list[Traffic]) -> Request:
 
 
 def _counters(params: Traffic, measured: Measured, run: int) -> pd.DataFrame:
-    if missed := probes.lost(measured.probes):
-        raise RunFailed(f"{probed.NAME}: the probe missed events: {missed}")
+    probes.check_whole(probed.NAME, measured.probes)
     [row] = measured.rows
     return probed.table(params, traffic.counted(row), *totals_of(measured.probes), "kernel")
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lorelab import counters
 from lorelab.gso.params import Tcp
+from lorelab.gso.workload import totals
 from lorelab.params import label
 
 UNITS = {
@@ -17,5 +17,4 @@ UNITS = {
 
 def table(params: Tcp, found: dict[str, int], source: str) -> pd.DataFrame:
     """Counters of a run, whether of the model or of a kernel: those that it has."""
-    named = {name: (unit, [found[name]]) for name, unit in UNITS.items() if name in found}
-    return counters.table("gso/tcp", label(params.variant), source, named, first=0)
+    return totals("gso/tcp", label(params.variant), UNITS, found, source)

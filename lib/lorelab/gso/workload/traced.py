@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lorelab import counters
 from lorelab.gso.params import Traffic
+from lorelab.gso.workload import totals
 from lorelab.params import label
 
 UNITS = {
@@ -19,5 +19,4 @@ UNITS = {
 
 def table(params: Traffic, found: dict[str, int], source: str) -> pd.DataFrame:
     """Counters of a run, whether of the model or of a kernel: those that it has."""
-    named = {name: (unit, [found[name]]) for name, unit in UNITS.items() if name in found}
-    return counters.table("gso/traced", label(params.variant), source, named, first=0)
+    return totals("gso/traced", label(params.variant), UNITS, found, source)

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lorelab import counters
 from lorelab.gso.params import Vhost
+from lorelab.gso.workload import totals
 
 UNITS = {
     "told": "packets",
@@ -20,5 +20,4 @@ UNITS = {
 def table(params: Vhost, found: dict[str, int], source: str) -> pd.DataFrame:
     """Counters of a run, whether of the model or of a kernel: those that it has."""
     variant = "refcnt" if params.refcnt else "upstream"
-    named = {name: (unit, [found[name]]) for name, unit in UNITS.items() if name in found}
-    return counters.table("gso/vhost", variant, source, named, first=0)
+    return totals("gso/vhost", variant, UNITS, found, source)

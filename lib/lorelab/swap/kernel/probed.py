@@ -5,7 +5,6 @@ from typing import Any
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.errors import RunFailed
 from lorelab.lab import probes
 from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.params import label
@@ -33,8 +32,7 @@ def _counters(params: AllocatorTest, measured: Measured, run: int) -> pd.DataFra
     RunFailed
         A probe missed something.
     """
-    if missed := probes.lost(measured.probes):
-        raise RunFailed(f"{NAME}: probes missed events, so that nothing is whole: {missed}")
+    probes.check_whole(NAME, measured.probes)
     return _both(label(params.variant), measured.probes)
 
 

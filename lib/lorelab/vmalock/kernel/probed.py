@@ -3,7 +3,6 @@
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.errors import RunFailed
 from lorelab.lab import probes
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request
@@ -36,8 +35,7 @@ def _counters(params: Probed, measured: Measured, run: int) -> pd.DataFrame:
         A probe missed something.
     """
     row = row_of(measured, run)
-    if missed := probes.lost(row["probes"]):
-        raise RunFailed(f"{NAME}: probes missed events, so that nothing is whole: {missed}")
+    probes.check_whole(NAME, row["probes"])
     own = {name: ("faults", [row["counts"][name]]) for name in COUNTED}
     kernel = table(NAME, variant(measured), "kernel", own, first=0)
     frames = probes.counters(NAME, variant(measured), row["probes"])
