@@ -18,7 +18,6 @@ from tests.browser.pages import (
     NIGHT,
     PATIENCE,
     TELEPHONE,
-    chromium,
     problems,
     served,
 )
@@ -43,12 +42,6 @@ SAMPLE = [
     ("code", "import lorelab\nlorelab.show(charts.theme)"),
     ("code", "pd.DataFrame({'row': range(60)})"),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from lorelab.params import label, parse
 from lorelab.swap.experiments.allocator_test import simulate
 from lorelab.swap.panel.allocator_test import chart
 from lorelab.swap.params import AllocatorTest
-from tests.browser.pages import PATIENCE, chromium
+from tests.browser.pages import PATIENCE
 from tests.panel.points import points
 
 POINTS = int(os.environ.get("LORELAB_POINTS", "8"))
@@ -27,12 +27,6 @@ RUN = """async ([about, typed]) => {
   const ran = await lorelabPanel.start(about, typed, () => {}).ran;
   return lorelabPanel.csv(ran);
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import nbformat
 import pytest
 
 from lorelab.book import build
-from tests.browser.pages import PATIENCE, chromium, problems, served
+from tests.browser.pages import PATIENCE, problems, served
 from tests.browser.test_pages import built
 
 CELLS = [
@@ -33,12 +33,6 @@ LIVE = """() => {
   const found = [...document.querySelectorAll(".lorelab-chart")];
   return found.length === 2 && found.every(chart => chart.classList.contains("vega-embed"));
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from lorelab.book import build, talk
-from tests.browser.pages import PATIENCE, chromium
+from tests.browser.pages import PATIENCE
 
 SMALLEST = 23.9
 """Pixels, at 1280 x 720; browsers round."""
@@ -40,12 +40,6 @@ LOOK = """smallest => {
   }
   return said;
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

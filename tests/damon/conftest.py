@@ -10,6 +10,7 @@ from lorelab.damon.params import runs as each_run
 from lorelab.damon.workload import truth
 from lorelab.damon.workload.accuracy import accuracy_counters, distribution_counters, distributions
 from lorelab.lab.records import Record
+from tests.damon.logged import Logged
 from tests.damon.running import SPEEDS
 
 TWO_THEN_ONE = (
@@ -64,3 +65,9 @@ def small(tmp_path):
     file = tmp_path / "small.cfg"
     file.write_text(SMALL)
     return str(file)
+
+
+@pytest.fixture(scope="module")
+def logged():
+    """The log of a kdamond of 1,010 samples."""
+    return Logged(seed=3).run(1_010)

@@ -3,7 +3,6 @@
 import base64
 import json
 import os
-import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,16 +20,6 @@ from tests.faults.disks import fill, mount, one_line, there
 from tests.vmalock.recording.test_perf import TEXT
 
 ALLOCATOR = "swap/allocator-test"
-
-
-@pytest.fixture
-def disk(tmp_path):
-    at = tmp_path / "disk"
-    at.mkdir()
-    if os.geteuid() != 0 or not mount(at, "-t", "tmpfs", "-o", "size=64m", "none"):
-        pytest.skip("this user may not mount")
-    yield at
-    subprocess.run(["umount", "-l", at], check=True)
 
 
 def recordings(disk, monkeypatch):

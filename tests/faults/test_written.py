@@ -3,7 +3,6 @@
 Each place is tried alone: one clear line, nothing half-written, and then the same succeeds.
 """
 
-import os
 import re
 import shutil
 import tempfile
@@ -162,16 +161,6 @@ def swept(disk, monkeypatch):
 
 
 PLACES = [kept, vouched, held, decks, pdf, guests, image, programs, initramfs, swept]
-
-
-@pytest.fixture
-def disk(tmp_path):
-    at = tmp_path / "disk"
-    at.mkdir()
-    if os.geteuid() != 0 or not mount(at, "-t", "tmpfs", "-o", "size=64m", "none"):
-        pytest.skip("this user may not mount")
-    yield at
-    guest.check_output("umount", "-l", str(at))
 
 
 @pytest.mark.parametrize("fault", ["full", "read-only"])

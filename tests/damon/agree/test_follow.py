@@ -15,11 +15,6 @@ RECORDED = records.recorded(log.NAME, Masim)
 PARAMS = Masim(max_regions=MAX_REGIONS)
 
 
-@pytest.fixture(scope="module")
-def logged():
-    return Logged(seed=3).run(1_010)
-
-
 def test_a_log_leads_the_model_to_the_same_regions(logged):
     given = log.of(logged)
     found = follow.followed(PARAMS, given)

@@ -7,14 +7,9 @@ from lorelab.damon.kernel import boot
 from lorelab.damon.kernel import follow as log
 from lorelab.damon.pages import kernel_views as record_views
 from lorelab.damon.params import Masim
-from tests.damon.logged import MAX_REGIONS, Logged
+from tests.damon.logged import MAX_REGIONS
 
 PARAMS = Masim(max_regions=MAX_REGIONS)
-
-
-@pytest.fixture(scope="module")
-def logged():
-    return Logged(seed=3).run(1_010)
 
 
 def test_a_record_says_what_its_log_says_but_for_the_pages_sampled(logged):

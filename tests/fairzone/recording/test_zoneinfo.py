@@ -53,6 +53,10 @@ def test_an_experiment_takes_its_zones_from_the_file():
         (TEXT.split("\n", 1)[1], "begins in the middle of a zone"),
         (TEXT + TEXT, "a zone twice"),
         (TEXT.replace("745409", "9" * 30), "beyond"),
+        # Zones of no kernel.
+        (TEXT.replace("zone   Normal", "zone    DMA32"), "a zone twice"),
+        (TEXT.replace("(0, 0, 4909, 4909, 4909)", "(0, 0)"), "no kernel has together"),
+        (TEXT.replace(", 7821", ", 7821" * 4), "no kernel has together"),
     ],
 )
 def test_a_bad_file_gets_one_line(text, said, tmp_path):
@@ -286,22 +290,6 @@ def test_zones_of_every_kernel_come_out_as_they_are(data):
         ]
         for low in range(len(sizes))
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (TEXT.replace("zone   Normal", "zone    DMA32"), "a zone twice"),
-        (TEXT.replace("(0, 0, 4909, 4909, 4909)", "(0, 0)"), "no kernel has together"),
-        (TEXT.replace(", 7821", ", 7821" * 4), "no kernel has together"),
-    ],
-)
-def test_zones_of_no_kernel(text, said, tmp_path):
-    file = tmp_path / "zoneinfo"
-    file.write_text(text)
-    with pytest.raises(BadInput, match=said) as raised:
-        zoneinfo.read(file)
-    assert "\n" not in str(raised.value)
 
 
 def test_both_doors_refuse_with_one_line(tmp_path):

@@ -40,6 +40,13 @@ def lines(folder):
     return sum(file.read_bytes().count(b"\n") for file in Path(folder).glob("points-*.jsonl"))
 
 
+def await_points(number, folder, process):
+    """Return when so many points are kept, or the sweep has ended."""
+    until = time.monotonic() + SECONDS
+    while lines(folder) < number and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.05)
+
+
 @pytest.fixture(scope="module")
 def cluster():
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as here:
@@ -86,9 +93,7 @@ def test_kill_9_loses_no_finished_point(tmp_path, cluster):
     words = ["-p", "seed=1:60", "-p", "iterations=40", "-o", str(folder)]
     words += ["--scheduler", cluster.scheduler_address]
     process = start(*words)
-    until = time.monotonic() + SECONDS
-    while lines(folder) < 5 and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.05)
+    await_points(5, folder, process)
     process.kill()
     process.communicate()
     kept = lines(folder)
@@ -105,9 +110,7 @@ def test_a_worker_that_dies_loses_no_point(tmp_path):
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         words = ["-p", "seed=1:40", "-p", "iterations=40", "-o", str(folder)]
         process = start(*words, "--scheduler", cluster.scheduler_address)
-        until = time.monotonic() + SECONDS
-        while lines(folder) < 3 and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.05)
+        await_points(3, folder, process)
         os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
         out, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, said
@@ -140,9 +143,7 @@ def test_a_scheduler_that_goes_away_keeps_what_is_finished(tmp_path):
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
         words = ["-p", "seed=1:400", "-p", "iterations=40", "-o", str(folder)]
         process = start(*words, "--scheduler", cluster.scheduler_address)
-        until = time.monotonic() + SECONDS
-        while lines(folder) < 3 and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.05)
+        await_points(3, folder, process)
     _, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 1
     assert "the scheduler is gone" in said
@@ -164,8 +165,7 @@ def test_a_scheduler_that_is_killed_ends_with_one_line(tmp_path):
         address = pd.read_json(file, typ="series")["address"]
         points_ = ["-p", "seed=1:3000", "-p", "iterations=40", "-o", str(folder)]
         process = start(*points_, "--scheduler", address)
-        while lines(folder) < 3 and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.05)
+        await_points(3, folder, process)
         scheduler.kill()
         out, said = process.communicate(timeout=SECONDS)
     finally:
