@@ -10,8 +10,8 @@ from lorelab.damon.agree import schemes_followed as agree_schemes
 from lorelab.damon.experiments import hotspot
 from lorelab.damon.kernel import follow as logs
 from lorelab.damon.kernel import schemes_followed as schemes_log
-from lorelab.damon.pages import asked, studies, views
 from lorelab.damon.pages import kernel_views as record_views
+from lorelab.damon.pages import simulated, studies, views
 from lorelab.damon.params import (
     Accuracy,
     FollowedSchemes,
@@ -135,7 +135,7 @@ def sides(params: Hotspot) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def slower(off: pd.DataFrame, on: pd.DataFrame) -> tuple[float, float, float]:
     """How many times the waits of `on` those of `off` are: low, estimate, high."""
-    return equivalence.hodges_lehmann_ratio(asked.waited(on), asked.waited(off))
+    return equivalence.hodges_lehmann_ratio(simulated.waited(on), simulated.waited(off))
 
 
 def compared(found: dict[tuple[str, str], tuple], names: list[str]) -> pd.DataFrame:
@@ -159,7 +159,7 @@ def compared(found: dict[tuple[str, str], tuple], names: list[str]) -> pd.DataFr
             off, on = (found[name, switch][k] for switch in ("off", "on"))
             low, estimate, high = slower(off, on)
             words = f"{estimate:.1f} ({low:.1f} to {high:.1f})"
-            rows[name, side] = [asked.quartiles(off), asked.quartiles(on), words, low, high]
+            rows[name, side] = [simulated.quartiles(off), simulated.quartiles(on), words, low, high]
     return pd.DataFrame(rows, index=["off", "on", "off / on", "low", "high"]).T
 
 
@@ -177,7 +177,7 @@ def kdamonds(pair: dict[int, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame
         for side, run in zip(("kernel", "model"), runs, strict=True):
             means = run.groupby("counter")["value"].mean()
             named = f"{k} kdamond{'s' * (k > 1)}, {side}"
-            rows[named] = (means["nr_regions"], means["in_three"], asked.quartiles(run))
+            rows[named] = (means["nr_regions"], means["in_three"], simulated.quartiles(run))
     table = pd.DataFrame(rows, index=["regions", "share split three ways", "windows"]).T
     return table.map(lambda value: value if isinstance(value, str) else round(value, 2))
 

@@ -1,4 +1,4 @@
-"""What the questions of `answers.ipynb` ask of the model alone, a table each."""
+"""Tables of runs of the model that the pages show; `recorded` has those of a kernel."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What `kernel.ipynb` and `agreement.ipynb` show of the recorded runs, a row or a table each."""
+"""What `kernel.ipynb` and `agreement.ipynb` show of recorded runs, beside the model."""
 
 from itertools import pairwise
 
