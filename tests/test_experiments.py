@@ -1,4 +1,4 @@
-"""The registry: doors follow from names, and a half that has no module does not exist."""
+"""The registry: functions follow from names, and a half that has no module does not exist."""
 
 import subprocess
 import sys
@@ -60,7 +60,7 @@ def test_every_experiment_has_a_half_and_a_function_behind_each():
             ("kernel", "kernel", "measure"),
         ):
             if half in found.backends:
-                assert callable(found._door(room, function))
+                assert callable(found._function(room, function))
 
 
 def test_what_is_not_there_is_named(rooms):

@@ -11,12 +11,12 @@ from lorelab.experiments import designs, experiments
 from lorelab.lab import cache
 
 PACKAGE = Path(__file__).parents[1] / "lib" / "lorelab"
-SHARED = {path.stem for path in PACKAGE.glob("*.py")} | {
-    *("lab", "book", "judging", "showing", "running"),
-}
 LINES = 450
 ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/params.py"))
 """Designs, also those that are not in the list yet."""
+SHARED = {path.stem for path in PACKAGE.glob("*.py")} | {
+    path.parent.name for path in PACKAGE.glob("*/__init__.py") if path.parent.name not in ROOMS
+}
 
 
 def imported(folder):

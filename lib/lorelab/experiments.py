@@ -75,7 +75,7 @@ class Experiment:
             raise BadInput(f"{self.name} has no model half; use `lorelab kernel {self.name}`")
         if said := without_effect(params, "model"):
             raise NoModel(f"{said}; leave it out, or use `lorelab kernel {self.name}`")
-        return self._door("experiments", "simulate")(params)
+        return self._function("experiments", "simulate")(params)
 
     def measure(
         self, requested: list[Params], options: "RunOptions | None" = None
@@ -99,7 +99,7 @@ class Experiment:
             if said := without_effect(params, "kernel"):
                 raise BadInput(f"{said}; leave it out, or use `lorelab model {self.name}`")
         options = options or import_module("lorelab.lab.run").DEFAULTS
-        return self._door("kernel", "measure")(requested, options)
+        return self._function("kernel", "measure")(requested, options)
 
     def agree(self, params: Params, record: "Record") -> "Agreement":
         """Hold a kernel run against the model: as the experiment says, or step by step.
@@ -160,8 +160,8 @@ class Experiment:
         except ModuleNotFoundError:
             return False  # not even the room
 
-    def _door(self, room: str, function: str) -> Callable[..., Any]:
-        return getattr(import_module(self._module(room)), function)
+    def _function(self, room: str, name: str) -> Callable[..., Any]:
+        return getattr(import_module(self._module(room)), name)
 
     def _judge(self, function: str) -> "Callable[..., Agreement] | None":
         if not self._has("agree"):
