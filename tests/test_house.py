@@ -118,3 +118,9 @@ def test_no_file_is_longer_than_one_sitting():
         if (lines := len(file.read_text().splitlines())) > LINES
     }
     assert not long
+
+
+def test_the_readme_says_what_everything_at_the_top_is():
+    names = {path.name for path in PACKAGE.iterdir()} - {*designs(), "README.md", "__init__.py"}
+    text = (PACKAGE / "README.md").read_text()
+    assert not [name for name in names - {"__pycache__"} if not re.search(rf"`{name}/?`", text)]
