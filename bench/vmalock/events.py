@@ -26,7 +26,7 @@ BAR_SIMPY = 200
 SMALL = 2
 SETTINGS = {
     "8 CPUs, a VMA each": Contention(ms=100),
-    "8 CPUs, mmap_lock": Contention(policy=Variant.MMAP_LOCK, ms=100),
+    "8 CPUs, mmap_lock": Contention(variant=Variant.MMAP_LOCK, ms=100),
     "64 CPUs, nobody writes": Contention(cpus=64, threads=64, vmas=64, writer_share=0, ms=20),
     "512 CPUs, 1,000 threads": Contention(cpus=512, threads=1000, vmas=1000, ms=50),
 }
@@ -49,7 +49,7 @@ def speed() -> Table:
         for _ in range(REPEATS):
             events, seconds = _timed(programs.contention(params))
             best = max(best, events / seconds)
-        table.add_row(name, label(params.policy), f"{events:,}", f"{best / 1e6:.1f}")
+        table.add_row(name, label(params.variant), f"{events:,}", f"{best / 1e6:.1f}")
     return table
 
 

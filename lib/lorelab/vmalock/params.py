@@ -106,7 +106,7 @@ class Timed(Params):
     """What every run of the performance model takes."""
 
     cpus: int = param(8, "CPUs", "CPUs", ge=1, le=512)
-    policy: by_label(Variant) = param(Variant.V6_12, "what a page fault takes")
+    variant: by_label(Variant) = param(Variant.V6_12, "what a page fault takes")
     remote_ns: int = param(
         60, "fetching a cache line that another CPU wrote", "ns", ge=0, le=10_000
     )

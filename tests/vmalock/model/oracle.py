@@ -1,4 +1,4 @@
-"""The performance model written again, as processes of SimPy, for every policy.
+"""The performance model written again, as processes of SimPy, for every variant.
 
 Nothing is shared with the library but the costs and the random numbers. A thread is a coroutine,
 a lock an object with queues of its own, and who has no CPU waits in a queue for one.
@@ -148,15 +148,16 @@ class Thread:
     # a fault
 
     def fault(self, vma, body):
-        world, env, costs, policy = self.world, self.world.env, self.world.costs, self.world.policy
+        world, variant = self.world, self.world.variant
+        env, costs = world.env, world.costs
         count = world.count
-        if policy in ("mmap-lock", "range"):
+        if variant in ("mmap-lock", "range"):
             yield from self.to(env.now, "down")
             yield from self.mmap_fault(vma, body)
             return
-        first = "try" if policy == "vma-rwsem" else "early"
+        first = "try" if variant == "vma-rwsem" else "early"
         yield from self.to(world.tree.read(self.cpu, env.now + costs["walk"]), first)
-        if policy == "spf":
+        if variant == "spf":
             why = yield from self.speculate(vma, body)
         else:
             why = yield from self.lock_vma(vma, body)
@@ -182,8 +183,9 @@ class Thread:
         return None
 
     def lock_vma(self, vma, body):
-        world, env, costs, policy = self.world, self.world.env, self.world.costs, self.world.policy
-        if policy != "vma-rwsem":
+        world, variant = self.world, self.world.variant
+        env, costs = world.env, world.costs
+        if variant != "vma-rwsem":
             when = world.struct[vma].read(self.cpu, env.now)
             when = world.sequence.read(self.cpu, when)
             if world.marked[vma] == world.number:
@@ -194,16 +196,16 @@ class Thread:
         if not world.locks[vma].try_read():
             yield from self.to(when, "down")
             return "abort_trylock"
-        if policy != "vma-rwsem" or not world.anon[vma]:
+        if variant != "vma-rwsem" or not world.anon[vma]:
             yield from self.to(when, "late")
             when = env.now
-            if policy != "vma-rwsem":
+            if variant != "vma-rwsem":
                 when = world.sequence.read(self.cpu, when)
                 if world.marked[vma] == world.number:
                     yield from self.to(self.drop(vma, when), "down")
                     return "abort_late"
         if not world.anon[vma]:
-            if policy in ("v2", "vma-rwsem"):
+            if variant in ("v2", "vma-rwsem"):
                 yield from self.to(self.drop(vma, when), "down")
                 return "retry"
             yield from self.to(when, "anon")
@@ -221,7 +223,7 @@ class Thread:
     def drop(self, vma, when):
         world, lock = self.world, self.world.locks[vma]
         when += world.word[vma].write(self.cpu) - world.env.now
-        if world.policy != "v7.3":
+        if world.variant != "v7.3":
             return lock.leave_read(when)
         lock.inside -= 1
         if not lock.inside and lock.writer:
@@ -231,7 +233,7 @@ class Thread:
 
     def mmap_fault(self, vma, body):
         world, env = self.world, self.world.env
-        ranges = world.policy == "range"
+        ranges = world.variant == "range"
         lock = world.locks[vma] if ranges else world.mmap_lock
         line = world.word["ranges" if ranges else "mmap"]
         when, since = line.write(self.cpu), env.now
@@ -253,8 +255,8 @@ class Thread:
 
     def write(self, vma, op):
         world, env, lock, count = self.world, self.world.env, self.world.mmap_lock, self.world.count
-        policy = world.policy
-        ranges = policy == "range"
+        variant = world.variant
+        ranges = variant == "range"
         yield from self.to(env.now, "w_down")
         when, since = world.word["ranges" if ranges else "mmap"].write(self.cpu), env.now
         if not ranges:
@@ -265,10 +267,10 @@ class Thread:
                 when = world.word["mmap"].write(self.cpu)
         yield from self.to(when, "w_got")
         when = held = env.now
-        if policy in ("v6.12", "v7.3", "spf"):
+        if variant in ("v6.12", "v7.3", "spf"):
             when = self.counts_up(when)
         mine = sorted((vma + n) % len(world.locks) for n in range(op["marks"]))
-        if policy not in ("mmap-lock", "spf"):
+        if variant not in ("mmap-lock", "spf"):
             for each in mine:
                 yield from self.to(when, "w_mark")
                 when = yield from self.marks(each)
@@ -278,11 +280,11 @@ class Thread:
         when = env.now
         for each in mine:
             world.anon[each] = world.anon[each] and not op["fresh"]
-        if policy in ("range", "vma-rwsem"):
+        if variant in ("range", "vma-rwsem"):
             for each in mine:
                 when += world.word[each].write(self.cpu) - env.now
                 when = world.locks[each].leave_write(when)
-        elif policy != "mmap-lock":
+        elif variant != "mmap-lock":
             when = self.counts_up(when)
         count["held"] += env.now - held
         when += world.word["ranges" if ranges else "mmap"].write(self.cpu) - env.now
@@ -299,14 +301,14 @@ class Thread:
         return when + self.world.sequence.write(self.cpu) - self.world.env.now
 
     def marks(self, vma):
-        world, env, lock, policy = self.world, self.world.env, self.world.locks, self.world.policy
-        sequences = policy in ("v2", "v6.12", "v7.3")
+        world, env, lock, variant = self.world, self.world.env, self.world.locks, self.world.variant
+        sequences = variant in ("v2", "v6.12", "v7.3")
         when, since = world.struct[vma].read(self.cpu, env.now), env.now
         if sequences and world.marked[vma] == world.number:
             return when
         when += world.word[vma].write(self.cpu) - env.now
         self.waits_as = "w_mark_wait"
-        if policy == "v7.3":
+        if variant == "v7.3":
             lock[vma].writer = self
             waited = lock[vma].inside > 0
             if waited:
@@ -321,7 +323,7 @@ class Thread:
         if sequences:
             world.marked[vma] = world.number
             world.struct[vma].write(self.cpu)
-            if policy != "v7.3":
+            if variant != "v7.3":
                 when = lock[vma].leave_write(when)
         return when + world.costs["mark"]
 
@@ -329,9 +331,9 @@ class Thread:
 class World:
     """A process: programs of its threads, each with how often it is gone through and from when."""
 
-    def __init__(self, costs, policy, cpus, vmas, programs, seed, stop):
+    def __init__(self, costs, variant, cpus, vmas, programs, seed, stop):
         self.env = simpy.Environment()
-        self.costs, self.policy, self.seed, self.stop = costs, policy, seed, stop
+        self.costs, self.variant, self.seed, self.stop = costs, variant, seed, stop
         self.log, self.number, self.done, self.count = [], 0, 0, Counter()
         self.idle, self.runnable = list(range(cpus))[::-1], deque()
         self.mmap_lock = Rwsem(self)

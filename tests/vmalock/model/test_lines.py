@@ -58,9 +58,9 @@ def test_a_write_after_a_read_makes_readers_fetch_again(written):
 def test_a_sequence_that_all_faults_read_does_not_hold_128_cpus_up():
     given = {"cpus": 128, "threads": 128, "vmas": 128, "writer_share": 0.01, "ms": 3}
     rates = {
-        label(policy): contention.simulate(Contention(policy=policy, **given))
+        label(variant): contention.simulate(Contention(variant=variant, **given))
         .set_index("counter")
         .loc["fault_rate", "value"]
-        for policy in (Variant.VMA_RWSEM, Variant.V6_12)
+        for variant in (Variant.VMA_RWSEM, Variant.V6_12)
     }
     assert rates["v6.12"] > 0.95 * rates["vma-rwsem"]

@@ -36,18 +36,18 @@ def test_the_slider_shows_what_has_happened_so_far():
 
 @settings(max_examples=25)
 @given(
-    policy=st.sampled_from([v for v in Variant if v is not Variant.RANGE]),
+    variant=st.sampled_from([v for v in Variant if v is not Variant.RANGE]),
     cpus=st.integers(1, 6),
     threads=st.integers(1, 9),
     share=st.floats(0, 1),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_the_invariants_hold_of_any_run(policy, cpus, threads, share, seed):
+def test_the_invariants_hold_of_any_run(variant, cpus, threads, share, seed):
     params = Contention(
-        cpus=cpus, threads=threads, vmas=3, writer_share=share, ms=1, seed=seed, policy=policy
+        cpus=cpus, threads=threads, vmas=3, writer_share=share, ms=1, seed=seed, variant=variant
     )
     found = performance.balance(done(programs.contention(params)))
-    if policy is Variant.MMAP_LOCK:
+    if variant is Variant.MMAP_LOCK:
         # Nobody is refused what nobody tries.
         found = found.drop("faults: refused, under mmap_lock")
     assert (found["one"] == found["other"]).all()

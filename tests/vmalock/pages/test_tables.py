@@ -51,8 +51,8 @@ def test_what_hangs_on_a_time_is_seen_at_half_and_twice_of_it():
     for value in (30, 60, 120):
         params = base.model_copy(update={"remote_ns": value})
         ours, theirs = (
-            of("contention", params.model_copy(update={"policy": policy}))["fault_rate"]
-            for policy in (Variant.V6_12, Variant.MMAP_LOCK)
+            of("contention", params.model_copy(update={"variant": variant}))["fault_rate"]
+            for variant in (Variant.V6_12, Variant.MMAP_LOCK)
         )
         ratios.append(ours / theirs)
     row = table.loc["remote_ns", "mmap_lock"]
@@ -64,17 +64,17 @@ def test_how_much_longer_a_fork_takes():
     table = performance.forked().set_index(["vmas", "variant"])["longer"]
     assert sorted(set(table.index.get_level_values("vmas"))) == [10, 100, 1000, 10_000]
     assert list(table[10].index) == list(LATER)
-    for vmas, policy in ((10, Variant.V6_12), (1000, Variant.VMA_RWSEM)):
-        base = of("fork", Fork(vmas=vmas, policy=Variant.MMAP_LOCK))["time"]
-        time = of("fork", Fork(vmas=vmas, policy=policy))["time"]
-        assert table[vmas, label(policy)] == pytest.approx(100 * (time / base - 1))
+    for vmas, variant in ((10, Variant.V6_12), (1000, Variant.VMA_RWSEM)):
+        base = of("fork", Fork(vmas=vmas, variant=Variant.MMAP_LOCK))["time"]
+        time = of("fork", Fork(vmas=vmas, variant=variant))["time"]
+        assert table[vmas, label(variant)] == pytest.approx(100 * (time / base - 1))
 
 
-def test_a_launch_by_policy():
+def test_a_launch_by_variant():
     table = performance.launched(cpus=2)
     assert list(table.index) == ["mmap-lock", *LATER]
     wanted = ["time", "sleep_reader", "sleep_writer", "mmap", "retry"]
-    found = of("launch", Launch(cpus=2, policy=Variant.V2))
+    found = of("launch", Launch(cpus=2, variant=Variant.V2))
     assert table.loc["v2"].to_dict() == {name: found[name] for name in wanted}
 
 
@@ -82,14 +82,14 @@ def test_faults_of_threads_with_a_vma_each_and_with_one():
     table = performance.merged().set_index(["threads", "vmas", "variant"])["rate"]
     assert len(table) == 5 * 2 * 2
     for one, vmas in ((True, "one VMA"), (False, "a VMA each")):
-        params = Merge(threads=4, cpus=4, merged=one, policy=Variant.V6_12)
+        params = Merge(threads=4, cpus=4, merged=one, variant=Variant.V6_12)
         assert table[4, vmas, "v6.12"] == of("merge", params)["fault_rate"]
 
 
 def test_receives_of_the_same_vma_and_of_another():
     table = performance.receiving().set_index(["threads", "madvise", "variant"])["rate"]
     for same, madvise in ((True, "same VMA"), (False, "another VMA")):
-        params = Zerocopy(threads=8, cpus=8, same=same, policy=Variant.MMAP_LOCK)
+        params = Zerocopy(threads=8, cpus=8, same=same, variant=Variant.MMAP_LOCK)
         assert table[8, madvise, "mmap-lock"] == of("zerocopy", params)["fault_rate"]
 
 
@@ -138,7 +138,7 @@ def test_where_the_figure_holds_by_the_price_of_a_line(think):
 def test_what_a_thread_does_is_named_by_where_it_comes_to():
     params = Contention(cpus=3, threads=3, vmas=2, writer_share=0.5, ms=1)
     old, new = (
-        set(performance.timeline(params.model_copy(update={"policy": p}), 500_000)["doing"])
+        set(performance.timeline(params.model_copy(update={"variant": p}), 500_000)["doing"])
         for p in (Variant.MMAP_LOCK, Variant.V6_12)
     )
     assert {"own work", "handles a fault", "waits for mmap_lock", "changes VMAs"} <= old
@@ -148,8 +148,8 @@ def test_what_a_thread_does_is_named_by_where_it_comes_to():
 def test_counters_over_the_cpus():
     table = contention.over_cpus(ms=1)
     assert sorted(set(table["cpus"])) == [1, 2, 4, 8, 16, 32, 64, 128]
-    assert set(table["variant"]) == {label(policy) for policy in contention.POLICIES}
-    params = Contention(cpus=4, threads=4, vmas=4, policy=Variant.SPF, writer_share=0.01, ms=1)
+    assert set(table["variant"]) == {label(variant) for variant in contention.VARIANTS}
+    params = Contention(cpus=4, threads=4, vmas=4, variant=Variant.SPF, writer_share=0.01, ms=1)
     shown = table[(table["cpus"] == 4) & (table["variant"] == label(Variant.SPF))]
     assert shown.set_index("counter")["value"].to_dict() == of("contention", params).to_dict()
 

@@ -23,8 +23,8 @@ def said(name):
 def both(program, params):
     """Counters with the series, and with mmap_lock alone."""
     return [
-        totals(done(program(params.model_copy(update={"policy": policy}))))
-        for policy in (Variant.V2, Variant.MMAP_LOCK)
+        totals(done(program(params.model_copy(update={"variant": variant}))))
+        for variant in (Variant.V2, Variant.MMAP_LOCK)
     ]
 
 
@@ -61,7 +61,7 @@ def test_shares_without_fewer_receives_are_contradicted(monkeypatch):
 
 
 def test_faults_that_find_equal_numbers():
-    params = Merge(policy=Variant.V2, merged=True, writer_share=0.2)
+    params = Merge(variant=Variant.V2, merged=True, writer_share=0.2)
     found = totals(done(programs.merge(params)))
     shown = evidence("read-locked")
     assert shown["faults that found equal numbers"] == found["abort_early"] + found["abort_late"]
@@ -74,7 +74,7 @@ def test_faults_that_find_equal_numbers():
 def test_one_fork_marks_every_vma_once():
     found = evidence("bulk")
     assert found == {"marked": 1000, "increments": 1, "marked afterwards": 0}
-    params = Fork(policy=Variant.V2, vmas=1000, forks=1)
+    params = Fork(variant=Variant.V2, vmas=1000, forks=1)
     assert totals(done(programs.fork(params)))["marks"] == 1000
 
 

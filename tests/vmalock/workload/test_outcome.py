@@ -23,26 +23,26 @@ def counters(name, params):
     return experiment(name).simulate(params).set_index("counter")["value"]
 
 
-@pytest.mark.parametrize("policy", list(Variant))
+@pytest.mark.parametrize("variant", list(Variant))
 @pytest.mark.parametrize("name", SMALL)
-def test_each_runs_under_each_policy(name, policy):
-    found = counters(name, SMALL[name].model_copy(update={"policy": policy}))
+def test_each_runs_under_each_variant(name, variant):
+    found = counters(name, SMALL[name].model_copy(update={"variant": variant}))
     assert found["writes"] > 0
     assert found["vma"] + found["mmap"] == found["faults"]
     assert found["fault_p50"] <= found["fault_p99"]
 
 
 def test_a_launch_touches_every_page_once():
-    for policy in Variant:
-        found = counters("vmalock/launch", Launch(threads=7, pages=9, areas=3, policy=policy))
+    for variant in Variant:
+        found = counters("vmalock/launch", Launch(threads=7, pages=9, areas=3, variant=variant))
         assert found["faults"] == 7 * 9
         assert found["writes"] == 7 * (3 + 1)
 
 
-@pytest.mark.parametrize("policy", [Variant.MMAP_LOCK, Variant.V6_12])
-def test_threads_of_a_small_launch_start_and_end(policy):
+@pytest.mark.parametrize("variant", [Variant.MMAP_LOCK, Variant.V6_12])
+def test_threads_of_a_small_launch_start_and_end(variant):
     """Each maps its area when it is created, and touches its pages; the creator runs to its end."""
-    found = counters("vmalock/launch", Launch(threads=3, pages=4, areas=1, cpus=2, policy=policy))
+    found = counters("vmalock/launch", Launch(threads=3, pages=4, areas=1, cpus=2, variant=variant))
     assert (found["faults"], found["writes"]) == (3 * 4, 3 * (1 + 1))
 
 

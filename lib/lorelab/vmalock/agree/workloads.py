@@ -69,9 +69,9 @@ def _follows(params: Workloads, kernel: pd.Series, variant: Variant) -> dict[str
 
 
 def _launch(params: Workloads, variant: Variant) -> dict[str, int]:
-    policy = variant if params.path == "vma" else Variant.MMAP_LOCK
+    modelled = variant if params.path == "vma" else Variant.MMAP_LOCK
     launched = Launch(
-        threads=params.threads, areas=AREAS, pages=params.size, cpus=params.cpus, policy=policy
+        threads=params.threads, areas=AREAS, pages=params.size, cpus=params.cpus, variant=modelled
     )
     model = launch.simulate(launched).set_index("counter")["value"].astype(int)
     aborts = ("abort_early", "abort_trylock", "abort_late")

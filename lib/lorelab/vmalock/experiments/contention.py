@@ -29,13 +29,13 @@ def time_of_a_fault(params: Contention) -> float:
 
 @cache
 def benefit(
-    policy: Variant = Variant.V2,
+    variant: Variant = Variant.V2,
     ms: int = 5,
     writers: tuple[float, ...] = WRITERS,
     remote_ns: int = 60,
     think_ns: int = 500,
 ) -> pd.DataFrame:
-    """What a policy keeps of the benefit of speculative faults, over threads, VMAs and writers.
+    """What a variant keeps of the benefit of speculative faults, over threads, VMAs and writers.
 
     Returns
     -------
@@ -56,8 +56,8 @@ def benefit(
             remote_ns=remote_ns,
         )
         base, spf, series = (
-            time_of_a_fault(params.model_copy(update={"policy": each}))
-            for each in (Variant.MMAP_LOCK, Variant.SPF, policy)
+            time_of_a_fault(params.model_copy(update={"variant": each}))
+            for each in (Variant.MMAP_LOCK, Variant.SPF, variant)
         )
         rows.append((cpus, sharing, share, base, spf, series))
     table = pd.DataFrame(rows, columns=["cpus", "sharing", "writer_share", "base", "spf", "series"])
@@ -66,24 +66,29 @@ def benefit(
     return table
 
 
-POLICIES = (Variant.MMAP_LOCK, Variant.SPF, Variant.VMA_RWSEM, Variant.V6_12, Variant.RANGE)
+VARIANTS = (Variant.MMAP_LOCK, Variant.SPF, Variant.VMA_RWSEM, Variant.V6_12, Variant.RANGE)
 """Those that a chart of throughput tells apart: 7.3 lies on 6.12, and v2 close above it."""
 
 
 @cache
 def over_cpus(writer_share: float = 0.01, ms: int = 10) -> pd.DataFrame:
-    """Counters of `vmalock/contention` with as many threads and VMAs as CPUs, by CPUs and policy.
+    """Counters of `vmalock/contention` with as many threads and VMAs as CPUs, by CPUs and variant.
 
     Returns
     -------
     DataFrame
-        Counters with the column `cpus`; `variant` is the policy.
+        Counters with the column `cpus`.
     """
     return pd.concat(
         simulate(
             Contention(
-                cpus=cpus, threads=cpus, vmas=cpus, policy=policy, writer_share=writer_share, ms=ms
+                cpus=cpus,
+                threads=cpus,
+                vmas=cpus,
+                variant=variant,
+                writer_share=writer_share,
+                ms=ms,
             )
         ).assign(cpus=cpus)
-        for cpus, policy in product((1, 2, 4, 8, 16, 32, 64, 128), POLICIES)
+        for cpus, variant in product((1, 2, 4, 8, 16, 32, 64, 128), VARIANTS)
     )

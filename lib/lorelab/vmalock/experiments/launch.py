@@ -19,9 +19,9 @@ def simulate(params: Launch) -> pd.DataFrame:
 def by_cpus(cpus: tuple[int, ...] = (2, 4, 8, 16, 32, 64, 100)) -> pd.DataFrame:
     """Counters of a launch with 6.12's lock and with mmap_lock alone, column `cpus`."""
     return pd.concat(
-        simulate(Launch(cpus=number, policy=policy)).assign(cpus=number)
+        simulate(Launch(cpus=number, variant=variant)).assign(cpus=number)
         for number in cpus
-        for policy in (Variant.MMAP_LOCK, Variant.V6_12)
+        for variant in (Variant.MMAP_LOCK, Variant.V6_12)
     )
 
 
@@ -40,8 +40,8 @@ def by_work(
         before, after = (
             totals(done(programs.launch(given)))["last"]
             for given in (
-                Launch(cpus=number, think_ns=work * 1000, policy=policy)
-                for policy in (Variant.MMAP_LOCK, Variant.V2)
+                Launch(cpus=number, think_ns=work * 1000, variant=variant)
+                for variant in (Variant.MMAP_LOCK, Variant.V2)
             )
         )
         rows.append((number, work, 100 * (1 - after / before)))

@@ -1,10 +1,10 @@
-"""What a page fault does, one shared access after another, under each policy.
+"""What a page fault does, one shared access after another, under each variant.
 
         START  EARLY  TRY  LATE  (ANON ANON_END)  END     under the VMA's lock
         START  EARLY  CHECK                               speculative
         START  DOWN  (WOKEN)  GOT  UP                     under mmap_lock
 
-It follows `lock_vma_under_rcu()` and `vma_start_read()` of 6.12; what other policies do in their
+It follows `lock_vma_under_rcu()` and `vma_start_read()` of 6.12; what other variants do in their
 place is said in `lorelab.vmalock.params.Variant`.
 """
 

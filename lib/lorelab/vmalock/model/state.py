@@ -43,7 +43,7 @@ PERFORMANCE = np.dtype(
             "slice",  # time a task runs before one that waits for the CPU gets on
             "handoff",  # wait after which a writer gets mmap_lock for certain
             # what the run is
-            *Traits._fields,  # 1 for what the policy can do
+            *Traits._fields,  # 1 for what the variant can do
             "cpus",
             "threads",
             "vmas",
@@ -223,7 +223,7 @@ class Machine(NamedTuple):
 
 def machine(
     costs: dict[str, int],
-    policy: Variant,
+    variant: Variant,
     cpus: int,
     vmas: int,
     program: np.ndarray,
@@ -239,7 +239,7 @@ def machine(
     ----------
     costs : dict
         The costs of `PERFORMANCE` by name [ns].
-    policy : Variant
+    variant : Variant
     cpus, vmas : int
     program : ndarray of `PROGRAM`
     spans : ndarray of shape (threads, 4)
@@ -256,7 +256,7 @@ def machine(
     one = np.zeros(1, PERFORMANCE)
     given = {
         **costs,
-        **TRAITS[policy]._asdict(),
+        **TRAITS[variant]._asdict(),
         "cpus": cpus,
         "vmas": vmas,
         "stop": stop,

@@ -1,9 +1,9 @@
-"""What a writer does, one shared access after another, under each policy.
+"""What a writer does, one shared access after another, under each variant.
 
         START  W_DOWN  (W_WAIT)  W_GOT  W_MARK (W_MARK_WAIT) ...  W_END  (W_TAIL)
 
 It follows `mmap_write_lock()`, `vma_start_write()` for each VMA, and `mmap_write_unlock()` or
-`mmap_write_downgrade()` of 6.12; what other policies do in their place is said in
+`mmap_write_downgrade()` of 6.12; what other variants do in their place is said in
 `lorelab.vmalock.params.Variant`.
 """
 
@@ -141,7 +141,7 @@ def w_mark_wait(m, thread):
 
 @forceinline
 def _marked(m, thread, vma, time):
-    """No reader is inside: note the sequence, and let go, unless the policy has no sequences."""
+    """No reader is inside: note the sequence, and let go, unless the variant has no sequences."""
     one = m.one[0]
     m.count[MARKS] += ONE
     m.task[thread].marked += ONE

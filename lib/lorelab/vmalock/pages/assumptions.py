@@ -94,8 +94,8 @@ def _ratios(params: Contention) -> dict[str, float]:
     return {name: ours / _rate(params, other) for name, other in AGAINST.items()}
 
 
-def _rate(params: Contention, policy: Variant) -> float:
-    counters = contention.simulate(params.model_copy(update={"policy": policy}))
+def _rate(params: Contention, variant: Variant) -> float:
+    counters = contention.simulate(params.model_copy(update={"variant": variant}))
     return float(counters.set_index("counter").loc["fault_rate", "value"])
 
 

@@ -16,10 +16,10 @@ COLOURS = {
     "v7.3": GREEN,
     "range": GREY,
 }
-"""One colour a policy, through the chapter."""
+"""One colour a variant, through the chapter."""
 
 
-def _policy(table: pd.DataFrame) -> alt.Color:
+def _variant(table: pd.DataFrame) -> alt.Color:
     shown = [name for name in COLOURS if name in set(table["variant"])]
     scale = alt.Scale(domain=shown, range=[COLOURS[name] for name in shown])
     return alt.Color("variant:N", title="a fault takes", scale=scale)
@@ -42,7 +42,7 @@ def contended(table: pd.DataFrame) -> alt.Chart:
         .encode(
             y=alt.Y("variant:N", title=None, sort=None),
             x=alt.X("count:Q", title=None),
-            color=_policy(table),
+            color=_variant(table),
         )
         .properties(width=250, height=alt.Step(22))
         .facet(facet=alt.Facet("what:N", title=None, sort=list(shown)), columns=2)
@@ -60,7 +60,7 @@ def throughput(table: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X("cpus:Q", title="CPUs, threads and VMAs", scale=alt.Scale(type="log", base=2)),
             y=alt.Y("value:Q", title="million faults / s", scale=alt.Scale(type="log")),
-            color=_policy(rates),
+            color=_variant(rates),
         )
         .properties(title=title("Faults while 1 in 100 operations is an mprotect()", "Model."))
     )
@@ -77,7 +77,7 @@ def latency(table: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X("cpus:Q", title="CPUs", scale=alt.Scale(type="log", base=2)),
             y=alt.Y("value:Q", title="us", scale=alt.Scale(type="log")),
-            color=_policy(times),
+            color=_variant(times),
         )
         .properties(width=230, height=180)
         .facet(alt.Column("counter:N", sort=list(names.values()), title=None))
@@ -127,7 +127,7 @@ def launch(table: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X("cpus:Q", title="CPUs", scale=alt.Scale(type="log", base=2)),
             y=alt.Y("value:Q", title="until all threads are done [ms]"),
-            color=_policy(times),
+            color=_variant(times),
         )
         .properties(title=title("A hundred threads start", "Model: four areas and 64 pages each."))
     )
@@ -273,7 +273,7 @@ def rates(table: pd.DataFrame, column: str, text: str) -> alt.Chart:
         .encode(
             x=alt.X("threads:Q", title="threads and CPUs", scale=alt.Scale(type="log", base=2)),
             y=alt.Y("rate:Q", title="million / s"),
-            color=_policy(table),
+            color=_variant(table),
         )
         .properties(width=230, height=180)
         .facet(alt.Column(f"{column}:N", title=None))
@@ -289,7 +289,7 @@ def forked(table: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X("vmas:Q", title="VMAs of the parent", scale=alt.Scale(type="log")),
             y=alt.Y("longer:Q", title="longer than under mmap_lock alone [%]"),
-            color=_policy(table),
+            color=_variant(table),
         )
         .properties(title=title("What marking every VMA costs a fork", "Model, pages left out."))
     )

@@ -30,11 +30,11 @@ UNTIL = {
 
 
 def alike(cpus: int = 64, writer_share: float = 0.01, ms: int = 10) -> pd.Series:
-    """Faults a second of the three versions of the lock with sequences, by policy."""
+    """Faults a second of the three versions of the lock with sequences, by variant."""
     given = {"cpus": cpus, "threads": cpus, "vmas": cpus, "writer_share": writer_share, "ms": ms}
     rates = {
-        label(policy): _values(contention.simulate(Contention(policy=policy, **given)))
-        for policy in (Variant.V2, Variant.V6_12, Variant.V7_3)
+        label(variant): _values(contention.simulate(Contention(variant=variant, **given)))
+        for variant in (Variant.V2, Variant.V6_12, Variant.V7_3)
     }
     return pd.Series({name: found["fault_rate"] for name, found in rates.items()})
 
@@ -63,13 +63,14 @@ def timeline(params: Contention, until_ns: int) -> pd.DataFrame:
                 doing = UNTIL.get(PCS[int(pc)], "handles a fault")
                 rows.append((thread, doing, since / 1e3, min(till, until_ns) / 1e3))
     table = pd.DataFrame(rows, columns=["thread", "doing", "since", "till"])
-    return table.assign(variant=label(params.policy))
+    return table.assign(variant=label(params.variant))
 
 
 def unfolding(params: Contention, until_us: int = 60, step_us: int = 3) -> pd.DataFrame:
     """`timeline` of mmap_lock and of 6.12's lock, as far as it has come at each `at` [us]."""
     both = pd.concat(
-        timeline(params.model_copy(update={"policy": policy}), until_us * 1000) for policy in BOTH
+        timeline(params.model_copy(update={"variant": variant}), until_us * 1000)
+        for variant in BOTH
     )
     ends = range(step_us, until_us + 1, step_us)
     parts = [
@@ -112,11 +113,11 @@ def _values(table: pd.DataFrame) -> pd.Series:
 
 
 def launched(cpus: int = 8) -> pd.DataFrame:
-    """A launch by policy: its time [ms], who slept, faults that went to mmap_lock and why."""
+    """A launch by variant: its time [ms], who slept, faults that went to mmap_lock and why."""
     columns = ["time", "sleep_reader", "sleep_writer", "mmap", "retry"]
     shown = {
-        label(policy): _values(launch.simulate(Launch(cpus=cpus, policy=policy)))[columns]
-        for policy in LOCKS
+        label(variant): _values(launch.simulate(Launch(cpus=cpus, variant=variant)))[columns]
+        for variant in LOCKS
     }
     return pd.DataFrame(shown).T.rename_axis("variant")
 
@@ -124,32 +125,32 @@ def launched(cpus: int = 8) -> pd.DataFrame:
 def receiving() -> pd.DataFrame:
     """Receives a second over threads, with mmap_lock and with 6.12, the same VMA and another."""
     rows = []
-    for threads, same, policy in product((2, 4, 8, 16, 32), (False, True), BOTH):
-        params = Zerocopy(threads=threads, cpus=threads, same=same, policy=policy)
+    for threads, same, variant in product((2, 4, 8, 16, 32), (False, True), BOTH):
+        params = Zerocopy(threads=threads, cpus=threads, same=same, variant=variant)
         rate = _values(zerocopy.simulate(params))["fault_rate"]
-        rows.append((threads, "same VMA" if same else "another VMA", label(policy), rate))
+        rows.append((threads, "same VMA" if same else "another VMA", label(variant), rate))
     return pd.DataFrame(rows, columns=["threads", "madvise", "variant", "rate"])
 
 
 def forked() -> pd.DataFrame:
-    """How much longer a fork takes than under mmap_lock alone [%], by policy and VMAs."""
+    """How much longer a fork takes than under mmap_lock alone [%], by variant and VMAs."""
     rows = []
     for vmas in (10, 100, 1000, 10_000):
         base, *others = (
-            _values(fork.simulate(Fork(vmas=vmas, policy=policy)))["time"] for policy in LOCKS
+            _values(fork.simulate(Fork(vmas=vmas, variant=variant)))["time"] for variant in LOCKS
         )
         rows += [
-            (vmas, label(policy), 100 * (other / base - 1))
-            for policy, other in zip(LOCKS[1:], others, strict=True)
+            (vmas, label(variant), 100 * (other / base - 1))
+            for variant, other in zip(LOCKS[1:], others, strict=True)
         ]
     return pd.DataFrame(rows, columns=["vmas", "variant", "longer"])
 
 
 def merged() -> pd.DataFrame:
-    """Faults a second over threads that have a VMA each, or one for all, by policy."""
+    """Faults a second over threads that have a VMA each, or one for all, by variant."""
     rows = []
-    for threads, one, policy in product((2, 4, 8, 16, 32), (False, True), BOTH):
-        params = Merge(threads=threads, cpus=threads, merged=one, policy=policy)
+    for threads, one, variant in product((2, 4, 8, 16, 32), (False, True), BOTH):
+        params = Merge(threads=threads, cpus=threads, merged=one, variant=variant)
         rate = _values(merge.simulate(params))["fault_rate"]
-        rows.append((threads, "one VMA" if one else "a VMA each", label(policy), rate))
+        rows.append((threads, "one VMA" if one else "a VMA each", label(variant), rate))
     return pd.DataFrame(rows, columns=["threads", "vmas", "variant", "rate"])

@@ -18,10 +18,10 @@ CHOICES: dict[str, tuple[str, ...]] = {}
 COUNTERS = UNITS
 MORE = ()
 FIRST = 0
-VARIANT = "policy"
-MACHINES = [programs.contention(Contention(policy=policy)) for policy in Variant]
+VARIANT = "variant"
+MACHINES = [programs.contention(Contention(variant=variant)) for variant in Variant]
 GIVEN = np.concatenate([machine.one for machine in MACHINES])
-"""What a policy can do, and the kernel's constants."""
+"""What a variant can do, and the kernel's constants."""
 OPERATION = MACHINES[0].program[:1].copy()
 FAULT, WALK, CHECKS, COPY, ANON_VMA, MARK, MPROTECT = (
     INSTRUCTIONS[name]
@@ -39,7 +39,7 @@ def entry(params):
         As `lorelab.panel.values.flat` makes it of `Contention`.
     """
     p = params[0]
-    one = GIVEN[p.policy : p.policy + 1].copy()
+    one = GIVEN[p.variant : p.variant + 1].copy()
     m = one[0]
     m.cpus = p.cpus
     m.vmas = p.vmas

@@ -30,8 +30,8 @@ def ran(params: Timed) -> dict[str, int]:
 
 def after_and_before(params: Timed) -> tuple[dict[str, int], dict[str, int]]:
     """Counters with the thread's series, and with mmap_lock alone."""
-    before = params.model_copy(update={"policy": Variant.MMAP_LOCK})
-    return ran(params.model_copy(update={"policy": Variant.V2})), ran(before)
+    before = params.model_copy(update={"variant": Variant.MMAP_LOCK})
+    return ran(params.model_copy(update={"variant": Variant.V2})), ran(before)
 
 
 def rate(found: dict[str, int]) -> float:
@@ -154,7 +154,7 @@ def weigh_write_locked() -> Weighed:
     That is the rule of `vma_start_read()`, and the model has it built in. So a run shows what the
     patches do; it is no evidence against the letter, whose "read" is a slip of the pen.
     """
-    found = ran(Merge(policy=Variant.V2, merged=True, writer_share=0.2))
+    found = ran(Merge(variant=Variant.V2, merged=True, writer_share=0.2))
     refused = found["abort_early"] + found["abort_late"]
     return Weighed(
         ClaimVerdict.HOLDS if refused else ClaimVerdict.NOT_TESTABLE,
@@ -166,7 +166,7 @@ def weigh_write_locked() -> Weighed:
 
 def weigh_bulk() -> Weighed:
     """One fork under the series, which marks every VMA: how many are marked when it is over."""
-    machine = done(programs.fork(Fork(policy=Variant.V2, vmas=1000, forks=1)))
+    machine = done(programs.fork(Fork(variant=Variant.V2, vmas=1000, forks=1)))
     marked = int(machine.count[COUNT["marks"]])
     counted_up = int(machine.one["mm_seq"][0])
     left = int((machine.vma["vm_lock_seq"] == machine.one["mm_seq"][0]).sum())
@@ -179,7 +179,7 @@ def weigh_bulk() -> Weighed:
 
 
 def weigh_fallback() -> Weighed:
-    found = ran(Merge(policy=Variant.V2, merged=True, writer_share=0.2))
+    found = ran(Merge(variant=Variant.V2, merged=True, writer_share=0.2))
     refused = sum(found[name] for name in ("abort_early", "abort_trylock", "abort_late", "retry"))
     return Weighed(
         ClaimVerdict.HOLDS if refused == found["mmap"] > 0 else ClaimVerdict.CONTRADICTED,
@@ -270,7 +270,7 @@ def weigh_spf() -> Weighed:
 
 def weigh_all_block() -> Weighed:
     """One call of madvise() that lasts longer than a round of each receiver."""
-    params = Zerocopy(madvise_ns=200_000, interval_us=2000, policy=Variant.MMAP_LOCK)
+    params = Zerocopy(madvise_ns=200_000, interval_us=2000, variant=Variant.MMAP_LOCK)
     found = ran(params)
     blocked = found["sleep_reader"] / found["writes"]
     receivers = params.threads - 1

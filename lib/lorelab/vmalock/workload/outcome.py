@@ -119,7 +119,7 @@ def counters(name: str, params: Timed, machine: Machine) -> pd.DataFrame:
     rows = zip(UNITS.items(), tally(machine), strict=True)
     found = {each: (unit, value) for (each, unit), value in rows}
     laid = {each: (unit, [value]) for each, (unit, value) in found.items()}
-    return table(name, label(params.policy), "model", laid, first=0)
+    return table(name, label(params.variant), "model", laid, first=0)
 
 
 def totals(machine: Machine) -> dict[str, int]:

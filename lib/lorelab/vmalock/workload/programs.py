@@ -68,7 +68,7 @@ def program_of(
     program = np.array(rows, PROGRAM)
     return machine(
         costs(params),
-        params.policy,
+        params.variant,
         params.cpus,
         vmas,
         program,
