@@ -85,39 +85,6 @@ def latency(table: pd.DataFrame) -> alt.Chart:
     )
 
 
-def benefit(grid: pd.DataFrame, said: float) -> alt.Chart:
-    """Draw what the series keeps of the benefit of speculative faults.
-
-    Parameters
-    ----------
-    grid : DataFrame
-        `lorelab.vmalock.experiments.contention.benefit`.
-    said : float
-        The thread's figure [%].
-    """
-    quiet = grid[grid["writer_share"] == 0]
-    lines = (
-        alt.Chart(quiet)
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("cpus:Q", title="CPUs and threads"),
-            y=alt.Y("benefit:Q", title="kept of SPF's benefit [%]"),
-            color=alt.Color(
-                "sharing:O",
-                title="threads per VMA",
-                scale=alt.Scale(range=[BLUE, SKY, ORANGE, VERMILLION]),
-            ),
-        )
-    )
-    rule = (
-        alt.Chart(pd.DataFrame({"said": [said]}))
-        .mark_rule(strokeDash=[5, 4], color=BLACK)
-        .encode(y="said:Q")
-    )
-    see = "Model, nobody writes. Dashed: the thread's figure."
-    return (lines + rule).properties(title=title("Where 75 % of SPF's benefit holds", see))
-
-
 def launch(table: pd.DataFrame) -> alt.Chart:
     """Draw how long a launch takes, over CPUs (`lorelab.vmalock.experiments.launch.by_cpus`)."""
     times = table[table["counter"] == "time"]
