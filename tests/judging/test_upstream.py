@@ -1,12 +1,14 @@
 """The folder that is sent: mails with recipients and numbers, and what shows the defect."""
 
 import email
+import re
 import subprocess
 from dataclasses import replace
 
 import pytest
 
 from lorelab.errors import BadInput
+from lorelab.gso.pages import views
 from lorelab.judging import upstream
 from lorelab.judging.findings import findings
 from lorelab.lab.cache import KERNEL_FILES
@@ -79,3 +81,12 @@ def test_a_finding_without_a_patch_says_what_would_mend_it(tmp_path):
     with pytest.raises(BadInput, match="has no patch to send; what would fix it"):
         upstream.write(one, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_what_a_mail_says_of_the_lost_flag_was_recorded():
+    [mail] = upstream.patches(FOUND["gso/lost-copied-flag"])
+    text = " ".join(mail.read_text().split("\n---\n")[0].split())
+    said = re.search(r"of (\d+) copies on the other CPU (\d+) are not told of, and of (\d+)", text)
+    other, lost, same = map(int, said.groups())
+    seen = views.lost_flags().query("kernel.str.startswith('6.18.44')").set_index("copier")
+    assert (seen["copies"].tolist(), seen["not_told"].tolist()) == ([same, other], [0, lost])

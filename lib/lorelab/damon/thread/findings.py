@@ -107,7 +107,7 @@ FINDINGS = [
             when=LOOKED,
         ),
         "lib/kernel/damon/upstream/shared-last-count: fields of struct damon_ctx in place of both, "
-        "with a kunit test; compiled in 7.3.4, not booted",
+        "with a kunit test, booted in 7.3.4 without them and with them",
         "7.3.4 has both (mm/damon/core.c). rotation came with Jiayuan Chen's series of 2026, "
         "20260521045236.115749-1 and v2",
         True,
@@ -120,8 +120,8 @@ FINDINGS = [
         "damon_ptep_mkold() neither clears its accessed bit nor marks it idle, and "
         "damon_young_pmd_entry() asks for "
         "either. In 6.12 such a page never counted.",
-        "users of mappings that are on no list for good (by reading: fsdax, device-dax, AF_PACKET "
-        "and io_uring rings), and small programs whose pages wait in a CPU's batch",
+        "users of mappings that are on no list for good (seen: AF_PACKET rings; by reading: fsdax, "
+        "device-dax and io_uring rings), and small programs whose pages wait in a CPU's batch",
         fresh_pages,
         PriorArt(
             {
@@ -133,7 +133,7 @@ FINDINGS = [
             when=LOOKED,
         ),
         "lib/kernel/damon/upstream/pages-on-no-list: damon_ptep_mkold() looks the folio up as "
-        "damon_young_pmd_entry() does; compiled in 7.3.4, not booted",
+        "damon_young_pmd_entry() does, booted in 7.3.4 without it and with it",
         "a regression of 7.3.4 by 'mm/damon/vaddr: use vm_normal_folio{,_pmd}() instead of "
         "damon_get_folio()', SeongJae Park, 20251112154114.66053-5-sj@kernel.org, which is for the "
         "Fixes tag",

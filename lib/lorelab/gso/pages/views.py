@@ -1,12 +1,15 @@
 """Tables that the pages of the chapter show."""
 
+import re
+
 import pandas as pd
 
 from lorelab.experiments import experiment
 from lorelab.gso.experiments import lifetimes
 from lorelab.gso.params import Variant
 from lorelab.gso.workload.unread import UNITS as UNREAD
-from lorelab.judging import agreement
+from lorelab.judging import agreement, reproduced
+from lorelab.judging.findings import finding
 from lorelab.lab import records
 from lorelab.params import label, to_cli
 
@@ -191,6 +194,25 @@ def told() -> pd.DataFrame:
         kernel = record.provenance.kernel.release
         rows.append({"kernel": kernel, "run": to_cli(params), **said})
     return pd.DataFrame(rows).sort_values(["kernel", "run"], ignore_index=True)
+
+
+def lost_flags() -> pd.DataFrame:
+    """What reproduce.py of the finding gso/lost-copied-flag counted, of each kernel that ran it.
+
+    Returns
+    -------
+    DataFrame
+        A row a kernel and a CPU that copied: `kernel`, `sender` and `copier` (CPUs), and of how
+        many `copies` the sender was `not_told`.
+    """
+    pattern = r"copied on CPU (\d+): of (\d+) packets (\d+) are said not to be"
+    rows = [
+        {"kernel": said.kernel, "sender": 0}
+        | dict(zip(("copier", "copies", "not_told"), map(int, counted), strict=True))
+        for said in reproduced.recorded(finding("gso/lost-copied-flag"))
+        for counted in re.findall(pattern, said.text)
+    ]
+    return pd.DataFrame(rows)
 
 
 def broken() -> pd.DataFrame:

@@ -31,9 +31,13 @@ def _vhost() -> str:
 def _flag() -> str:
     ways, mended = interleavings(1, 1), interleavings(1, 1, mended=True)
     steps = len(lifetimes.shortest(Lifetimes(cpus=2, segments=2), 5))
+    seen = views.lost_flags().query("not_told > 0").iloc[0]
     return (
-        f"{ways.lost} of {ways.all} interleavings of one sent and one copied segment lose it, the "
-        f"shortest after {steps} steps; with the patch {mended.lost} (every order of the model)"
+        f"on {seen['kernel']}, a virtual machine, the sender is not told of {seen['not_told']} of "
+        f"{seen['copies']} copies of packets that another CPU copies as the sending one frees "
+        f"them. {ways.lost} of {ways.all} interleavings of one sent and one copied segment lose "
+        f"it, the shortest after {steps} steps; with the patch {mended.lost} (every order of the "
+        "model)"
     )
 
 
@@ -153,7 +157,7 @@ FINDINGS = [
         design="gso",
         name="lost-copied-flag",
         defect="msg_zerocopy_complete() reads, changes and writes zerocopy without an atomic "
-        "operation, and two CPUs that complete segments of one packet can lose its 0.",
+        "operation, and two CPUs that complete parts of one packet can lose its 0.",
         hurts="Senders that stop zero copy when they are told of copies.",
         effect=_flag,
         prior_art=PriorArt(
@@ -163,7 +167,7 @@ FINDINGS = [
         ),
         fix="lib/kernel/gso/upstream/lost-copied-flag: what io_tx_ubuf_complete() does for "
         "io_uring; compiled in 6.12.117 and 7.3.4, not run",
-        mainline="7.3.4 has it, by its source (net/core/skbuff.c); not seen on a running kernel",
+        mainline="7.3.4 has it, by its source (net/core/skbuff.c)",
         worth_sending=True,
         command="model gso/flag",
     ),
