@@ -16,7 +16,23 @@ before it; of perf script --show-lost-events."""
 LOST = LOST_HERE + r"|^.*\sPERF_RECORD_LOST_SAMPLES lost [1-9]|^Processed \d+ \w+ and lost "
 """The same, or what says that events are lost, and not where: perf record counts them at its end,
 and perf script warns."""
-QUOTED = re.compile(rb"^(?:> ?)+", re.MULTILINE)
+QUOTED = re.compile(rb"^(?:[>|] ?)+", re.MULTILINE)
+COLOURED = re.compile(rb"\x1b\[[0-9;]*[mK]")
+"""Of grep --color=always, and of what a terminal logged."""
+PACKED = {
+    b"\x1f\x8b": "gzip -d",
+    b"\xfd7zXZ\0": "xz -d",
+    b"BZh": "bzip2 -d",
+    b"\x28\xb5\x2f\xfd": "zstd -d",
+    b"\x04\x22\x4d\x18": "lz4 -d",
+    b"PK\x03\x04": "unzip",
+}
+"""First bytes of a packed file, and what unpacks it."""
+TRACED = {
+    b"PERFILE2": ("perf.data", "perf script -i"),
+    b"\x17\x08\x44tracing": ("trace.dat", "trace-cmd report -i"),
+}
+"""First bytes of what a tracer writes, its usual name, and what prints it."""
 LARGEST = 2**31
 """Bytes that are read at most."""
 
@@ -39,7 +55,7 @@ def read(file: Path, instead: str, largest: int = LARGEST) -> str:
     Raises
     ------
     BadInput
-        The file can't be read, is too large, or is binary.
+        The file can't be read, is too large, packed, or binary.
 
     Examples
     --------
@@ -57,10 +73,31 @@ def read(file: Path, instead: str, largest: int = LARGEST) -> str:
         raise BadInput(f"cannot read {file}: {error.strerror}; {instead}") from None
     if len(data) > largest:
         raise BadInput(f"{file} is larger than {largest >> 20} MiB; {instead}")
+    if why := other(data):
+        raise BadInput(f"{file} {why}")
     text = plain(data).decode(errors="replace")
     if "\0" in text:
         raise BadInput(f"{file} is not text; {instead}")
     return text
+
+
+def other(data: bytes) -> str:
+    r"""What a file is that is not text yet, and what makes text of it; empty for any other.
+
+    Examples
+    --------
+    >>> other(b"\x1f\x8b\x08"), other(b"BZ: 1")
+    ('is packed; unpack it first, with gzip -d', '')
+    >>> other(b"PERFILE2" + bytes(8))
+    'is perf.data; give what `perf script -i` prints of it'
+    """
+    for start, command in PACKED.items():
+        if data.startswith(start):
+            return f"is packed; unpack it first, with {command}"
+    for start, (name, command) in TRACED.items():
+        if data.startswith(start):
+            return f"is {name}; give what `{command}` prints of it"
+    return ""
 
 
 def plain(data: bytes) -> bytes:
@@ -68,7 +105,7 @@ def plain(data: bytes) -> bytes:
 
     PowerShell writes UTF-16 where output is redirected. Lines end with \r\n there, with \r\r\n
     where two programs saw to it, with \r alone on old Macs. In a mail that answers they begin with
-    >.
+    > or |. Colours of a terminal are left out.
 
     Examples
     --------
@@ -79,6 +116,7 @@ def plain(data: bytes) -> bytes:
     if data.startswith(UTF16):
         wide = data.decode("utf-16", errors="replace")
         data = wide.encode() if "\n" in wide or "\r" in wide else data
+    data = COLOURED.sub(b"", data)
     data = re.sub(rb"\r+\n", b"\n", data)
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")

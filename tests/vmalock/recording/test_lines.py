@@ -147,10 +147,18 @@ def test_a_stack_belongs_to_the_last_event_of_its_thread(tmp_path, tool):
     ]
 
 
+def test_without_comm_a_thread_has_its_number_as_name(tmp_path):
+    file = tmp_path / "perf.txt"
+    for thread in ("4101", "4100/4101"):
+        file.write_text(f"  {thread} [002]  9120.500100: {EVENT}\n")
+        assert [(one.comm, one.tid) for one in recording.read(file)] == [(":4101", 4101)]
+
+
 @pytest.mark.parametrize(
     ("symbol", "call"),
     [
         ("__x64_sys_munmap", "munmap"),
+        ("__x32_compat_sys_munmap", "munmap"),  # before 5.9
         ("__ia32_compat_sys_execve", "execve"),
         ("__arm64_sys_mprotect", "mprotect"),
         ("__arm64_compat_sys_aarch32_mmap2", "aarch32_mmap2"),
@@ -188,6 +196,8 @@ def test_a_name_cut_in_the_middle_of_a_character_and_other_encodings(tmp_path):
         (line.replace("\r\n", "\r").encode("utf-16"), comm),
         (line.replace("\r\n", "\r\r\n").encode(), comm),
         (b"> > " + line.encode(), comm),
+        (b"| > " + line.encode(), comm),
+        (b"\x1b[32m\x1b[K" + line.encode().replace(b" 4101", b"\x1b[m\x1b[K 4101"), comm),
     ]:
         file.write_bytes(data)
         assert [one.comm for one in recording.read(file)] == [name]

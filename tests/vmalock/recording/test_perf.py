@@ -245,14 +245,40 @@ def test_octaves():
         (line(1, "grabbed"), "no event mmap_lock_grabbed"),
         (line(1, "acquire_returned"), "line 1: no mmap_lock event, or not all of it"),
         (steps()[:-12], "line 6: no mmap_lock event, or not all of it"),
-        ("a 1.000000: mmap_lock:mmap_lock_released: mm=0x1 write=true\n", "line 1: no thread"),
-        ("mmap_lock_released: mm=0x1 memcg_id=1 write=true\n", "line 1: no thread and time"),
+        (
+            "a 1.000000: mmap_lock:mmap_lock_released: mm=0x1 write=true\n",
+            "line 1: an event with no thr",
+        ),
+        ("mmap_lock_released: mm=0x1 memcg_id=1 write=true\n", "line 1: an event with no thread"),
+        (
+            "a-7 [000] ...1. 4012: mmap_lock_released: mm=0x1 write=true\n",
+            "a time that is no s",
+        ),
+        (b"\x1f\x8b\x08", "is packed; unpack it first, with gzip -d"),
+        (b"PERFILE2" + bytes(8), "is perf.data; give what `perf script -i` prints of it"),
+        (b"\x17\x08Dtracing6\0", "is trace.dat; give what `trace-cmd report -i` prints of it"),
     ],
 )
 def test_what_is_no_recording_says_so_in_one_line(file, text, said):
     with pytest.raises(BadInput, match=said) as complaint:
         recording.read(file(text))
     assert "\n" not in str(complaint.value)
+
+
+PREFIXES = {
+    "grep -n": "7:",
+    "grep -H": "perf.txt:",
+    "cat -n": "     7\t",
+    "dmesg": "[   12.345678] ",
+    "journal": "Nov 29 07:48:45 host perf[123]: ",
+}
+
+
+@pytest.mark.parametrize("name", PREFIXES)
+def test_what_another_tool_put_before_a_line_is_no_name(file, name):
+    text = "".join(PREFIXES[name] + one for one in steps().splitlines(keepends=True))
+    with pytest.raises(BadInput, match=r"line 1: .+ is longer than the 15 bytes"):
+        recording.read(file(text))
 
 
 def test_the_door(file, tmp_path):

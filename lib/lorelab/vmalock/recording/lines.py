@@ -16,6 +16,10 @@ TIME = re.compile(
 )
 """Seconds, or microseconds since the trace began (ftrace's latency-format); then the period (perf
 script -F period) or the time since the last event (trace-cmd report --ts-diff)."""
+COUNT = re.compile(r"\S\s+\d+:\s+(?:mmap_lock:)?mmap_lock_\w+:\s")
+"""A time of a clock that counts, or one that trace-cmd left as it was."""
+LONGEST_NAME = 15
+"""Characters at most of a thread's name, which has so many bytes (TASK_COMM_LEN)."""
 WIDTHS = {1: 16, 2: 8}
 """Bytes of a name in a line of the patterns that `trace-cmd report` prints, without and with -l."""
 THREADS = [

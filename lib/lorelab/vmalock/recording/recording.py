@@ -25,7 +25,7 @@ OURS = re.compile(r"(?:^|\s)(?:mmap_lock:mmap_lock_\w+:|mmap_lock_\w+:\s+mm=)")
 NAMED = re.compile(r"\bmmap_lock_(?:start_locking|acquire_returned|released)\b")
 """In any form: of perf trace, bpftrace, perf data convert --to-json."""
 SYSCALL = re.compile(
-    r"^\.?(?:__(?:x64|ia32|arm64|riscv|s390x?|se|do)_)?(?:compat_)?(?:sys|SyS)_(?P<name>\w+)"
+    r"^\.?(?:__(?:x64|x32|ia32|arm64|riscv|s390x?|se|do)_)?(?:compat_)?(?:sys|SyS)_(?P<name>\w+)"
 )
 """Powerpc and kernels before 4.17 have no wrapper of an architecture's own."""
 FAULTS = {
@@ -49,6 +49,10 @@ WHOLE = (
     "print it with perf script -F comm,tid,cpu,time,event,trace or with trace-cmd report, or from "
     "ftrace without its options verbose, fields and raw"
 )
+COUNTED = (
+    "a time that is no seconds; record with a clock in ns (trace_clock local, global or mono, not "
+    "counter or x86-tsc), and print without trace-cmd report --raw-ts"
+)
 
 
 class Event(NamedTuple):
@@ -56,6 +60,7 @@ class Event(NamedTuple):
 
     ns: int
     comm: str
+    """Its name; of perf script without comm `:TID`, as perf itself has it where it knows none."""
     tid: int
     mm: str
     what: str
@@ -100,7 +105,8 @@ def read(file: Path) -> list[Event]:
                 below = -1
                 last.pop(head.tid, None)
         elif OURS.search(line):
-            raise BadInput(f"{file}, line {number}: no thread and time before the event; {WHOLE}")
+            why = COUNTED if lines.COUNT.search(line) else f"no thread and time before it; {WHOLE}"
+            raise BadInput(f"{file}, line {number}: an event with {why}")
         elif frame := lines.FRAME.match(line):
             frames.append(frame["symbol"])
     _name(found, below, frames)
@@ -128,12 +134,17 @@ def _event(head: Head, file: Path, number: int) -> Event | None:
     matched = EVENT.match(head.event)
     if matched is None or (matched["what"] == HAS) != (matched["success"] is not None):
         raise BadInput(f"{file}, line {number}: no mmap_lock event, or not all of it; {WHOLE}")
+    if len(head.comm) > lines.LONGEST_NAME:
+        raise BadInput(
+            f"{file}, line {number}: {head.comm!r} is longer than the {lines.LONGEST_NAME} bytes "
+            "of a thread's name; give the lines as the tool printed them, with nothing before"
+        )
     what = matched["what"]
     if what not in (STARTS, HAS, DROPS):
         raise BadInput(f"{file}, line {number}: mmap_lock has no event mmap_lock_{what}")
     return Event(
         head.ns,
-        head.comm,
+        head.comm or f":{head.tid}",
         head.tid,
         matched["mm"],
         what,
