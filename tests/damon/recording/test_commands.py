@@ -58,6 +58,17 @@ def test_files_on_demand(run, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "out"]
 
 
+def test_a_target_without_regions_has_no_heat_map(run, tmp_path):
+    records = make(1, snapshots=3, targets=2)
+    for one in records[0]["snapshots"]:
+        one["regions"] = []
+    status, _, _ = run(write(tmp_path / "a", damo(records)), "-o", tmp_path / "out")
+    assert status == 0
+    found = {path.name for path in (tmp_path / "out").iterdir()}
+    assert "1-target-1-heatmap.svg" in found
+    assert "0-target-0-heatmap.svg" not in found
+
+
 def test_nothing_is_written_over(run, tmp_path):
     file = write(tmp_path / "a", perf(make(1, snapshots=5)))
     status, out, err = run(file, "-o", tmp_path)

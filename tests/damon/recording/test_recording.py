@@ -83,6 +83,66 @@ def test_text_with_a_byte_order_mark(tmp_path):
             check_against(recording.read(file), records, exact_times=text.startswith("["))
 
 
+def test_damo_writes_each_of_several_snapshots_as_a_record(tmp_path):
+    """`damo record --snapshot 1s 10`: records of one snapshot, of each scheme in turn."""
+    made = make(12, snapshots=6)[0]["snapshots"]
+    lone = [{"target": None, "snapshots": [one]} for one in made]
+    whole = [{"target": -1, "snapshots": made}]
+    for compressed in (False, True):
+        found = recording.read(write(tmp_path / "a", damo(lone), compressed))
+        check_against(found, whole, exact_times=True)
+        kv = json.loads(damo([one for one in lone for _ in range(2)]))
+        for number, record in enumerate(kv):
+            record["scheme_idx"] = number % 2
+        found = recording.read(write(tmp_path / "a", json.dumps(kv), compressed))
+        check_against(found, whole * 2, exact_times=True)
+    kv = json.loads(damo(lone))
+    kv[3]["intervals"]["aggr_us"] = "200000"  # tuned meanwhile
+    found = recording.read(write(tmp_path / "a", json.dumps(kv)))
+    assert [len(one.end) for one in found] == [5, 1]
+    found = recording.read(write(tmp_path / "a", damo(lone[:1] * 2 + lone[1:] + lone[:1])))
+    assert [len(one.end) for one in found] == [7, 1]
+
+
+def test_snapshots_of_damo_as_text_have_no_target_and_a_mark_after_each(tmp_path):
+    made = make(13, snapshots=4)[0]["snapshots"]
+    marked = []
+    for one in made:
+        mark = {"start": 0, "end": 2 * one["end"] - one["start"], "regions": [(0, 0, -1, -1)]}
+        marked += [one, mark]
+    text = perf([{"target": None, "snapshots": marked}])
+    assert "target_id=None" in text
+    (found,) = recording.read(write(tmp_path / "a", text))
+    assert found.target == recording.NO_TARGET
+    for name in ("start", "end"):
+        times = np.array([one[name] for one in made])
+        assert np.abs(getattr(found, name) - times).max() <= 3000
+    assert np.diff(found.first).tolist() == [len(one["regions"]) for one in made]
+    assert len(found.low) == found.first[-1]
+    stat = "".join(line.rpartition(" ")[0] + " None\n" for line in WHOLE.splitlines())
+    assert set(recording.read(write(tmp_path / "a", stat))[0].age) == {recording.NO_AGE}
+
+
+def test_a_record_without_regions_beside_one_that_has_some(tmp_path):
+    records = make(14, snapshots=3, targets=2)
+    for one in records[0]["snapshots"]:
+        one["regions"] = []
+    found = recording.read(write(tmp_path / "a", damo(records)))
+    assert [len(one.low) > 0 for one in found] == [False, True]
+    records[0]["snapshots"] = []
+    assert [one.target for one in recording.read(write(tmp_path / "a", damo(records)))] == [1]
+
+
+def test_latency_format_counts_microseconds(tmp_path):
+    lines = (
+        f"kdamond.-4452      0..... {50 * n:4d}us{mark}: damon_aggregated: target_id=0 "
+        "nr_regions=1 4096-8192: 3 4\n"
+        for n, mark in enumerate(" $@*#!+", 1)
+    )
+    (found,) = recording.read(write(tmp_path / "a", "".join(lines)))
+    assert found.end.tolist() == [50_000 * n for n in range(1, 8)]
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -225,6 +285,12 @@ BAD = {
     "cut JSON": (damo(make(1))[:5000], "not whole JSON"),
     "no list": ('{"a": 1}', "not the list of records"),
     "kdamonds": ('[{"state": "on", "contexts": []}]', "list of kdamonds"),
+    "footprints": ('[{"time": 1.5, "footprints": []}]', "list of memory footprints"),
+    "vmas": ('[{"time": 1.5, "procvmas": []}]', "list of mappings"),
+    "stats": ('[{"time": 1.5, "proc_stats": []}]', "list of processes' times"),
+    "tried": (WHOLE.replace("damon_aggregated", "damos_before_apply"), "that schemes tried"),
+    "counter": (TINY.replace(".5:", ":"), "line 1 has a time that is no seconds"),
+    "address": (TINY.replace(": 3 4", ": 3 4                0"), "has fields that perf script"),
     "no record": ("[]", "has no regions"),
     "not a record": ("[1]", "not laid out"),
     "deep": ("[" * 100_000, "nested too deep"),

@@ -180,7 +180,7 @@ def test_contiguous_ranges_have_the_gaps_that_no_snapshot_covers(small):
 
 
 def test_a_grid_finer_than_the_recording_is_refused(small):
-    with pytest.raises(BadInput, match="do not give 40 by 80 pixels"):
+    with pytest.raises(BadInput, match="too little for a heat map of 40 by 80 pixels"):
         report.heatmap(small, times=(0, 10))
 
 

@@ -53,5 +53,6 @@ def _target(one: Recording, folder: Path, name: str) -> None:
         if len(found := table(one)):
             found.to_csv(folder / f"{name}-{table.__name__}.csv", index=False)
     charts.over_time(one, f"Target {one.target}").save(folder / f"{name}-windows.svg")
-    map = report.heatmap(one)
-    charts.heat(map, f"Target {one.target}").save(folder / f"{name}-heatmap.svg")
+    if len(one.low):
+        map = report.heatmap(one)
+        charts.heat(map, f"Target {one.target}").save(folder / f"{name}-heatmap.svg")

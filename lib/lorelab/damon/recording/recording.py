@@ -7,7 +7,6 @@ import json
 import math
 import re
 import zlib
-from decimal import Decimal
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lorelab import user_text
+from lorelab.damon.recording.quantities import integer, nanoseconds
 from lorelab.errors import BadInput
 
 LARGEST = 2**31
@@ -22,35 +22,37 @@ LARGEST = 2**31
 LATEST = 2**62
 """Nanoseconds; leaves room to reckon with the times of a hostile file."""
 UINT_MAX = 2**32 - 1
+SAME = ("kdamond_idx", "context_idx", "intervals", "scheme_idx", "target_id")
+"""What records of one target have in common (damo: DamonRecord.can_merge)."""
 NO_TARGET = -1
 """Of regions that a scheme tried, whichever target they are of: snapshots since Linux 6.14."""
 NO_AGE = -1
 """Age of a region that the recording has none for: kernels before 5.16 do not trace it."""
 
-SIZE = re.compile(r"(\d+\.?\d*) ?([BKMGTPE])(?:i?B)?")
-WHOLE = re.compile(r"-?\d{1,20}\.0")
-BYTES = {"B": 0, "K": 10, "M": 20, "G": 30, "T": 40, "P": 50, "E": 60}
-NANOSECONDS = {
-    "ns": 1,
-    "us": 10**3,
-    "ms": 10**6,
-    "s": 10**9,
-    "m": 60 * 10**9,
-    "h": 3600 * 10**9,
-    "d": 86400 * 10**9,
-}
 EVENT = re.compile(
-    rb" (\d{1,10}\.\d{1,9}): +(?:\d+ +|\([+-]\d+\) +)?(?:damon:)?"
-    rb"damon_(?:region_)?aggregated: +target_id=(\d{1,20}) nr_regions=(\d{1,20}) "
-    rb"(\d{1,20})-(\d{1,20}): (-?\d{1,20})(?: (-?\d{1,20}))?(?: probe_hits=[0-9a-f ]*)? *$",
+    rb" (\d{1,10}\.\d{1,9}|\d{1,12}us[ $@*#!+]): +(?:\d+ +|\([+-]\d+\) +)?(?:damon:)?"
+    rb"damon_(?:region_)?aggregated: +target_id=(\d{1,20}|None) nr_regions=(\d{1,20}) "
+    rb"(\d{1,20})-(\d{1,20}): (-?\d{1,20})(?: (-?\d{1,20}|None))?(?: probe_hits=[0-9a-f ]*)? *$",
     re.MULTILINE,
 )
 """A line of damon:damon_aggregated, or of damon_region_aggregated since Linux 7.2, as perf script,
-trace-cmd and ftrace print it; 64 bits have 20 digits at most."""
+trace-cmd and ftrace print it, or damo of its snapshots, which have no target or no age; 64 bits
+have 20 digits at most."""
+COUNTED = re.compile(rb"\S\s+\d+: +(?:damon:)?damon_")
+"""A time of a clock that counts."""
+COUNTS = "record with a clock in ns, not trace_clock counter or x86-tsc"
 LOST = re.compile(user_text.LOST.encode(), re.MULTILINE)
 FILE = re.compile(rb"^ *(?:(\S[^\n]*?): +)?kdamond\.\d+-\d+ ", re.MULTILINE)
 """What trace-cmd report names first, where it prints several files or buffers."""
 AGGREGATED, REGION_AGGREGATED = b"damon_aggregated:", b"damon_region_aggregated:"
+TRIED = b"damos_before_apply:"
+BESIDE = {
+    "contexts": "kdamonds",
+    "footprints": "memory footprints",
+    "procvmas": "mappings",
+    "proc_stats": "processes' times",
+}
+"""What else damo records, in a file beside, by a name in its entries."""
 LARGEST_FOLIO = 16 << 30
 """Bytes. Filters count whole folios, so more may pass than a region has (mm/damon/paddr.c)."""
 TICK_US = 10_000
@@ -125,8 +127,8 @@ def read(path: Path | str) -> list[Recording]:
 def _read(data: bytes) -> list[Recording]:
     if not data:
         raise BadInput("is empty; record again with `damo record`")
-    if data[:8] == b"PERFILE2":
-        raise BadInput("is perf.data; give the output of `perf script -i` on it instead")
+    if why := user_text.other(data):
+        raise BadInput(why)
     if data[:1] == b"\x78" and len(data) > 1 and int.from_bytes(data[:2]) % 31 == 0:
         data = _decompress(data)
     if len(data) > LARGEST:
@@ -138,10 +140,18 @@ def _read(data: bytes) -> list[Recording]:
         found = _read_trace(data, AGGREGATED)
     elif REGION_AGGREGATED in data:
         found = _read_trace(data, REGION_AGGREGATED)
+    elif TRIED in data:
+        raise BadInput(
+            "has the regions that schemes tried, not whole snapshots; omit --schemes_target_regions"
+        )
     else:
         raise BadInput("is neither damo's JSON nor perf script text with damon:damon_aggregated")
+    found = [one for one in found if len(one.end)]
     if not any(len(one.low) for one in found):
-        raise BadInput("has no regions; record for longer than one aggregation interval")
+        raise BadInput(
+            "has no regions; record for longer than one aggregation interval, or with a scheme and "
+            "filters that some match"
+        )
     for one in found:
         _verify(one)
     if len({one.intervals is None for one in found}) > 1:
@@ -171,9 +181,33 @@ def _read_json(data: bytes) -> list[Recording]:
         raise BadInput(f"is not whole JSON ({error}); record again") from None
     if not isinstance(records, list):
         raise BadInput("is JSON, but not the list of records that damo writes")
-    if records and isinstance(records[0], dict) and "contexts" in records[0]:
-        raise BadInput("is damo's list of kdamonds; give the damon.data beside it")
-    return [_record(number, kv) for number, kv in enumerate(records)]
+    head = records[0] if records and isinstance(records[0], dict) else {}
+    if of := next((name for name in BESIDE if name in head), None):
+        raise BadInput(f"is damo's list of {BESIDE[of]}; give the damon.data beside it")
+    found: dict[str, Recording] = {}
+    for number, kv in enumerate(records):
+        one = _record(number, kv)
+        key = repr([kv.get(name) for name in SAME])
+        if key in found and not follows(one, found[key]):
+            key += f" {number}"
+        found[key] = _joined(found[key], one) if key in found else one
+    return list(found.values())
+
+
+def follows(one: Recording, before: Recording) -> bool:
+    """Whether the snapshots of a record continue another's."""
+    return not len(before.end) or not len(one.end) or before.end[-1] <= one.end[0]
+
+
+def _joined(before: Recording, one: Recording) -> Recording:
+    """Two records of one target as one: damo writes each of several snapshots as a record."""
+    rows = {
+        name: np.concatenate([getattr(before, name), getattr(one, name)])
+        for name in Recording._fields[2:]
+        if name != "first"
+    }
+    first = np.concatenate([before.first, before.first[-1] + one.first[1:]])
+    return before._replace(first=first, **rows)
 
 
 def _refuse(constant: str) -> None:
@@ -287,50 +321,6 @@ def _aggr_us(recording: Recording, samples: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(samples), seen, samples * (aggr_us / sample_us))
 
 
-def integer(value: object) -> int:
-    """A whole number as damo writes it: a number, or text with thousands separators or a unit."""
-    if type(value) is int:
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if not isinstance(value, str):
-        raise TypeError(value)
-    text = value.replace(",", "").strip()
-    try:
-        return int(text)
-    except ValueError:
-        match = SIZE.fullmatch(text)
-    if WHOLE.fullmatch(text):
-        return int(float(text))
-    if match is None:
-        raise ValueError(f"{value[:40]!r} is no number")
-    return int(float(match[1]) * 2 ** BYTES[match[2]])
-
-
-def nanoseconds(value: object, unit: int = 1) -> int:
-    """A time: a number of `unit` nanoseconds, or text such as "1,200" or "2 m 3.5 s"."""
-    if type(value) in (int, float):
-        return int(value * unit)
-    if not isinstance(value, str):
-        raise TypeError(value)
-    text = value.replace(",", "").strip()
-    try:
-        return int(text) * unit
-    except ValueError:
-        pass
-    sign, text = (-1, text[1:]) if text[:1] == "-" else (1, text)
-    parts = re.findall(r"([\d.]+) ?([a-z]*)", text)
-    if not parts or re.sub(r"([\d.]+) ?([a-z]*)| ", "", text):
-        raise ValueError(f"{value[:40]!r} is no time")
-    total = Decimal(0)  # a float has no room for the nanoseconds of 105 days
-    for part, name in parts:
-        scale = NANOSECONDS.get(name, unit if not name and len(parts) == 1 else None)
-        if scale is None or part.count(".") > 1 or part == ".":
-            raise ValueError(f"{value[:40]!r} is no time")
-        total += Decimal(part) * scale
-    return sign * round(total)
-
-
 def _read_trace(data: bytes, event: bytes) -> list[Recording]:
     if gap := LOST.search(data):
         number = data.count(b"\n", 0, gap.start()) + 1
@@ -355,20 +345,23 @@ def _read_trace(data: bytes, event: bytes) -> list[Recording]:
             np.fromiter(map(int, column), kind)
             for column, kind in zip(columns, [np.int64, "u8", "u8", np.int64], strict=True)
         )
-        age = np.fromiter((int(a) if a else NO_AGE for a in age), np.int64)
+        age = np.fromiter((NO_AGE if a in (b"", b"None") else int(a) for a in age), np.int64)
     except OverflowError:
         raise BadInput("has a number of more than 64 bits") from None
     ids = np.array(ids)
     return [
         _trace(
-            int(target), *(column[ids == target] for column in (time, nr, low, high, accesses, age))
+            NO_TARGET if target == b"None" else int(target),
+            *(column[ids == target] for column in (time, nr, low, high, accesses, age)),
         )
         for target in dict.fromkeys(ids)
     ]
 
 
 def _stamp(seconds: bytes) -> int:
-    """Nanoseconds of a trace's time, which has up to nine digits after the point."""
+    """Nanoseconds of a trace's time: up to nine digits after the point, or latency-format's us."""
+    if b"us" in seconds:
+        return int(seconds.partition(b"us")[0]) * 1000
     whole, _, part = seconds.partition(b".")
     return int(whole) * 10**9 + int(part.ljust(9, b"0"))
 
@@ -376,7 +369,12 @@ def _stamp(seconds: bytes) -> int:
 def _first_bad_line(data: bytes, event: bytes) -> str:
     for number, line in enumerate(data.split(b"\n"), start=1):
         if line.count(event) != len(EVENT.findall(line)):
-            return f"line {number} is cut or garbled; record again, or remove its snapshot"
+            if COUNTED.search(line):
+                return f"line {number} has a time that is no seconds; {COUNTS}"
+            return (
+                f"line {number} is cut or garbled, or has fields that perf script prints if it is "
+                "asked (-F); record again, or remove its snapshot"
+            )
     return "has garbled lines; record again"
 
 
@@ -397,17 +395,19 @@ def _trace(target: int, time, nr, low, high, accesses, age) -> Recording:
             f"target {target} misses regions at {at / 1e9:.6f} s: the file is cut, or perf lost "
             "events; record again"
         )
-    end = time[heads]
+    # damo's mark after a lone snapshot, which would have no begin otherwise.
+    mark = (nr == 1) & (low == 0) & (high == 0) & (accesses == -1)
+    whole, real = time[heads], ~mark[heads]
+    end = whole[real]
     start = np.concatenate([end[:1], end[:-1]])
     if len(end) > 1:
         start[0] = int(end[0] - float(end[-1] - end[0]) / (len(end) - 1))
-    if hops[heads[-1]] == 1 and low[-1] == high[-1] == 0 and accesses[-1] == -1:
-        # damo's mark for a single snapshot, which would have no begin otherwise
-        start, end, first = start[:-1], end[:-1], first[:-1]
-    kept = first[-1]
-    none, nones = np.full(len(end), np.nan), np.full(kept, np.nan)
-    seen = (column[:kept] for column in (low, high, accesses, age))
-    nothing = np.zeros(kept, np.uint64)
+    lone = np.flatnonzero(real[:-1] & ~real[1:])
+    start[np.cumsum(real)[lone] - 1] = 2 * whole[lone] - whole[lone + 1]
+    first = np.concatenate([[0], np.cumsum(np.diff(first)[real])])
+    none, nones = np.full(len(end), np.nan), np.full(first[-1], np.nan)
+    seen = (column[~mark] for column in (low, high, accesses, age))
+    nothing = np.zeros(first[-1], np.uint64)
     return Recording(target, None, start, end, none, first, *seen, nones, nones, nothing)
 
 

@@ -73,6 +73,8 @@ def percentiles(values: np.ndarray, at: list[int]) -> list:
 
 def contiguous(recording: Recording) -> list[tuple[int, int]]:
     """Address ranges that some snapshot covers, gaps that none covers between them."""
+    if not len(recording.low):
+        return []
     order = np.argsort(recording.low, kind="stable")
     low, high = recording.low[order], np.maximum.accumulate(recording.high[order])
     cut = np.flatnonzero(low[1:] > high[:-1])
@@ -144,7 +146,10 @@ def heatmap(
     rows, columns = shape
     time_unit, address_unit = (t1 - t0) // rows, (a1 - a0) // columns
     if time_unit < 1 or address_unit < 1:
-        raise BadInput(f"{t1 - t0} ns by {a1 - a0} bytes do not give {rows} by {columns} pixels")
+        raise BadInput(
+            f"{t1 - t0} ns by {a1 - a0} bytes are too little for a heat map "
+            f"of {rows} by {columns} pixels; record for longer"
+        )
     known = recording.intervals is not None
     count = np.diff(recording.first)
     rate = recording.nr_accesses.astype(float)
