@@ -1,13 +1,18 @@
-"""A question that was open on the list in 2026, put to the model of 7.3.4's kdamond."""
+"""Questions that were open on the list in 2026, put to the model of 7.3.4's kdamond."""
+
+from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
-from lorelab.damon.experiments import accuracy, masim
+from lorelab.damon.experiments import accuracy, hotspot, masim
+from lorelab.damon.model.alternatives import Watched
 from lorelab.damon.model.memory import Pages
 from lorelab.damon.model.state import Damon
-from lorelab.damon.params import ALONE, Accuracy, Speeds, Variant, runs
+from lorelab.damon.model.v7_3 import LAST_NR_REGIONS, ROTATION
+from lorelab.damon.params import ALONE, Accuracy, Hotspot, Speeds, Variant, runs
 from lorelab.damon.workload.accuracy import figures
 from lorelab.damon.workload.setup import configuration, context, memory
+from lorelab.params import seeded
 
 FIGURES = ["rate_error", "misplaced", "lag_mean", "checks_per_second"]
 RULES = {
@@ -15,6 +20,13 @@ RULES = {
     "7.3.4 without splits above half": {"variant": Variant.V7_3, "splits_some": False},
     "7.3.4": {"variant": Variant.V7_3},
 }
+SHARED = {
+    "neither (the fix)": (),
+    "last_nr_regions": (LAST_NR_REGIONS,),
+    "rotation": (ROTATION,),
+    "both (7.3.4)": (LAST_NR_REGIONS, ROTATION),
+}
+"""Static variables that two kdamonds share."""
 
 
 def above_half(program: str, max_regions: int, repeats: int, seed: int = 1) -> pd.DataFrame:
@@ -40,6 +52,70 @@ def above_half(program: str, max_regions: int, repeats: int, seed: int = 1) -> p
             seen = masim.compare_windows(one, pages, masim.monitored(one, ctx, pages))
             rows.append({"rules": name, "max_regions": max_regions} | _figures(one, seen))
     return pd.DataFrame(rows)
+
+
+def shared(
+    program: str, max_regions: int, repeats: int, seed: int = 1, names: Iterable[str] = SHARED
+) -> pd.DataFrame:
+    """Runs of one of two kdamonds of 7.3.4, each with its own program, by what they share.
+
+    Their windows alternate, as those of two kdamonds of 6.12.117 do in every recorded run.
+
+    Parameters
+    ----------
+    program : str
+        A workload of `damon/accuracy`.
+    max_regions, repeats, seed : int
+        Bound of the number of regions; runs, with seeds from `seed` on.
+    names : iterable of str
+        Those of `SHARED` to run.
+
+    Returns
+    -------
+    DataFrame
+        `shared` (`SHARED`), `seed`, and `FIGURES` of the first kdamond; a row a run.
+    """
+    params = Accuracy(
+        workload=program, max_regions=max_regions, variant=Variant.V7_3, runs=repeats, seed=seed
+    )
+    rows = []
+    for name in names:
+        for one in runs(params):
+            first, second = _started(one), _started(seeded(one, one.seed + repeats))
+            windows = _in_turns(one, first, second, SHARED[name])
+            seen = masim.compare_windows(one, first[0], windows)
+            rows.append({"shared": name, "seed": one.seed} | _figures(one, seen))
+    return pd.DataFrame(rows)
+
+
+def _in_turns(
+    params: Accuracy,
+    first: tuple[Pages, Damon],
+    second: tuple[Pages, Damon],
+    places: tuple[int, ...],
+) -> Iterator[Watched]:
+    """Windows of the first kdamond; after each, the second has one of its own."""
+    (pages, ctx), (memory_, other) = first, second
+    beside = masim.monitored(params, other, memory_)
+    for window in masim.monitored(params, ctx, pages):
+        yield window
+        for place in places:
+            other.static[place] = ctx.static[place]
+        next(beside)
+        for place in places:
+            ctx.static[place] = other.static[place]
+
+
+def missed(repeats: int, windows: int, seed: int = 1) -> dict[int, int]:
+    """Runs of the model of 7.3.4 that miss 256 hot KiB of 1 GiB, by number of kdamonds."""
+    given = Hotspot(
+        hot_kib=256, own=True, variant=Variant.V7_3, runs=repeats, windows=windows, seed=seed
+    )
+    found = {}
+    for kdamonds in (1, 2):
+        params = given.model_copy(update={"kdamonds": kdamonds})
+        found[kdamonds] = sum(hotspot.watched(one).wait == 0 for one in runs(params))
+    return found
 
 
 def _started(params: Accuracy) -> tuple[Pages, Damon]:

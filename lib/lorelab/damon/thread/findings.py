@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from lorelab.damon.pages import mainline
+from lorelab.damon.pages import mainline, today
 from lorelab.damon.params import Hotspot, Masim
 from lorelab.experiments import experiment
 from lorelab.judging import equivalence
@@ -13,6 +13,8 @@ from lorelab.numerics import PAGE
 NEVER = 151
 """Windows that `damon/hotspot` writes down for a run of 150 that never told the hot range."""
 PAIR = {"hot_kib": 256, "runs": 12, "windows": 150, "own": True}
+FEW_REGIONS = {"programs": ("stairs-30secs", "zigzag-30secs"), "bound": 20, "runs": 12}
+"""Where 7.3.4 splits some regions only, beginning at `rotation`."""
 TERABYTE = {"mib": 1 << 20, "hot_kib": 4 << 20, "runs": 30, "windows": 150, "own": True}
 BATCH = 31
 """Pages that a CPU's batch of `folio_add_lru()` holds (PAGEVEC_SIZE, include/linux/pagevec.h)."""
@@ -39,8 +41,29 @@ def last_count() -> str:
         f"{in_three[1]:.0f} % of windows split regions three ways instead of {in_three[0]:.0f} %, "
         f"and {never[1]} runs miss a hot range of 256 KiB in 1 GiB for {PAIR['windows']} windows "
         f"instead of {never[0]} (Fisher's exact test, p = {_fisher(never, PAIR['runs']):.2f}). "
-        f"{shared:.0f} of {told:.0f} windows were split by the shared count. No record has what it "
-        "costs on 7.3.4."
+        f"{shared:.0f} of {told:.0f} windows were split by the shared count. {_on_7_3()}"
+    )
+
+
+def _on_7_3() -> str:
+    """What the model of 7.3.4 says of both variables, for no kernel of it was measured."""
+    names = ["neither (the fix)", "last_nr_regions", "both (7.3.4)"]
+    errors = {}
+    for program in FEW_REGIONS["programs"]:
+        found = today.shared(program, FEW_REGIONS["bound"], FEW_REGIONS["runs"], names=names)
+        errors[program] = 100 * found.groupby("shared")["rate_error"].mean()[names]
+    neither, last, both = pd.DataFrame(errors).to_numpy()
+    assert (both > 1.2 * neither).all(), "rotation costs accuracy"
+    assert (last == neither).all(), "the last count costs none at this bound"
+    said = [
+        f"from {low:.2f} to {high:.2f} % on {program}"
+        for program, low, high in zip(errors, neither, both, strict=True)
+    ]
+    return (
+        f"Model of 7.3.4, {FEW_REGIONS['runs']} runs each, windows of two kdamonds in turn, "
+        f"max_nr_regions {FEW_REGIONS['bound']}: the shared rotation raises the error of the rate "
+        f"{' and '.join(said)}; last_nr_regions by itself changes nothing there. No kernel of "
+        "7.3.4 was measured with two kdamonds."
     )
 
 
