@@ -131,6 +131,16 @@ class Lifetimes(Params):
     gather: bool = param(
         True, "the device gathers fragments; for one that does not skb_segment() copies the bytes"
     )
+    readable: bool = param(
+        True, "the CPU can read the pages; of devmem it can't, and what would copy them fails"
+    )
+    fails: bool = param(False, "skb_segment() may run out of memory, at any of its segments")
+    nested: bool = param(
+        False, "one segment may be segmented again: GSO_PARTIAL, then a device that can't do that"
+    )
+    retransmit: bool = param(
+        False, "TCP's: it keeps the data until all has arrived, and sends a lost segment once more"
+    )
     once: bool = param(
         False, "the note of a copy is only ever set, as io_uring's completion does it"
     )

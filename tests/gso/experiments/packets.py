@@ -24,8 +24,13 @@ STEPS = [
     "rewrite",
     "store",
     "put",
+    "fail",
+    "again",
+    "retransmit",
+    "ack",
 ]
-PLACES = ["nowhere", "qdisc", "ring", "queue", "tap", "gone"]
+PLACES = ["nowhere", "qdisc", "ring", "queue", "tap", "gone", "freeing"]
+PART = 7
 
 
 @dataclass(eq=False)
@@ -43,6 +48,8 @@ class Skb:
     data: Data
     place: str
     parent: bool = False
+    arrived: bool = False
+    sent_again: bool = False
 
 
 class Play:
@@ -60,7 +67,10 @@ class Play:
         self.rewritten = self.stale = self.twice = self.freed = False
         self.head_data = Data(pages=not copied, ubuf=not copied)
         self.users, self.segmented, self.cloned = 1, False, False
-        self.segments: list[Skb] = []
+        # By number: segments, and PART, the second half of one.
+        self.segments: dict[int, Skb] = {}
+        # Who has the head's data: the head, while it is held, and TCP.
+        self.kept, self.failed = params.retransmit, False
         self.clone: Skb | None = None
         # By CPU inside of msg_zerocopy_complete(): has it stored, what it loaded, its success.
         self.inside: list[list[bool] | None] = [None, None]
@@ -92,16 +102,19 @@ class Play:
             self.freed = True
             return
         self.users -= 1
-        if self.users == 0:
-            self.head_data.pages = False
-            if self.head_data.ubuf:
-                self.head_data.ubuf = False
-                self.complete(True)
+        if self.users == 0 and not self.kept:
+            self.drop_head_data()
+
+    def drop_head_data(self):
+        self.head_data.pages = False
+        if self.head_data.ubuf:
+            self.head_data.ubuf = False
+            self.complete(True)
 
     def drop_data(self, skb):
         data = skb.data
         data.owners.remove(skb)
-        if not data.owners:
+        if not data.owners and data is not self.head_data:
             if data.ubuf:
                 self.complete(True)
             if data.parent and self.traits.by_data:
@@ -121,7 +134,7 @@ class Play:
     def own_data(self, skb):
         """pskb_expand_head() of shared data."""
         old = skb.data
-        if len(old.owners) == 1:
+        if len(old.owners) == 1 and old is not self.head_data:
             return
         old.owners.remove(skb)
         skb.data = Data(old.pages, old.ubuf, old.parent, [skb])
@@ -149,18 +162,28 @@ class Play:
 
     # Steps
 
-    def segment(self):
-        traits, seen = self.traits, self.traits.members or not self.params.member
-        if traits.copies and self.head_data.pages:
-            self.head_data.pages = self.head_data.ubuf = False
+    def segment(self, made):
+        params, traits = self.params, self.traits
+        lent, seen = self.head_data.pages, traits.members or not params.member
+        if lent and not params.readable and (traits.copies or not params.gather):
+            self.put_head()
+            return
+        if lent and traits.copies:
+            lent = False
+            if self.kept:  # on data of the head's own
+                self.ref += 1
+            else:
+                self.head_data.pages = self.head_data.ubuf = False
             self.complete(False)
-        if self.head_data.pages and not self.params.gather:
-            self.copied = True
-        for n in range(self.params.segments):
+        if lent and not params.gather:
+            lent = False
+            self.copied |= made > 0
+        self.failed = made < params.segments
+        for n in range(made):
             data = Data()
-            skb = Skb(data, "qdisc")
+            skb = Skb(data, "freeing" if self.failed else "qdisc")
             data.owners.append(skb)
-            if self.head_data.pages and self.params.gather:
+            if lent:
                 data.pages = True
                 if traits.counts:
                     data.ubuf = True
@@ -168,16 +191,50 @@ class Play:
                 if traits.parent and seen:
                     data.parent = skb.parent = True
                     self.users += 1
-                if traits.transfers and seen and n == self.params.segments - 1:
+                if traits.transfers and seen and n == params.segments - 1:
                     data.ubuf, self.head_data.ubuf = True, False
-            self.segments.append(skb)
-        self.segmented = True
-        self.put_head()
+            self.segments[n] = skb
+        if not self.failed:
+            self.segmented = True
+            self.put_head()
+
+    def segment_again(self, number):
+        old = self.segments[number]
+        for which in (number, PART):
+            data = Data(pages=old.data.pages)
+            skb = Skb(data, "qdisc")
+            data.owners.append(skb)
+            if self.traits.counts and old.data.ubuf:
+                data.ubuf = True
+                self.ref += 1
+            if self.traits.flagged and old.data.parent:
+                data.parent = skb.parent = True
+                self.users += 1
+            self.segments[which] = skb
+        if self.traits.transfers:
+            self.segments[PART].data.ubuf, old.data.ubuf = old.data.ubuf, False
+        self.free(old)
+
+    def send_again(self, number):
+        skb = Skb(self.head_data, "qdisc", sent_again=True)
+        self.head_data.owners.append(skb)
+        self.segments[number] = skb
 
     def take(self, number):
         kind, who = STEPS[number // 8], number % 8
         if who == 5:
-            self.segment() if kind == "segment" else self.put_head()
+            self.segment(self.params.segments) if kind == "segment" else self.put_head()
+            return
+        if kind == "fail":
+            self.segment(who)
+            return
+        if kind == "ack":
+            self.kept = False
+            if self.users == 0:
+                self.drop_head_data()
+            return
+        if kind in ("again", "retransmit"):
+            self.segment_again(who) if kind == "again" else self.send_again(who)
             return
         if kind == "rewrite":
             self.rewritten = True
@@ -199,7 +256,7 @@ class Play:
             if made.parent and self.in_skb:
                 self.users += 1
             if kind == "tap" and self.params.rx_orphan and self.flagged(made.data):
-                self.copy(made)
+                self.copy(made) if self.params.readable else self.free(made)
             return
         if kind == "drop":
             self.free(skb)
@@ -207,6 +264,9 @@ class Play:
             skb.place = "ring"
         elif kind == "deliver":
             if self.params.rx_orphan and self.flagged(skb.data):
+                if not self.params.readable:
+                    self.free(skb)
+                    return
                 self.copy(skb)
             skb.place = "queue"
         elif kind == "unclone":
@@ -214,6 +274,7 @@ class Play:
         else:
             self.read(skb)
             self.free(skb, direct=kind.endswith("direct"))
+            skb.arrived = True
 
     def possible(self):
         n = {name: 8 * i for i, name in enumerate(STEPS)}
@@ -224,17 +285,24 @@ class Play:
         if len(busy) == self.params.cpus:
             return found
         if not self.segmented:
-            return found + ([n["segment"] + 5, n["drop"] + 5] if self.users else [])
-        for i, skb in enumerate(self.segments):
+            return found + (self.before(n, busy) if self.users else [])
+        if self.kept and all(skb.arrived for skb in self.segments.values()):
+            found.append(n["ack"] + 6)
+        for i, skb in self.segments.items():
             direct = self.params.direct
+            if skb.place == "gone" and self.kept and not skb.arrived and not skb.sent_again:
+                found.append(n["retransmit"] + i)
             if skb.place == "qdisc":
                 found += [n["drop"] + i, n["dequeue"] + i]
+                if self.params.nested and PART not in self.segments and not skb.sent_again:
+                    found.append(n["again"] + i)
             elif skb.place == "ring":
                 found += [n["sent"] + i] + [n["sent_direct"] + i] * direct
                 found += [n["deliver"] + i] * self.params.local
             elif skb.place == "queue":
                 found += [n["read"] + i] + [n["read_direct"] + i] * direct
-            if self.params.clone and not self.cloned and skb.place in ("qdisc", "ring"):
+            cloned = self.cloned or skb.sent_again
+            if self.params.clone and not cloned and skb.place in ("qdisc", "ring"):
                 found += [n["tap"] + i, n["flood"] + i]
         if self.clone and self.clone.place != "gone":
             kind = "sent" if self.clone.place == "ring" else "read"
@@ -242,6 +310,16 @@ class Play:
             if self.clone.place == "ring" and len(self.clone.data.owners) > 1:
                 found.append(n["unclone"] + 4)
         return found
+
+    def before(self, n, busy):
+        """While there is no list of segments, or one that is freed again, the first one first."""
+        if not self.failed:
+            fails = [n["fail"] + made for made in range(self.params.segments * self.params.fails)]
+            return [n["segment"] + 5, n["drop"] + 5, *fails]
+        if busy:
+            return []
+        left = [i for i, skb in self.segments.items() if skb.place == "freeing"]
+        return [n["drop"] + (left[0] if left else 5)]
 
     def random(self, seed):
         chance, seen = random.Random(seed), set(self.broken())
@@ -251,17 +329,18 @@ class Play:
         return seen
 
     def broken(self):
-        skbs = [*self.segments, *([self.clone] if self.clone else [])]
+        skbs = [*self.segments.values(), *([self.clone] if self.clone else [])]
         alive = [skb for skb in skbs if skb.place != "gone"]
-        datas = list({id(skb.data): skb.data for skb in alive}.values())
+        datas = {id(skb.data): skb.data for skb in alive}
+        datas = list((datas | {id(self.head_data): self.head_data}).values())
         inside = [cpu for cpu in self.inside if cpu]
-        refs = sum(data.ubuf for data in datas) + self.head_data.ubuf + len(inside)
+        refs = sum(data.ubuf for data in datas) + len(inside)
         if self.traits.by_data:
             users = sum(data.parent for data in datas)
         else:
             users = sum(skb.parent if self.in_skb else skb.data.parent for skb in alive)
-        users += 0 if self.segmented else self.users
-        gone = not alive and not inside and (self.segmented or not self.users)
+        users += self.users > 0 and not self.segmented
+        gone = not alive and not inside and (self.segmented or not self.users) and not self.kept
         kept = any(skb.place in ("queue", "tap") and skb.data.pages for skb in alive)
         return {
             number
@@ -292,12 +371,12 @@ class Play:
             (1, self.head_data.ubuf),
             (1, self.head_data.pages),
             *((4, self.completing(cpu)) for cpu in self.inside),
-            *((1, flag) for flag in (self.stale, self.twice, self.freed)),
+            *((1, flag) for flag in (self.stale, self.twice, self.freed, self.kept, self.failed)),
         ):
             assert int(value) < 1 << width
             counts |= int(value) << at
             at += width
-        segments = sum(self.packet(skb) << 8 * n for n, skb in enumerate(self.segments))
+        segments = sum(self.packet(skb) << 8 * n for n, skb in self.segments.items())
         return counts, segments, self.clone_word()
 
     @staticmethod
@@ -309,11 +388,15 @@ class Play:
         return 2 if stored else 1 | loaded << 2 | success << 3
 
     def packet(self, skb):
-        """Its place, and what its data has."""
-        place = PLACES.index(skb.place)
-        return place if skb.place == "gone" else place | self.has(skb)
+        """Its place, what its data has, and what TCP knows of it."""
+        place = PLACES.index(skb.place) | skb.sent_again << 7
+        if skb.place == "gone":
+            return place | (skb.arrived and self.params.retransmit) << 6
+        return place | self.has(skb)
 
     def has(self, skb):
+        if skb.data is self.head_data:
+            return skb.data.pages << 3
         holds = skb.parent if self.in_skb else skb.data.parent
         return skb.data.pages << 3 | skb.data.ubuf << 4 | holds << 5
 

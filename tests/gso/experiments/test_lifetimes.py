@@ -3,7 +3,7 @@
 import pytest
 
 from lorelab.gso.experiments import lifetimes
-from lorelab.gso.model.lifetimes import INVARIANTS
+from lorelab.gso.model.invariants import INVARIANTS
 from lorelab.gso.params import Lifetimes, Variant
 from lorelab.params import label
 from tests.gso.experiments.packets import Play
@@ -63,7 +63,48 @@ def test_a_note_that_is_only_ever_set_is_not_lost():
     assert broken(Variant.SHARED_COUNT, cpus=2, once=True, rx_orphan=False) == {7}
 
 
-class TestTheFiveDefectsOfThePatch:
+class TestPlacesOfTodaysKernel:
+    @pytest.mark.parametrize("scope", ["fails", "nested", "retransmit"])
+    @pytest.mark.parametrize("cpus", [1, 2])
+    def test_the_shared_count_breaks_what_it_breaks_without_them(self, scope, cpus):
+        lost = {5} if cpus == 2 else set()
+        assert broken(Variant.SHARED_COUNT, segments=2, cpus=cpus, **{scope: True}) == lost
+        assert broken(Variant.ORPHAN, segments=2, **{scope: True}) == set()
+        assert broken(Variant.SHARED_COUNT, segments=2, cpus=2, once=True, **{scope: True}) == set()
+
+    def test_a_packet_of_unreadable_pages_is_dropped_where_it_would_be_copied(self):
+        """... so that no completion says copied, and none can be forgotten."""
+        assert broken(Variant.SHARED_COUNT, readable=False) == set()
+        assert broken(Variant.SHARED_COUNT, segments=2, cpus=2, readable=False) == set()
+        assert broken(Variant.SHARED_COUNT, readable=False, gather=False) == set()
+        [states] = states_of(variant=Variant.ORPHAN, readable=False)
+        assert states == 3  # in its queue, dropped, and the sender writes again
+
+    def test_of_a_stream_that_tcp_keeps_last_segment_alone_breaks(self):
+        """As the streams of gso/tcp: clones and local queues are not on their way."""
+        for variant in (Variant.HEAD_ONLY, Variant.ORPHAN, Variant.SHARED_COUNT):
+            assert broken(variant, retransmit=True, **SIMPLE) == set()
+        assert broken(Variant.PARENT, retransmit=True, **SIMPLE) == {8}
+        assert broken(Variant.LAST_SEGMENT, retransmit=True, **SIMPLE) == {1}
+        assert broken(Variant.HEAD_ONLY, retransmit=True, segments=2) == {1, 7}
+
+    def test_a_segment_of_the_patch_that_is_segmented_again_holds_nothing(self):
+        for variant in (Variant.PARENT, Variant.PARENT_SKB):
+            assert broken(variant, nested=True, **SIMPLE) == {1, 8}
+            assert broken(variant, nested=True, retransmit=True, segments=2, **SIMPLE) == {8}
+        assert broken(Variant.PARENT_FIELD, nested=True) == {8}
+
+    def test_memory_that_runs_out_is_a_drop_of_what_was_made(self):
+        assert broken(Variant.SHARED_COUNT, fails=True, gather=False, **SIMPLE) == {5}
+        assert broken(Variant.PARENT, fails=True, **SIMPLE) == {8}
+
+
+def states_of(**scope):
+    found = lifetimes.simulate(Lifetimes(**scope)).set_index("counter")["value"]
+    return [int(found["states"])]
+
+
+class TestTheDefectsOfThePatch:
     def test_a_clone_releases_the_head_twice(self):
         assert {1, 4, 9} <= broken(Variant.PARENT, direct=False, local=False)
 

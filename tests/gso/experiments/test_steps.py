@@ -3,10 +3,12 @@
 import random
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorelab.gso.experiments import lifetimes
+from lorelab.gso.model import invariants
 from lorelab.gso.model import lifetimes as model
 from lorelab.gso.params import Lifetimes, Variant
 from tests.gso.experiments.packets import Play
@@ -17,7 +19,20 @@ SCOPES = st.builds(
     segments=st.integers(1, 4),
     cpus=st.integers(1, 2),
     **dict.fromkeys(
-        ("clone", "local", "direct", "member", "rx_orphan", "gather", "once"), st.booleans()
+        (
+            "clone",
+            "local",
+            "direct",
+            "member",
+            "rx_orphan",
+            "gather",
+            "once",
+            "readable",
+            "fails",
+            "nested",
+            "retransmit",
+        ),
+        st.booleans(),
     ),
 )
 
@@ -34,7 +49,9 @@ def following(state, chosen):
 def broken(state, scope):
     """Numbers of the invariants that the model calls broken."""
     followed = np.uint64(0)
-    found = {n: model.broken(state, followed, lifetimes.setting(scope, n)) for n in range(1, 11)}
+    found = {
+        n: invariants.broken(state, followed, lifetimes.setting(scope, n)) for n in range(1, 11)
+    }
     assert all(said in (0, number) for number, said in found.items())
     return {number for number, said in found.items() if said}
 
@@ -42,6 +59,36 @@ def broken(state, scope):
 @settings(max_examples=200)
 @given(SCOPES, st.integers(0, 2**32))
 def test_each_step_is_that_of_objects_and_so_is_what_it_breaks(scope, seed):
+    played(scope, seed)
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"segments": 1, "rx_orphan": True},
+        {"segments": 1, "rx_orphan": False},
+        {"gather": False},
+        {"gather": False, "readable": False},
+        {"readable": False},
+        {"fails": True},
+        {"fails": True, "gather": False},
+        {"nested": True},
+        {"nested": True, "segments": 4},
+        {"retransmit": True},
+        {"retransmit": True, "nested": True, "readable": False},
+        {"once": True},
+        {"member": True},
+    ],
+)
+@pytest.mark.parametrize("variant", list(Variant))
+def test_each_step_in_every_place(variant, place, cpus):
+    """What is drawn leaves out some of these in most runs."""
+    for seed in range(6):
+        played(Lifetimes(variant=variant, cpus=cpus, **({"segments": 2} | place)), seed)
+
+
+def played(scope, seed):
     play, chance = Play(scope), random.Random(seed)
     state, chosen = lifetimes.first(scope), lifetimes.setting(scope)
     while True:

@@ -10,10 +10,11 @@ import pandas as pd
 from lorelab import counters
 from lorelab.checker import Model, U, explore, path
 from lorelab.gso.model import lifetimes as model
+from lorelab.gso.model.invariants import INVARIANTS, broken
 from lorelab.gso.params import TRAITS, Lifetimes, Variant
 from lorelab.params import label
 
-MODEL = Model(model.step, model.broken, words=3, most_following=model.MOST_FOLLOWING)
+MODEL = Model(model.step, broken, words=3, most_following=model.MOST_FOLLOWING)
 DONE = {
     "segment": "skb_segment(), then the head is released",
     "drop": "dropped by the qdisc: kfree_skb()",
@@ -29,11 +30,15 @@ DONE = {
     "rewrite": "writes new data into the pages",
     "store": "msg_zerocopy_complete(): stores zerocopy",
     "put": "msg_zerocopy_complete(): refcount_dec_and_test()",
+    "fail": "skb_segment(): no memory for this one",
+    "again": "skb_segment() into two, then it is released",
+    "retransmit": "sent once more by TCP, from the head's data",
+    "ack": "all has arrived: TCP's sk_buff is freed",
 }
 
 
 def setting(params: Lifetimes, wanted: int = 0) -> np.ndarray:
-    """What the model reads: scope, wanted invariant, traits; shape (19,)."""
+    """What the model reads: scope, wanted invariant, traits; shape (23,)."""
     scope = [int(getattr(params, name)) for name in model.SCOPE]
     traits = TRAITS[params.variant]
     return np.array(
@@ -48,7 +53,7 @@ def first(params: Lifetimes) -> np.ndarray:
         counts = 1 << 10 | 1 << 7 | 1 << 4  # copied, told
     else:
         counts |= 1 | 1 << 14 | 1 << 15  # ref, the flag, the pages
-    return np.array([counts, 0, 0], U)
+    return np.array([counts | params.retransmit << 27, 0, 0], U)
 
 
 def simulate(params: Lifetimes) -> pd.DataFrame:
@@ -66,7 +71,7 @@ def simulate(params: Lifetimes) -> pd.DataFrame:
         "transitions": ("steps", [whole.transitions]),
         "depth": ("steps", [whole.depth]),
     }
-    for number in model.INVARIANTS:
+    for number in INVARIANTS:
         steps = len(shortest(params, number))
         found[f"broken_i{number}"] = ("steps", [steps])
     return counters.table("gso/lifetimes", label(params.variant), "model", found, first=0)
@@ -99,10 +104,10 @@ def counterexample(params: Lifetimes, number: int) -> pd.DataFrame:
 def _who(kind: str, who: int) -> str:
     if kind in ("store", "put"):
         return f"CPU {who}"
-    return {4: "clone", 5: "head", 6: "sender"}.get(who, f"segment {who + 1}")
+    return {4: "clone", 5: "head", 6: "sender", 7: "second part"}.get(who, f"segment {who + 1}")
 
 
-PLACES = ("-", "qdisc", "ring", "local queue", "tap", "gone")
+PLACES = ("-", "qdisc", "ring", "local queue", "tap", "gone", "being freed")
 
 
 def _read(params: Lifetimes, state: np.ndarray) -> dict[str, object]:
@@ -110,6 +115,8 @@ def _read(params: Lifetimes, state: np.ndarray) -> dict[str, object]:
     where = {f"segment {i + 1}": PLACES[segments >> 8 * i & 7] for i in range(params.segments)} | {
         "clone": PLACES[clone & 7]
     }
+    if params.nested:
+        where["second part"] = PLACES[segments >> 56 & 7]
     return {
         "holders": counts & 15,
         "head": counts >> 10 & 15,
@@ -138,7 +145,7 @@ def verdicts(variants: list[Variant] | None = None, **scope: object) -> pd.DataF
     for variant in variants or list(Variant):
         values = simulate(Lifetimes(variant=variant, **scope)).set_index("counter")["value"]
         rows[label(variant)] = {"states": int(values["states"])} | {
-            f"I{number}": int(values[f"broken_i{number}"]) for number in model.INVARIANTS
+            f"I{number}": int(values[f"broken_i{number}"]) for number in INVARIANTS
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("variant")
 
@@ -148,6 +155,10 @@ PLACES_OF_TODAY = {
     "once": {"once": True},
     "a queue without the rule": {"rx_orphan": False},
     "no scatter-gather": {"gather": False},
+    "pages that the CPU can't read": {"readable": False},
+    "segmentation runs out of memory": {"fails": True},
+    "a segment is segmented again": {"nested": True},
+    "TCP keeps the data": {"retransmit": True},
 }
 """Where the merged design is searched: scope of `Lifetimes`."""
 
@@ -159,7 +170,7 @@ def places(segments: int) -> pd.DataFrame:
         for cpus in (1, 2):
             params = Lifetimes(segments=segments, cpus=cpus, **scope)
             rows[place, cpus] = {
-                f"I{number}": len(shortest(params, number)) for number in model.INVARIANTS
+                f"I{number}": len(shortest(params, number)) for number in INVARIANTS
             }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["place", "CPUs"])
 
