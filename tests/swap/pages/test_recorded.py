@@ -10,6 +10,7 @@ from lorelab.swap.pages import recorded
 from lorelab.swap.params import AllocatorTest, Swapout, Switches
 
 TEST = recorded.ALLOCATOR_TEST
+SHORT = AllocatorTest(options="-s", iterations=20, large_swapin=False)
 
 
 @pytest.fixture(scope="module")
@@ -130,3 +131,21 @@ def test_releases_are_shown_as_their_devices_give_folios_back():
         "7.3.4, page by page": ["kernel"],
     }
     assert recorded.split_by_release(shown).round(1).tolist() == [100, 92, 0, 92.9]
+
+
+def test_searches_are_of_every_run_that_probes_watched():
+    found = recorded.searches()
+    watched = records.recorded("swap/probed", AllocatorTest)
+    assert sorted(found.index.unique("MiB")) == sorted(params.device_mib for params in watched)
+    kernel = found.loc[(64, "6.12.117")]
+    counted = experiment("swap/probed").recorded(SHORT).counters
+    totals = counted[counted["step"] == 0].set_index("counter")["value"]
+    assert kernel["slots"] * kernel["allocations"] == pytest.approx(totals["scanned_4"])
+    assert kernel["fail"] * kernel["allocations"] == pytest.approx(100 * totals["fail_4"])
+    once = kernel["allocations"] - totals["fail_4"]
+    assert kernel["visited"] * totals["fail_4"] + once == pytest.approx(totals["visited_4"])
+
+
+def test_a_failing_search_of_7_2_visits_one_frag_cluster():
+    seven = recorded.searches().xs("7.2 (model)", level="allocator")
+    assert seven["visited"].between(1, 2).all()

@@ -9,7 +9,7 @@ from lorelab.judging import agreement
 from lorelab.lab import records
 from lorelab.lab.records import Record
 from lorelab.params import Params, label, to_cli
-from lorelab.swap.experiments import allocator_test, cpus, switches
+from lorelab.swap.experiments import allocator_test, cpus, probed, switches
 from lorelab.swap.params import AllocatorTest, AllocMode, Swapout, Switches, Variant
 
 ALLOCATOR_TEST = experiment("swap/allocator-test")
@@ -29,6 +29,39 @@ def every(name: str) -> dict[Params, Record]:
     """Every recorded run of an experiment."""
     question = experiment(name)
     return {params: question.recorded(params) for params in _all(question)}
+
+
+def searches() -> pd.DataFrame:
+    """What allocations of order 4 took, by size of the device, in 6.12.117 and in 7.2.
+
+    Of the kernel where probes watched its test, and of the model of 7.2 for the same test.
+
+    Returns
+    -------
+    DataFrame
+        By `MiB` and `allocator`: `clusters` of the device, `allocations`, share that `fail` in per
+        cent, `slots` read per allocation, and `visited`, clusters per allocation that fails, if
+        each that finds room visits one.
+    """
+    rows = []
+    for params, record in every("swap/probed").items():
+        other = params.model_copy(update=MODELS["7.2"])
+        for name, found in (("6.12.117", record.counters), ("7.2 (model)", probed.simulate(other))):
+            row = {"MiB": params.device_mib, "allocator": name, "clusters": params.device_mib // 2}
+            rows.append(row | _searched(found))
+    return pd.DataFrame(rows).set_index(["MiB", "allocator"]).sort_index()
+
+
+def _searched(counters: pd.DataFrame) -> dict[str, float]:
+    totals = counters[counters["step"] == 0].set_index("counter")["value"]
+    served = sum(totals[f"{place}_4"] for place in ("current", "free", "nonfull", "frag"))
+    allocations = served + totals["fail_4"]
+    return {
+        "allocations": int(allocations),
+        "fail": 100 * totals["fail_4"] / allocations,
+        "slots": totals["scanned_4"] / allocations,
+        "visited": (totals["visited_4"] - served) / totals["fail_4"],
+    }
 
 
 def runs() -> pd.DataFrame:

@@ -1,12 +1,13 @@
 """What users of 6.12's stable series would want to know of its swap allocator, and of today's."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 
-from lorelab.experiments import experiment
 from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
 from lorelab.swap.experiments import mixed
 from lorelab.swap.pages import recorded
-from lorelab.swap.params import AllocatorTest, Mixed, Variant
+from lorelab.swap.params import Mixed, Variant
 
 ONE_FRAG = (
     "20250804172439.2331-1-ryncsn@gmail.com",
@@ -17,7 +18,6 @@ FRAGMENTED = {"orders": "0:1,4:3", "fill": 0.8, "paged": 0.3, "turnovers": 4, "s
 SIZES = (64, 256, 1024)
 EQUAL_SHARES = {"device_mib": 1024, "turnovers": 10, "steps": 10}
 SEEDS = [1, 2, 3]
-SHORT = {"options": "-s", "iterations": 20, "large_swapin": False}
 
 
 def _late(params: Mixed, counters: list[str]) -> pd.DataFrame:
@@ -36,20 +36,26 @@ def whole_list() -> str:
     growth = [one.iloc[-1] / one.iloc[0] for one in read]
     apart = (old["fallback_order4"] - new["fallback_order4"]).abs().max()
     assert growth[0] > 10 > 2 > growth[1], "6.12 reads more on a larger device, 7.2 does not"
-    params = AllocatorTest(**SHORT)
-    seen = experiment("swap/probed").recorded(params).counters.set_index("counter")["value"]
-    allocations = sum(
-        seen[f"{place}_4"] for place in ("current", "free", "nonfull", "frag", "fail")
-    )
+    seen = recorded.searches()
+    kernel, model = (seen.xs(name, level=1) for name in ("6.12.117", "7.2 (model)"))
+    assert kernel["visited"].is_monotonic_increasing, "the list grows with the device"
+    assert (kernel["slots"] > 9 * model["slots"]).all(), "6.12.117 reads more at each size"
     said = [", ".join(f"{one[mib]:,.0f}" for mib in SIZES) for one in read]
     return (
         f"Model, one seed, orders 0 and 4, devices of {', '.join(map(str, SIZES))} MiB 80 % full: "
         f"an order-4 allocation reads {said[0]} slots in 6.12.117, and {said[1]} in 7.2; the "
-        f"shares that fall back are within {apart:.0f} points. 6.12.117 by probe, one run on "
-        f"64 MiB, equal to the model: {seen['scanned_4'] / allocations:,.0f} slots in "
-        f"{seen['visited_4'] / allocations:.1f} clusters per order-4 allocation, "
-        f"{seen['fail_4']:,.0f} of {allocations:,.0f} of which fail."
+        f"shares that fall back are within {apart:.0f} points. 6.12.117 by probe, one run on each "
+        f"of {_listed(kernel.index)} MiB, seed 1, equal to the model: "
+        f"{_listed(kernel['slots'])} slots per order-4 allocation, and one that fails visits up to "
+        f"{_listed(kernel['visited'])} of {_listed(kernel['clusters'])} clusters; the model of 7.2 "
+        f"reads {_listed(model['slots'])} slots and visits {model['visited'].min():.1f} to "
+        f"{model['visited'].max():.1f} clusters. {_listed(kernel['fail'])} % of the allocations "
+        f"fail in 6.12.117, and {_listed(model['fail'])} % in 7.2."
     )
+
+
+def _listed(values: Iterable[float]) -> str:
+    return ", ".join(f"{value:,.0f}" for value in values)
 
 
 def huge_fallback() -> str:
