@@ -66,3 +66,14 @@ def test_the_grid_has_every_setting_and_its_front(simulated):
     assert table.loc[table["front"], ["error", "checks"]].to_numpy().tolist()[0] == [60, 5500]
     assert not table.loc[(table["error"] > 60) | (table["checks"] > 5500), "front"].any()
     assert points["setting"].unique().tolist() == ["5 ms, 20 samples", "20 ms, 20 samples"]
+
+
+def test_nulls_are_off_by_what_they_do_not_look_at():
+    """Of a share h of hot pages, a rate of h is off by 1 - h on each of them and by h elsewhere."""
+    found = settings.nulls(Accuracy(), ["whole", "sparse"])
+    errors = settings.table(found, "rate_error")
+    hot = 1 / 64
+    assert errors.loc["all cold"].tolist() == pytest.approx([1, hot], rel=0.03)
+    assert errors.loc["one region"].tolist() == pytest.approx([0, 2 * hot * (1 - hot)], abs=0.02)
+    assert settings.table(found, "checks_per_second").to_numpy().tolist() == [[0, 0], [200, 200]]
+    assert (settings.table(found, "regions_max") == 1).all(axis=None)

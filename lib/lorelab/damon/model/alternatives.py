@@ -1,4 +1,4 @@
-"""Other ways to learn which memory is in use: a scan of all pages, and ideal hardware."""
+"""Other ways to learn which memory is in use: a scan of all pages, ideal hardware, and none."""
 
 from typing import NamedTuple
 
@@ -76,6 +76,21 @@ def ideal_window(pages, counts, last, samples, sample_us, due):
     return reports, due
 
 
+@njit
+def one_page_window(pages, samples, sample_us):
+    """Check one page of all memory in every interval of a window; how often it was touched."""
+    info = pages.info[0]
+    hits = ZERO
+    for _ in range(samples):
+        pages_prepare(pages)
+        at = info.base + (rand(info) * U(len(pages.truth) - 1) >> U(32)) * PAGE_SIZE
+        play(pages, sample_us * U(1000))
+        account_truth(pages)
+        if seen(info, pages.patterns, at, at + PAGE_SIZE):
+            hits += ONE
+    return hits
+
+
 class Watched(NamedTuple):
     """What a window saw, as if it were of regions."""
 
@@ -110,5 +125,22 @@ def reported(pages, samples, sample_us):
         yield Watched(_as_regions(counts, base, int(BIN_PAGES)), int(checks), samples)
 
 
+def one_region(pages, samples, sample_us):
+    """Windows of one region over all memory, of which one page is checked in each interval."""
+    base, each = int(pages.info["base"][0]), len(pages.truth) - 1
+    while True:
+        hits = one_page_window(pages, U(samples), U(sample_us))
+        yield Watched(_as_regions(np.array([hits]), base, each), samples, samples)
+
+
+def all_cold(pages, samples, sample_us):
+    """Windows of a monitor that checks nothing, and reports that nothing was accessed."""
+    for window in one_region(pages, samples, sample_us):
+        window.regions["nr_accesses"] = 0
+        yield window._replace(checks=0)
+
+
 WINDOWS = {Variant.PAGE_SCAN: scanned, Variant.IDEAL: reported}
 """Of the variants that have no regions."""
+NULLS = {"all cold": all_cold, "one region": one_region}
+"""What takes no monitor to report: beside it the error of a rate says how much one has found."""

@@ -1,12 +1,16 @@
 """Variant beside variant, and setting beside setting: error against overhead."""
 
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import pandas as pd
 
-from lorelab.damon.experiments import accuracy
+from lorelab.damon.experiments import accuracy, masim
+from lorelab.damon.model.alternatives import NULLS, Watched
 from lorelab.damon.pages import views
-from lorelab.damon.params import Accuracy, Variant
+from lorelab.damon.params import ALONE, Accuracy, Variant
+from lorelab.damon.workload.accuracy import figures
+from lorelab.damon.workload.setup import configuration, memory
 from lorelab.params import label
 
 BOTH = ("stairs-30secs", "random")
@@ -35,6 +39,28 @@ def variants(given: Accuracy, programs: list[str]) -> dict[str, pd.DataFrame]:
         )
         for program in programs
     }
+
+
+def nulls(given: Accuracy, programs: list[str]) -> dict[str, pd.DataFrame]:
+    """Counters of reports that take no monitor (`NULLS`), as `variants` has them."""
+    return {
+        program: pd.DataFrame(
+            {
+                name: _null(given.model_copy(update={"workload": program}), windows)
+                for name, windows in NULLS.items()
+            }
+        )
+        for program in programs
+    }
+
+
+def _null(params: Accuracy, windows: Callable[..., Iterator[Watched]]) -> pd.Series:
+    speeds = ALONE._replace(sleep_us=params.sample_us)
+    pages = memory(params, configuration(params), speeds, truth=True)
+    reported = windows(pages, params.samples, params.sample_us)
+    seen = masim.compare_windows(params, pages, reported)
+    found = figures(seen, accuracy.planned(params), params, speeds)
+    return pd.Series({name: value for name, (_, value) in found.items()})
 
 
 def table(runs: dict[str, pd.DataFrame], counter: str) -> pd.DataFrame:
