@@ -51,6 +51,7 @@ def test_an_experiment_takes_its_zones_from_the_file():
         (TEXT.replace("low      7818", "low      99999"), "min <= low <= high"),
         (TEXT.replace("Node 0, zone   Normal", "* Node 0, zone   Normal"), "before a zone"),
         (TEXT.split("\n", 1)[1], "begins in the middle of a zone"),
+        (TEXT[: TEXT.index("Node 0, zone   Normal")], "node 0 keeps pages for a zone that"),
         (TEXT + TEXT, "a zone twice"),
         (TEXT.replace("745409", "9" * 30), "beyond"),
         # Zones of no kernel.
@@ -283,6 +284,7 @@ def test_zones_of_every_kernel_come_out_as_they_are(data):
     assert [(z.name, z.free, z.low, z.high, z.managed) for z in found] == [
         (name, *told[:4]) for name, told in zones.items()
     ]
+    assert not zoneinfo._lacks(found, set(sizes))
     assert zoneinfo.reserves(found).tolist() == [
         [
             sum(list(sizes.values())[low + 1 : klass + 1]) // 256 if klass > low else 0

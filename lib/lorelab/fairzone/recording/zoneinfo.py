@@ -108,6 +108,11 @@ def dump(path: Path) -> Dump:
             raise BadInput(
                 f"{path}: node {number} has zones and protections that no kernel has together"
             )
+        listed = {*names, *(name for node, name in empty if node == number)}
+        if _lacks(found, listed):
+            raise BadInput(
+                f"{path}: node {number} keeps pages for a zone that the file has not; it is cut"
+            )
     since = True if "per-node stats" in text else False if "nr_alloc_batch" in text else None
     return Dump(list(nodes.values()), empty, since)
 
@@ -173,16 +178,41 @@ def columns(found: list[Zone]) -> tuple[str, ...]:
     The file does not name them, so they are those with which a zone keeps nothing from itself and
     from lower ones, and something from each higher one; () if the zones can't be of one kernel.
     """
+    return (_fitting(found) or _built(found) or [()])[0]
+
+
+def _built(found: list[Zone]) -> list[tuple[str, ...]]:
+    """Zone types of a kernel that has as many as `protection` has columns, these among them."""
     names = [zone.name for zone in found]
     widths = {len(zone.protection) for zone in found}
-    built = [
+    return [
         types
         for width in widths
         for types in combinations(KNOWN, width)
         if len(widths) == 1 and [name for name in types if name in names] == names
     ]
-    fitting = [types for types in built if all(_keeps(zone, types, names) for zone in found)]
-    return (fitting or built or [()])[0]
+
+
+def _fitting(found: list[Zone]) -> list[tuple[str, ...]]:
+    names = [zone.name for zone in found]
+    return [types for types in _built(found) if all(_keeps(zone, types, names) for zone in found)]
+
+
+def _lacks(found: list[Zone], listed: set[str]) -> bool:
+    """Whether a zone keeps more from a higher one than from the one below it, and that is not here.
+
+    Its pages are what the higher one adds (setup_per_zone_lowmem_reserve).
+    """
+
+    def lacks(types: tuple[str, ...]) -> bool:
+        return any(
+            zone.protection[n] > zone.protection[n - 1] and types[n] not in listed
+            for zone in found
+            for n in range(types.index(zone.name) + 1, len(types))
+        )
+
+    fitting = _fitting(found)
+    return bool(fitting) and all(map(lacks, fitting))
 
 
 def _keeps(zone: Zone, types: tuple[str, ...], names: list[str]) -> bool:
