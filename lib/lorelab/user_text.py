@@ -116,8 +116,16 @@ def plain(data: bytes) -> bytes:
     if data.startswith(UTF16):
         wide = data.decode("utf-16", errors="replace")
         data = wide.encode() if "\n" in wide or "\r" in wide else data
-    data = COLOURED.sub(b"", data)
+    return QUOTED.sub(b"", newlines(COLOURED.sub(b"", data)))
+
+
+def newlines(data: bytes) -> bytes:
+    r"""Bytes of a text whose lines end with \n, however they ended.
+
+    Examples
+    --------
+    >>> newlines(b"a\r\nb\r\r\n"), newlines(b"a\rb\r")
+    (b'a\nb\n', b'a\nb\n')
+    """
     data = re.sub(rb"\r+\n", b"\n", data)
-    if b"\n" not in data:
-        data = data.replace(b"\r", b"\n")
-    return QUOTED.sub(b"", data)
+    return data if b"\n" in data else data.replace(b"\r", b"\n")

@@ -241,10 +241,10 @@ def test_a_failing_cell_is_named_and_the_other_notebooks_are_kept(checkout):
 
 def test_a_kernel_that_dies_is_named(checkout):
     checkout.edit(source(2, "import os; os._exit(3)"))
-    with pytest.raises(
-        RunFailed, match=r"code cell 2 \(import os; os\._exit\(3\)\): the kernel died"
-    ):
+    with pytest.raises(RunFailed) as told:
         checkout.run()
+    cell = "code cell 2 (import os; os._exit(3))"
+    assert str(told.value).endswith(f"{cell}: its kernel ended with exit status 3")
 
 
 def test_data_has_no_file_that_is_read_past_python():

@@ -51,8 +51,12 @@ def test_a_makefile_of_something_else_is_told(tree):
 
 def test_a_release_that_is_not_installed_names_its_package(monkeypatch, tmp_path):
     monkeypatch.setattr(needs, "SOURCE", tmp_path / "linux-source-6.12.tar.xz")
-    with pytest.raises(BadInput, match=r"apt-get install linux-source-7\.3 "):
-        source.find("7.3")
+    for text, says in [("debian", r"apt-get install linux-source-7\.3 "), ("fedora", "put linux-"),
+                       ("ubuntu", "put linux-"), ("arch", "or give a tree of Linux$")]:  # fmt: skip
+        monkeypatch.setattr(needs, "system", lambda text=text: f"ID={text}\n")
+        with pytest.raises(BadInput, match=says) as refused:
+            source.find("7.3")
+        assert ("apt-get" in str(refused.value)) == (text == "debian")
     (tmp_path / "linux-source-7.3.tar.xz").write_text("")
     assert source.find("7.3").name == "linux-source-7.3.tar.xz"
 

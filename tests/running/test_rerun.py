@@ -85,6 +85,46 @@ def test_no_kernel_of_the_users_gets_in_the_way(notebook, tmp_path, monkeypatch,
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_kernel_that_just_answered_is_asked_to_end_and_not_interrupted(notebook, tmp_path):
+    """nbclient asks it last what language it is of, and waits for the answer, not for its end."""
+    note = tmp_path / "note"
+    page = nbformat.read(notebook, as_version=4)
+    page.cells.append(
+        nbformat.v4.new_code_cell(f"""import time
+from pathlib import Path
+kernel, note = get_ipython().kernel, Path({str(note)!r})
+def slow(restore=kernel.post_handler_hook):
+    if kernel.get_parent("shell")["header"]["msg_type"] == "kernel_info_request":
+        time.sleep(0.4)
+        note.write_text("was let end")
+    restore()
+kernel.post_handler_hook = slow""")
+    )
+    nbformat.write(page, notebook)
+    rerun.run(notebook, {}, tmp_path / "run.ipynb", bar=False)
+    assert note.read_text() == "was let end"
+
+
+def test_outputs_may_come_long_after_a_cell_and_never_is_told_as_what_it_is(
+    notebook, tmp_path, monkeypatch
+):
+    """4 s were too short for a busy machine, and told as a file that can't be written."""
+    page = nbformat.read(notebook, as_version=4)
+    page.cells.append(
+        nbformat.v4.new_code_cell("""import time
+kernel = get_ipython().kernel
+def slow(restore=kernel.post_handler_hook):
+    time.sleep(5)
+    restore()
+kernel.post_handler_hook = slow""")
+    )
+    nbformat.write(page, notebook)
+    rerun.run(notebook, {}, tmp_path / "run.ipynb", bar=False)
+    monkeypatch.setattr(rerun, "OUTPUTS_WITHIN_S", 1)
+    with pytest.raises(RunFailed, match=r"page\.ipynb: A cell timed out .* 1 seconds"):
+        rerun.run(notebook, {}, tmp_path / "again.ipynb", bar=False)
+
+
 def test_what_is_no_notebook_is_named(tmp_path):
     with pytest.raises(BadInput, match=r"cannot read .*absent\.ipynb: No such file"):
         rerun.run(tmp_path / "absent.ipynb", {})

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from lorelab.errors import RunFailed
-from lorelab.running.own_kernel import OwnKernel
+from lorelab.running.own_kernel import OUTPUTS_WITHIN_S, STARTS_WITHIN_S, OwnKernel, death
 
 SECONDS_A_CELL = 900
 """No cell takes this long; one that does hangs."""
@@ -59,12 +59,15 @@ async def execute(
     RunFailed
         A cell failed, hung, or killed the kernel; names the notebook and the cell.
     """
+    kernel = type("Kernel", (_Watched,), {})  # of this run, whose end it keeps
     cells = [*notebook.cells, new_code_cell(ASK.format(root=str(root)))]
     client = NotebookClient(
         NotebookNode(notebook, cells=cells),
-        kernel_manager_class=_Watched,
+        kernel_manager_class=kernel,
         resources={"metadata": {"path": str((root / name).parent)}},
         timeout=SECONDS_A_CELL,
+        startup_timeout=STARTS_WITHIN_S,
+        iopub_timeout=OUTPUTS_WITHIN_S,
         shutdown_kernel="immediate",
         record_timing=False,
         coalesce_streams=True,
@@ -84,8 +87,8 @@ async def execute(
         why = f"{error.ename}: {error.evalue}".strip()
     except CellTimeoutError:
         why = f"took more than {SECONDS_A_CELL} s"
-    except DeadKernelError:
-        why = "the kernel died"
+    except RuntimeError as error:  # it died, or did not start
+        why = str(error) if kernel.ended is None else death(kernel.ended)
     else:
         read = json.loads(cells.pop().outputs[0].text)
         outputs = [cell.outputs for cell in cells if cell.cell_type == "code"]

@@ -142,6 +142,32 @@ def command(needs: list[Need], text: str = "ID=debian") -> str:
     return f"as root: install what has {', '.join(files)}"
 
 
+def source_of(release: str, text: str = "ID=debian") -> str:
+    r"""How the source of another release comes here, of which Debian has a package.
+
+    Parameters
+    ----------
+    release : str
+        Such as 7.3.
+    text : str
+        Of os-release.
+
+    Examples
+    --------
+    >>> source_of("7.3")
+    'as root: apt-get install linux-source-7.3 (trixie-backports has 7.3)'
+    >>> source_of("7.3", "ID=fedora")[:58]
+    "put linux-source-7.3.tar.xz of Debian's package linux-sour"
+    """
+    package = f"linux-source-{release}"
+    if family(text)[1] == "debian":
+        return f"as root: apt-get install {package} (trixie-backports has 7.3)"
+    return (
+        f"put {package}.tar.xz of Debian's package {package} (packages.debian.org) into "
+        f"{SOURCE.parent}, or give a tree of Linux"
+    )
+
+
 def elsewhere(text: str) -> str:
     r"""What a system that is not Debian has to do otherwise; empty on Debian.
 

@@ -45,8 +45,7 @@ def find(word: str) -> Path:
         archive = needs.SOURCE.with_name(f"linux-source-{word}.tar.xz")
         if not archive.exists():
             raise BadInput(
-                f"--source {word}: {archive} is not here; as root: apt-get install "
-                f"linux-source-{word} (Debian's trixie-backports has 7.3)"
+                f"--source {word}: {archive} is not here; {needs.source_of(word, needs.system())}"
             )
         return archive
     tree = Path(word).resolve()

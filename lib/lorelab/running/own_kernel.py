@@ -1,13 +1,22 @@
 """The Jupyter kernel of `lorelab run` and of the book: this Python, as it comes."""
 
+import asyncio
 import signal
 import sys
+from contextlib import suppress
 from functools import cache
 from tempfile import TemporaryDirectory
 from typing import ClassVar
 
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
+
+STARTS_WITHIN_S = 300
+"""A kernel, on the busiest machine."""
+OUTPUTS_WITHIN_S = 120
+"""What a cell printed, after it ended; nbclient waits 4 s, then fails or drops the rest."""
+ENDS_WITHIN_S = 1
+"""A kernel that was asked to, if no cell runs."""
 
 
 class OwnKernel(AsyncKernelManager):
@@ -19,8 +28,7 @@ class OwnKernel(AsyncKernelManager):
 
     @property
     def kernel_spec(self) -> KernelSpec:
-        # It would tell that it is reached over TCP, on this machine alone, and that it was
-        # interrupted: that is how it is ended, and it may just have answered its last cell.
+        # It would tell that it is reached over TCP, on this machine alone.
         command = [sys.executable, "-m", self.module, "--log-level=CRITICAL"]
         options = ["--HistoryManager.enabled=False", "-f", "{connection_file}"]
         return KernelSpec(argv=[*command, *options], env=clean(), language="python")
@@ -32,6 +40,18 @@ class OwnKernel(AsyncKernelManager):
         return alive
 
     is_alive = _async_is_alive
+
+    async def _async_interrupt_kernel(self) -> None:
+        # A kernel that ends is interrupted first, though it may just have answered what language
+        # it is of, and then it is told of on stderr. So it is asked, and interrupted if it stays.
+        if self.shutting_down:
+            await self._async_request_shutdown()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._async_wait(), ENDS_WITHIN_S)
+                return
+        await super()._async_interrupt_kernel()
+
+    interrupt_kernel = _async_interrupt_kernel
 
 
 def death(status: int | None) -> str:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import nbformat
 import pandas as pd
 import papermill
-from nbclient.exceptions import DeadKernelError
 from nbconvert import HTMLExporter
 from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
@@ -22,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from lorelab import atomic, params
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiment
-from lorelab.running.own_kernel import OwnKernel, death
+from lorelab.running.own_kernel import OUTPUTS_WITHIN_S, STARTS_WITHIN_S, OwnKernel, death
 from lorelab.showing.notebook import KERNEL_SOURCES, kernel_source
 
 ROOT = Path(__file__).parents[3]
@@ -318,13 +317,18 @@ def _execute(notebook: Path, values: dict[str, Any], out: Path, bar: bool) -> Pa
             language="python",
             kernel_manager_class=kernel,
             progress_bar=bar,
+            start_timeout=STARTS_WITHIN_S,
+            iopub_timeout=OUTPUTS_WITHIN_S,
         )
     except PapermillExecutionError as error:
         failure = BadInput if error.ename == "BadInput" else RunFailed
         where = f"{notebook}, code cell [{error.exec_count}]"
         raise failure(f"{where}: {error.ename}: {error.evalue}") from None
-    except DeadKernelError:
-        raise RunFailed(f"{notebook}: {death(kernel.ended)}") from None
+    except RuntimeError as error:  # it died, or did not start
+        why = error if kernel.ended is None else death(kernel.ended)
+        raise RunFailed(f"{notebook}: {why}") from None
+    except TimeoutError as error:  # an OSError, as those of writing are
+        raise RunFailed(f"{notebook}: {str(error).partition(chr(10))[0]}") from None
     return out
 
 

@@ -74,7 +74,7 @@ def second(charset="iso-8859-1"):
 
 
 @pytest.mark.parametrize("pack", [str.encode, lambda text: gzip.compress(text.encode())])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\r\r\n"])
 def test_an_mbox(tmp_path, pack, end):
     first, answer = read(tmp_path, pack(mbox(FIRST, second()).replace("\n", end)))
     assert (first.id, first.author) == ("one@example.org", "Ada Lovelace")

@@ -30,7 +30,7 @@ SENDERS = {
 WHAT = f"copied|(?:{'|'.join(SENDERS)})(?:_end)?"
 PLACE = r"[\w.]+\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?(?: \[\w+\])?(?: <- [\w.]+(?: \[\w+\])?)?"
 EVENT = re.compile(rf"{THREAD}.*?{TIME}(?P<what>{WHAT}): \({PLACE}\)(?P<fields>(?: \w+=\w+)*)$")
-OURS = re.compile(rf": (?:{WHAT}): ")
+OURS = re.compile(rf": +(?:{WHAT}): ")
 STACK = re.compile(THREAD + r".*: <stack trace>$")
 FRAME = re.compile(r"^ => (?P<function>[\w.]+)")
 RELEASE = re.compile(r"^# (?P<release>(?P<major>\d+)\.(?P<minor>\d+)\S*), ")
@@ -75,7 +75,8 @@ def read(file: Path) -> Recording:
     BadInput
         The file can't be read, is no such recording, or was cut off.
     """
-    lines = _flush(user_text.read(file, HOW).rstrip().split("\n"))
+    text = user_text.read(file, HOW).rstrip()
+    lines = _flush([line.rstrip() for line in text.split("\n")])
     watched = frozenset(line.removeprefix("# watches ") for line in lines if "# watches " in line)
     if "copied" not in watched:
         raise BadInput(f"{file} is no recording of zero-copy packets; {HOW}")

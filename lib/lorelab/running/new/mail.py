@@ -15,12 +15,13 @@ from email.message import EmailMessage
 from pathlib import Path
 from typing import NamedTuple
 
+from lorelab import user_text
 from lorelab.errors import BadInput
 
 LARGEST = 32 << 20
 """Bytes of a thread that is read: more than any thread has."""
 INSTEAD = "give an mbox, a mail, or the text of an archive's page"
-ENVELOPE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n:]+[^\n]*\d\d:\d\d[^\n]*\n")
+ENVELOPE = re.compile(rb"(?:\A|(?<=\n\n))From [^\n:]+[^\n]*\d\d:\d\d[^\n]*\n")
 """Line before each mail of an mbox, which an empty line separates from the one before."""
 HEADER = re.compile(rb"[A-Za-z][A-Za-z-]*:")
 MENU = re.compile(r"(?P<menu>(?:.*\n){1,6}?)From: .*<.*@.*>\n(?:.+\n)*?Subject: ")
@@ -94,9 +95,9 @@ def read(file: Path) -> list[Message]:
     if ENVELOPE.match(data):
         messages = [_mail(part) for part in ENVELOPE.split(data) if part.strip()]
     elif POSTED.search(text):
-        messages = _page(text.replace("\r\n", "\n"))
+        messages = _page(text)
     else:
-        messages = _alone(text.replace("\r\n", "\n"), data.removeprefix(b"\xef\xbb\xbf"))
+        messages = _alone(text, data.removeprefix(b"\xef\xbb\xbf"))
     once = {(one.name, one.author, one.subject): one for one in messages if one.author}
     if not once:
         raise BadInput(f"{file} has no message; {INSTEAD}")
@@ -116,7 +117,7 @@ def _bytes(file: Path) -> bytes:
         raise BadInput(f"cannot read {file}: {error.strerror}; {INSTEAD}") from None
     if len(data) > LARGEST:
         raise BadInput(f"{file} has more than {LARGEST >> 20} MiB; give one thread of it")
-    return data
+    return user_text.newlines(data)
 
 
 def _alone(text: str, data: bytes) -> list[Message]:
