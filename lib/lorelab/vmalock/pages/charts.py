@@ -157,6 +157,37 @@ def lock_time(table: pd.DataFrame) -> alt.Chart:
     )
 
 
+def taken(table: pd.DataFrame) -> alt.Chart:
+    """Draw how often mmap_lock is taken for reading (`lorelab.vmalock.pages.views.taken`)."""
+    shown = table["reads"].reset_index()
+    release = shown["release"].str.partition("+")[0]
+    tried = shown["path"].map({"mmap": "mmap_lock at once", "vma": "its VMA's lock first"})
+    shown = shown.assign(tries=release + ", " + tried)
+    kinds = list(dict.fromkeys(shown["tries"]))
+    areas = {"private": "areas of their own", "shared": "one area", "merging": "merging areas"}
+    return (
+        alt.Chart(shown.assign(mode=shown["mode"].map(areas)))
+        .mark_bar()
+        .encode(
+            x=alt.X("reads:Q", title="times mmap_lock is taken for reading"),
+            y=alt.Y("tries:N", title=None, sort=kinds, axis=alt.Axis(labels=False, ticks=False)),
+            color=alt.Color(
+                "tries:N",
+                title="a fault tries",
+                scale=alt.Scale(domain=kinds, range=[VERMILLION, BLUE, GREEN]),
+            ),
+        )
+        .properties(width=480, height=alt.Step(18))
+        .facet(row=alt.Row("mode:N", sort=list(areas.values()), title=None))
+        .properties(
+            title=title(
+                "How often mmap_lock is taken for reading",
+                "Kernel: two threads fault, a third changes the address space.",
+            )
+        )
+    )
+
+
 DOING = {
     "own work": "#dddddd",
     "handles a fault": BLUE,
