@@ -1,13 +1,19 @@
 """What each version of the lock breaks, and with which fix it no longer does."""
 
-from lorelab.vmalock.experiments import wrap
+from lorelab.vmalock.experiments import omissions, wrap
+from lorelab.vmalock.experiments.protocol import search
+from lorelab.vmalock.model.protocol import configurations, reader
 from lorelab.vmalock.pages import versions
 from lorelab.vmalock.params import Variant
 
 
 def test_each_fix_is_needed_in_some_configuration_and_all_together_suffice():
     table = versions.broken()
-    assert (table[["6.5", "6.12.117", "7.3.4"]] == "").all(axis=None)
+    wraps = table.index.str.endswith("at a wrap")
+    assert (table.loc[~wraps, ["6.5", "6.12.117", "7.3.4"]] == "").all(axis=None)
+    assert (table.loc[wraps].drop(columns="mainline") != "").all(axis=None) and wraps.sum() == 3
+    assert (table["mainline"] == "").all()
+    table = table[~wraps]
     assert set(table.index[table["6.4"] != ""]) == {"grow", "fork", "move", "anon"}
     # Without the look at `detached` there are more.
     assert set(table.index) > {"unmap", "remap", "grow", "fork", "move", "anon"}
@@ -19,5 +25,17 @@ def test_each_fix_is_needed_in_some_configuration_and_all_together_suffice():
 def test_numbers_that_are_reset_and_even_at_first_are_what_a_wrap_takes():
     table = wrap.fixes((Variant.V6_12, Variant.V7_3))
     assert (table["none"] != "").all()
-    assert (table["numbers reset at a wrap"] != "").all()
+    assert (table["no early return"] == "").all()
+    # A VMA that was write-locked has an odd number only until the next wrap resets it.
+    reset = table["numbers reset at a wrap"]
+    assert (reset.xs("never", level=1) != "").all() and (reset.xs("once", level=1) == "").all()
     assert (table["and even at first"] == "").all()
+
+
+def test_vm_mm_has_to_be_looked_at_before_the_sequence(monkeypatch):
+    further = configurations.configuration(omissions.FURTHER)
+    assert search(Variant.V7_3, further, 3).rule is None
+    monkeypatch.setattr(omissions, "CONFIGURATIONS", {})
+    table = omissions.exchanges().set_index("exchange")
+    assert table.loc[reader.MARK_FIRST, "breaks"] == "ALIVE"
+    assert table.loc[reader.RANGE_FIRST, "breaks"] == ""

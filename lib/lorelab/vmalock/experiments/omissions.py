@@ -6,7 +6,13 @@ from lorelab.checker import path
 from lorelab.counters import table
 from lorelab.params import label
 from lorelab.vmalock.experiments.protocol import Searched, search
-from lorelab.vmalock.model.protocol.configurations import CONFIGURATIONS, MODEL, step_names
+from lorelab.vmalock.model.protocol import reader
+from lorelab.vmalock.model.protocol.configurations import (
+    CONFIGURATIONS,
+    MODEL,
+    configuration,
+    step_names,
+)
 from lorelab.vmalock.params import Omissions, Variant
 
 SAVES = "saves a locked operation; the late check decides"
@@ -21,6 +27,38 @@ UNSEEN = {
     "vma_start_write of the new VMA in split": "nobody changes that VMA once it is in the tree",
 }
 """Why these can be left out and nothing breaks: what a step does that these searches do not see."""
+
+
+EXCHANGES = {
+    reader.RANGE_FIRST: (Variant.V6_12, "until August 2024; there vm_start was in a union"),
+    reader.MARK_FIRST: (Variant.V7_3, "nobody's; tried here"),
+}
+"""Checks of a fault in the other order: the version that has them, and whose order it is."""
+FURTHER = "fault:0+unmap:0+other:0+flags:1"
+"""A VMA comes back in another process, with the number that the mm's sequence has just then."""
+
+
+def exchanges(sequence_bits: int = 3) -> pd.DataFrame:
+    """A row for each of `EXCHANGES`, over all configurations and `FURTHER`.
+
+    Returns
+    -------
+    DataFrame
+        `exchange`, `version`, `breaks` (the rule of the shortest counterexample, empty where none
+        breaks), `configuration`, `steps`, and `whose`.
+    """
+    rows = []
+    for change, (variant, whose) in EXCHANGES.items():
+        broken = []
+        for name, chosen in (CONFIGURATIONS | {FURTHER: configuration(FURTHER)}).items():
+            found = search(variant, chosen, sequence_bits, frozenset([change]))
+            if found.rule:
+                length = len(path(MODEL, found.explored, found.setting, found.index))
+                broken.append((length, found.rule.name, name))
+        length, rule, where = min(broken, default=(0, "", ""))
+        rows.append((change, label(variant), rule, where, length, whose))
+    columns = ["exchange", "version", "breaks", "configuration", "steps", "whose"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def redundant(every: pd.DataFrame) -> pd.DataFrame:
@@ -46,7 +84,7 @@ def first_broken(variant: Variant, name: str, sequence_bits: int) -> tuple[str, 
         no rule breaks in any.
     """
     best: tuple[str, Searched, int] | None = None
-    for configuration, chosen in CONFIGURATIONS.items():
+    for where, chosen in CONFIGURATIONS.items():
         if name not in step_names(variant, chosen):
             continue
         searched = search(variant, chosen, sequence_bits, frozenset([name]))
@@ -55,7 +93,7 @@ def first_broken(variant: Variant, name: str, sequence_bits: int) -> tuple[str, 
             length = len(path(MODEL, searched.explored, searched.setting, searched.index))
         shorter = best is None or (length and (not best[2] or length < best[2]))
         if shorter:
-            best = configuration, searched, length
+            best = where, searched, length
     if best is None:
         raise ValueError(f"no configuration has a step called {name}")
     return best
@@ -77,12 +115,12 @@ def omissions(params: Omissions) -> pd.DataFrame:
     )
     rows = []
     for name in known:
-        configuration, found, length = first_broken(params.variant, name, params.sequence_bits)
+        where, found, length = first_broken(params.variant, name, params.sequence_bits)
         rows.append(
             {
                 "without": name,
                 "breaks": found.rule.name if found.rule else "",
-                "configuration": configuration if found.rule else "",
+                "configuration": where if found.rule else "",
                 "steps": length,
             }
         )

@@ -10,7 +10,7 @@ from lorelab.vmalock.experiments import protocol
 from lorelab.vmalock.model.protocol import configurations, state, wrapping, writers
 from lorelab.vmalock.model.protocol.configurations import MODEL, Configuration
 from lorelab.vmalock.model.protocol.rules import Rule
-from lorelab.vmalock.params import Variant, Wrap
+from lorelab.vmalock.params import TRAITS, Variant, Wrap
 
 UNITS = {"taken_for_marked": "states", "overtaken": "states"}
 BITS = 3
@@ -78,10 +78,11 @@ def old_marks(variants: tuple[Variant, ...]) -> pd.DataFrame:
 
 FIXES = {
     "none": frozenset(),
+    "no early return": frozenset(["__is_vma_write_locked"]),
     "numbers reset at a wrap": frozenset([writers.RESET]),
     "and even at first": frozenset([writers.RESET, writers.EVEN_FIRST]),
 }
-"""What can be done about old numbers; the middle one is what 7135a05838e8 says that it does."""
+"""What can be done about old numbers; the third one is what 7135a05838e8 says that it does."""
 
 
 def through_a_wrap(writer: str, others: int) -> Configuration:
@@ -90,24 +91,49 @@ def through_a_wrap(writer: str, others: int) -> Configuration:
     return alone._replace(threads=(*alone.threads, *[("flags", 1)] * others), layout="two")
 
 
-def fixes(variants: tuple[Variant, ...], others: int = 3, bits: int = 2) -> pd.DataFrame:
-    """Which rule breaks first within a run that goes through a wrap, by what is done about it.
+def wrapped(
+    variant: Variant, writer: str, fix: frozenset[str], once: bool = False
+) -> protocol.Searched:
+    """Search a run of one fault and writers that goes through a wrap of two bits.
 
-    A VMA's number is one writer short of a wrap old at first. `AGAIN` is not asked: an even number
-    is the mm's once a round while no writer is in, and a fault then goes to mmap_lock.
+    A VMA's number is one writer short of a wrap old at first; or `once`, all VMAs were write-locked
+    by a writer that has just ended. `AGAIN` is not asked: an even number is the mm's once a round
+    while no writer is in, and a fault then goes to mmap_lock.
+    """
+    bits, others = 2, 3
+    chosen = through_a_wrap(writer, others)
+    begun = configurations.first(variant, chosen, bits, fix)
+    if once:
+        step = 1 + TRAITS[variant].seqcount
+        _put(begun, state.SEQ, step)
+        for n in range(len(configurations.LAYOUTS[chosen.layout])):
+            _put(begun, state.VM_LOCK_SEQ, step - 1, n * int(state.VMA_BITS))
+    rules = configurations.IN_A_STATE - {Rule.AGAIN}
+    return protocol.search(variant, chosen, bits, fix, rules, begun)
+
+
+def _put(begun: np.ndarray, field: tuple, value: int, further: int = 0) -> None:
+    word, shift, mask = (int(part) for part in field)
+    place = shift + further
+    begun[word] &= ~np.uint64(mask << place)
+    begun[word] |= np.uint64(value << place)
+
+
+def fixes(variants: tuple[Variant, ...]) -> pd.DataFrame:
+    """Which rule breaks first in `wrapped`, by what is done about old numbers.
 
     Returns
     -------
     DataFrame
-        A row for each variant and writer, a column for each of `FIXES`; "" where all rules hold.
+        A row for each variant, what became of the VMA before, and writer; a column for each of
+        `FIXES`; "" where all rules hold.
     """
-    rules = configurations.IN_A_STATE - {Rule.AGAIN}
     rows = {}
     for variant in variants:
-        for writer in WRITERS:
-            chosen = through_a_wrap(writer, others)
-            for name, fix in FIXES.items():
-                searched = protocol.search(variant, chosen, bits, fix, rules)
-                broken = searched.rule.name if searched.rule else ""
-                rows.setdefault((label(variant), writer), {})[name] = broken
-    return pd.DataFrame(rows).T.rename_axis(["version", "writer"])
+        for once, before in ((False, "never"), (True, "once")):
+            for writer in WRITERS:
+                for name, fix in FIXES.items():
+                    rule = wrapped(variant, writer, fix, once).rule
+                    row = rows.setdefault((label(variant), before, writer), {})
+                    row[name] = rule.name if rule else ""
+    return pd.DataFrame(rows).T.rename_axis(["version", "write-locked", "writer"])

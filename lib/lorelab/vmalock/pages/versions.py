@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from lorelab.vmalock.experiments import wrap
 from lorelab.vmalock.experiments.protocol import search
 from lorelab.vmalock.model.protocol import configurations, reader, writers
 from lorelab.vmalock.params import Variant
@@ -22,14 +23,17 @@ FIXES = {
     "fork": Fix("vma_start_write in fork", "fb49c455323f"),
     "growth": Fix(writers.GROWS_AS_READER, "8d7071af8907 and c137381f71ae"),
 }
+RESETS = frozenset([writers.RESET, writers.EVEN_FIRST])
+"""7135a05838e8 as its message has it, and an even first number, which we could not read of it."""
 VERSIONS = {
-    "v2 and v3 as posted": (Variant.V2, tuple(FIXES)),
-    "6.4": (Variant.V2, ("anon_vma", "fork", "growth")),
-    "6.5": (Variant.V2, ()),
-    "6.12.117": (Variant.V6_12, ()),
-    "7.3.4": (Variant.V7_3, ()),
+    "v2 and v3 as posted": (Variant.V2, tuple(FIXES), frozenset()),
+    "6.4": (Variant.V2, ("anon_vma", "fork", "growth"), frozenset()),
+    "6.5": (Variant.V2, (), frozenset()),
+    "6.12.117": (Variant.V6_12, (), frozenset()),
+    "7.3.4": (Variant.V7_3, (), frozenset()),
+    "mainline": (Variant.V7_3, (), RESETS),
 }
-"""Sequence of the version, and what it lacked; of v2 and v3 at least that.
+"""Sequence of the version, what it lacked (of v2 and v3 at least that), and what changed since.
 
 Up to 6.5 a new VMA was not write-locked either (33313a747e81), which mattered to nobody before
 faults of files came under the VMA's lock.
@@ -42,22 +46,34 @@ def broken(bits: int = 3) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each configuration that some version breaks, a column for each of `VERSIONS`.
+        A row for each configuration that some version breaks, and for each writer that meets a
+        fault at a wrap (`wrap.wrapped`, in VMAs that were write-locked once); a column for each of
+        `VERSIONS`.
     """
     columns = {}
-    for name, (variant, lacked) in VERSIONS.items():
-        without = frozenset(FIXES[fix].lacked for fix in lacked)
-        columns[name] = {
-            configuration: rule.name if (rule := _rule(variant, chosen, without, bits)) else ""
+    for name, (variant, lacked, changes) in VERSIONS.items():
+        without = frozenset(FIXES[fix].lacked for fix in lacked) | changes
+        rules = {
+            configuration: _rule(variant, chosen, without, bits)
             for configuration, chosen in configurations.CONFIGURATIONS.items()
         }
+        for writer in wrap.WRITERS:
+            known = _known(variant, wrap.through_a_wrap(writer, 1))
+            rules[f"{writer}, at a wrap"] = wrap.wrapped(
+                variant, writer, without & known, True
+            ).rule
+        columns[name] = {row: rule.name if rule else "" for row, rule in rules.items()}
     table = pd.DataFrame(columns).rename_axis("configuration")
     return table[(table != "").any(axis=1)]
 
 
 def _rule(variant, chosen, without, bits):
-    known = {*configurations.step_names(variant, chosen), *configurations.CHANGES}
-    return search(variant, chosen, bits, without & (known | {reader.DETACHED_CHECK})).rule
+    return search(variant, chosen, bits, without & _known(variant, chosen)).rule
+
+
+def _known(variant, chosen):
+    names = configurations.step_names(variant, chosen)
+    return {*names, *configurations.CHANGES, reader.DETACHED_CHECK}
 
 
 def alone(bits: int = 3) -> pd.DataFrame:

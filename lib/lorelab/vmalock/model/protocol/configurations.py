@@ -86,6 +86,8 @@ TYPE_SAFE = "a freed VMA may be reused at once"
 CHANGES = (
     reader.ANON_FIRST,
     reader.BLOCKING,
+    reader.RANGE_FIRST,
+    reader.MARK_FIRST,
     writers.UNLOCK_FIRST,
     writers.STORE_LATE,
     writers.GROWS_AS_READER,

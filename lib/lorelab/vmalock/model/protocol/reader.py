@@ -25,6 +25,8 @@ LATE = "late comparison with mm_lock_seq"
 ANON_FIRST = "anon_vma is checked before the VMA is locked"
 DETACHED_CHECK = "detached check"
 BLOCKING = "mmap_lock is waited for under the VMA's lock"
+RANGE_FIRST = "the range is checked before detached"
+MARK_FIRST = "the sequence is compared before vm_mm"
 
 
 def fault(traits: Traits, page: int, changes: frozenset[str]) -> Program:
@@ -36,7 +38,8 @@ def fault(traits: Traits, page: int, changes: frozenset[str]) -> Program:
         Of the variant.
     page : int
     changes : frozenset of str
-        `ANON_FIRST`, `BLOCKING`, or `DETACHED_CHECK`: a detached VMA's count is counted up, too.
+        `ANON_FIRST`, `BLOCKING`, `RANGE_FIRST`, `MARK_FIRST`, or `DETACHED_CHECK`: a detached VMA's
+        count is counted up, too.
     """
     if not traits.vma_read_lock:
         return under_mmap_lock(page)
@@ -50,6 +53,10 @@ def fault(traits: Traits, page: int, changes: frozenset[str]) -> Program:
 def lock_by_semaphore(page: int, changes: frozenset[str]) -> Program:
     """lock_vma_under_rcu() and vma_start_read() of v2 and 6.12."""
     first = [Do(Op.IF_ANON, "anon_vma check", "inval")] if ANON_FIRST in changes else []
+    last = [
+        Do(Op.IF_ATTACHED, DETACHED_CHECK, "miss"),
+        Do(Op.IF_IN_RANGE, "range check", "inval up", arg=page),
+    ]
     return [
         Do(Op.RCU_READ_LOCK, "rcu_read_lock", by=(RCU,)),
         "retry",
@@ -60,8 +67,7 @@ def lock_by_semaphore(page: int, changes: frozenset[str]) -> Program:
         Do(Op.DOWN_READ_TRYLOCK, "down_read_trylock", "inval", by=(LOCK,)),
         Do(Op.LOAD_VM_LOCK_SEQ, "late load of vm_lock_seq", by=("late check",)),
         Do(Op.UNLESS_EQUAL, LATE, "inval up", arg=1, by=("late check",)),
-        Do(Op.IF_ATTACHED, DETACHED_CHECK, "miss"),
-        Do(Op.IF_IN_RANGE, "range check", "inval up", arg=page),
+        *(reversed(last) if RANGE_FIRST in changes else last),
         Do(Op.RCU_READ_UNLOCK, "rcu_read_unlock", by=(RCU,)),
         Goto("locked"),
         "miss",
@@ -98,6 +104,11 @@ def end_read(where: str) -> Program:
 def lock_by_count(page: int, changes: frozenset[str]) -> Program:
     """lock_vma_under_rcu() and vma_start_read() of 7.3."""
     first = [Do(Op.IF_ANON, "anon_vma check", "inval")] if ANON_FIRST in changes else []
+    of_mm = [Do(Op.IF_OUR_MM, "vm_mm check", "unstable")]
+    late = [
+        Do(Op.LOAD_VM_LOCK_SEQ, "late load of vm_lock_seq", by=("late check",)),
+        Do(Op.UNLESS_EQUAL, LATE, "inval put", arg=1, by=("late check",)),
+    ]
     return [
         "retry",
         Do(Op.RCU_READ_LOCK, "rcu_read_lock", by=(RCU,)),
@@ -109,9 +120,7 @@ def lock_by_count(page: int, changes: frozenset[str]) -> Program:
             Op.INC_NOT_ZERO, "refcount_inc_not_zero", "inval", "detached", by=(LOCK,),
             arg=DETACHED_CHECK in changes,
         ),
-        Do(Op.IF_OUR_MM, "vm_mm check", "unstable"),
-        Do(Op.LOAD_VM_LOCK_SEQ, "late load of vm_lock_seq", by=("late check",)),
-        Do(Op.UNLESS_EQUAL, LATE, "inval put", arg=1, by=("late check",)),
+        *([*late, *of_mm] if MARK_FIRST in changes else [*of_mm, *late]),
         Do(Op.RCU_READ_UNLOCK, "rcu_read_unlock", by=(RCU,)),
         Do(Op.IF_IN_RANGE, "range check", "out of range", arg=page),
         Goto("locked"),
