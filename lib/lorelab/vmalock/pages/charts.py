@@ -85,21 +85,6 @@ def latency(table: pd.DataFrame) -> alt.Chart:
     )
 
 
-def launch(table: pd.DataFrame) -> alt.Chart:
-    """Draw how long a launch takes, over CPUs (`lorelab.vmalock.experiments.launch.by_cpus`)."""
-    times = table[table["counter"] == "time"]
-    return (
-        alt.Chart(times)
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("cpus:Q", title="CPUs", scale=alt.Scale(type="log", base=2)),
-            y=alt.Y("value:Q", title="until all threads are done [ms]"),
-            color=_variant(times),
-        )
-        .properties(title=title("A hundred threads start", "Model: four areas and 64 pages each."))
-    )
-
-
 def times(table: pd.DataFrame, column: str) -> alt.Chart:
     """Draw how often mmap_lock was waited for, or held, for how long.
 
