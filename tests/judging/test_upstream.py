@@ -11,6 +11,7 @@ from lorelab.errors import BadInput
 from lorelab.gso.pages import views
 from lorelab.judging import upstream
 from lorelab.judging.findings import findings
+from lorelab.judging.reproduced import recorded
 from lorelab.lab.cache import KERNEL_FILES
 
 FOUND = {one.title: one for one in findings()}
@@ -90,3 +91,13 @@ def test_what_a_mail_says_of_the_lost_flag_was_recorded():
     other, lost, same = map(int, said.groups())
     seen = views.lost_flags().query("kernel.str.startswith('6.18.44')").set_index("copier")
     assert (seen["copies"].tolist(), seen["not_told"].tolist()) == ([same, other], [0, lost])
+    said = re.search(r"7.3.4 does not tell of (\d+) of (\d+), and with this change of none", text)
+    guest = views.lost_flags().query("kernel == '7.3.4' and copier == 1").iloc[0]
+    assert tuple(map(int, said.groups())) == (guest["not_told"], guest["copies"])
+
+
+@pytest.mark.parametrize("title", [title for title in SENT if ", booted in" in FOUND[title].fix])
+def test_what_was_booted_without_and_with_the_patches_was_recorded(title):
+    release = re.search(r", booted in (\S+) without (?:it|them) and with", FOUND[title].fix)[1]
+    said = [one for one in recorded(FOUND[title]) if one.source.kernel.release == release]
+    assert [(one.patched, one.verdict[:4]) for one in said] == [(False, "FAIL"), (True, "PASS")]

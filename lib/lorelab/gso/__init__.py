@@ -8,7 +8,6 @@ from lorelab.gso.params import (
     LastSegment,
     Layout,
     Lifetimes,
-    Lost,
     Selftest,
     Tcp,
     Told,
@@ -73,11 +72,6 @@ EXPERIMENTS = [
         name="gso/flag",
         question="How can two CPUs lose the word that a packet was copied?",
         Params=Flag,
-    ),
-    Experiment(
-        name="gso/lost",
-        question="How often do two CPUs lose that word on a kernel, and does KCSAN see it?",
-        Params=Lost,
     ),
     Experiment(
         name="gso/told",

@@ -227,16 +227,6 @@ class Flag(Params):
     mended: bool = param(False, "store 0 without success, and nothing with it")
 
 
-class Lost(Params):
-    """`gso/lost`: packets whose segments one CPU sends and another copies."""
-
-    sends: int = param(
-        2000, "packets, of eight sockets", "packets", ge=8, le=100_000, multiple_of=8
-    )
-    segments: int = param(16, "segments of a packet", "segments", ge=1, le=40)
-    config: Literal["lab", "kcsan"] = param("lab", "the kernel's config")
-
-
 class Breakeven(Params):
     """`gso/breakeven`: instructions of a send, with zero copy and without."""
 
