@@ -141,7 +141,7 @@ def test_findings_give_the_recorded_figures():
 
 
 def test_findings_of_the_model():
-    assert said("lost-copied-flag").startswith("2 of 6 interleavings")
+    assert " 2 of 6 interleavings" in said("lost-copied-flag")
     assert "with the patch 0 (" in said("lost-copied-flag")
     assert "with a lent one first, 0 of 4 copies are told of" in said("one-word-for-many")
     assert "with a copied one first, 8 are told of where 4 were copied" in said("one-word-for-many")
