@@ -163,7 +163,14 @@ def taken(table: pd.DataFrame) -> alt.Chart:
             ),
         )
         .properties(width=480, height=alt.Step(18))
-        .facet(row=alt.Row("mode:N", sort=list(areas.values()), title=None))
+        .facet(
+            row=alt.Row(
+                "mode:N",
+                sort=list(areas.values()),
+                title=None,
+                header=alt.Header(labelOrient="top", labelAnchor="start"),
+            )
+        )
         .properties(
             title=title(
                 "How often mmap_lock is taken for reading",
