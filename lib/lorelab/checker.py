@@ -40,7 +40,7 @@ from numba import types
 from lorelab.errors import BadInput
 
 U = np.uint64
-ZERO, ONE = U(0), U(1)
+ZERO, ONE, TWO = U(0), U(1), U(2)
 MEMORY = 1 << 30
 """Bytes that a search may take unless it is told otherwise."""
 BATCH = U(64)
@@ -60,7 +60,12 @@ invariant = numba.njit(_INVARIANT, cache=True, error_model="numpy", _nrt=False)
 _INDEX = U(0xFFFFFFFF)
 _MIX = U(0x9E3779B97F4A7C15)
 _HALF = U(32)
-_DONE, _BROKEN, _TABLE_FULL, _STATES_FULL = U(0), U(1), U(2), U(3)
+DONE, BROKEN, STATES_FULL = U(0), U(1), U(2)
+"""How a search ends."""
+COUNTED = 5
+"""What a search counts: states, transitions, depth, the broken invariant, the state that does."""
+_SLOTS = U(1 << 16)
+"""Of the hash table at first."""
 
 
 class Model(NamedTuple):
@@ -96,8 +101,7 @@ class Explored(NamedTuple):
 def room(words: int, states: int) -> int:
     """Bytes that a search through so many states takes at most.
 
-    A state takes its words, 4 bytes for its parent, and 32/3 bytes of the hash table, half as much
-    again while that grows.
+    A state takes its words, 4 bytes for its parent, and up to 16 bytes of the hash table.
 
     Examples
     --------
@@ -164,26 +168,18 @@ def explore(model: Model, first: np.ndarray, setting: np.ndarray, memory: int = 
     # Pages that no state reaches are never touched, and so take no memory.
     states = np.empty((most + spare, model.words), U)
     parents = np.empty(most + spare, np.uint32)
-    states[0], parents[0] = first, 0
-    largest = most * 4 // 3 + 2 * spare
-    table = np.zeros(min(1 << 16, largest), U)
+    table = np.zeros(most * 4 // 3 + 2 * spare, U)
     following = np.empty((spare, model.words), U)
     steps = np.empty(spare, U)
     setting = np.ascontiguousarray(setting, U)
-    # Reached, gone through, transitions, depth, end of this depth, broken invariant, its state.
-    count = np.array([1, 0, 0, 0, 1, 0, 0], U)
-    _fill(table, states, U(1))
-    while True:
-        ended = _search(
-            model.successors, model.invariant, setting, states, parents, table, following, steps,
-            U(model.most_following), U(most), U(largest), count,
-        )  # fmt: skip
-        if ended != _TABLE_FULL:
-            break
-        table = np.zeros(min(2 * len(table), largest), U)
-        _fill(table, states, count[0])
-    reached, _, transitions, depth, _, broken, index = (int(n) for n in count)
-    if ended == _STATES_FULL:
+    states[0] = first
+    count = np.zeros(COUNTED, U)
+    ended = _search(
+        model.successors, model.invariant, setting, states, parents, table, following, steps,
+        U(most), count,
+    )  # fmt: skip
+    reached, transitions, depth, broken, index = (int(n) for n in count)
+    if ended == STATES_FULL:
         raise BadInput(
             f"more than {most} states, the first of which lie within {depth} steps, and that is"
             f" what {memory / 2**30:.1f} GiB hold; take a smaller configuration"
@@ -211,14 +207,14 @@ def path(
     following = np.empty((model.most_following, model.words), U)
     steps = np.empty(model.most_following, U)
     at = explored.index if index is None else index
-    back = []
-    while at:
-        before = int(explored.parents[at])
-        n = int(model.successors(explored.states[before], following, steps, setting))
-        row = np.flatnonzero((following[:n] == explored.states[at]).all(axis=1))[0]
-        back.append((int(steps[row]), explored.states[at]))
-        at = before
-    return back[::-1]
+    numbers, indices = np.empty(explored.depth, U), np.empty(explored.depth, U)
+    length = int(
+        _way(
+            model.successors, setting, explored.states, explored.parents, U(at), following, steps,
+            numbers, indices,
+        )
+    )  # fmt: skip
+    return [(int(numbers[n]), explored.states[int(indices[n])]) for n in reversed(range(length))]
 
 
 def never(model: Model, explored: Explored, setting: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -241,7 +237,7 @@ def never(model: Model, explored: Explored, setting: np.ndarray, wanted: np.ndar
     """
     reaches = wanted.copy()
     table = np.zeros(len(explored.states) * 4 // 3 + 64, U)
-    _fill(table, explored.states, U(len(explored.states)))
+    _fill(table, U(len(table)), explored.states, U(len(explored.states)))
     following = np.empty((model.most_following, model.words), U)
     steps = np.empty(model.most_following, U)
     setting = np.ascontiguousarray(setting, U)
@@ -266,12 +262,11 @@ def _slot(mixed, slots):
 
 
 @njit
-def _find(table, states, state, mixed):
+def _find(table, slots, states, state, mixed):
     """Place of a state in the table; an entry there is 0, or index + 1 above the hash's low half.
 
-    Open addressing with linear probing.
+    Open addressing with linear probing, in the first `slots` of the table.
     """
-    slots = U(len(table))
     slot = _slot(mixed, slots)
     tag = mixed << _HALF
     while table[slot]:
@@ -290,9 +285,8 @@ def _find(table, states, state, mixed):
 
 
 @njit
-def _fill(table, states, reached):
-    """Enter states that all differ into an empty table."""
-    slots = U(len(table))
+def _fill(table, slots, states, reached):
+    """Enter states that all differ into a table whose first `slots` are empty."""
     for index in range(reached):
         mixed = _hash(states[index])
         slot = _slot(mixed, slots)
@@ -311,27 +305,33 @@ _FLAGS = types.Array(types.boolean, 1, "C")
 @numba.njit(
     types.uint64(
         *_FUNCTIONS, _ARRAY, _ROWS, _PARENTS, _ARRAY, _ROWS, _ARRAY,
-        types.uint64, types.uint64, types.uint64, _ARRAY,
+        types.uint64, _ARRAY,
     ),
     cache=True, error_model="numpy",
 )  # fmt: skip
-def _search(
-    successors, invariant, setting, states, parents, table, following, steps,
-    width, most, largest, count,
-):  # fmt: skip
-    reached, gone, transitions, depth, end = count[0], count[1], count[2], count[3], count[4]
-    slots = U(len(table))
+def _search(successors, invariant, setting, states, parents, table, following, steps, most, count):
+    """Go on from `states[0]`; writes `count` and returns how it ended."""
+    reached, gone, transitions, depth, end = ONE, ZERO, ZERO, ZERO, ONE
+    width = U(len(following)) // BATCH
+    largest = U(len(table))
+    slots = min(_SLOTS, largest)
+    table[:slots] = ZERO
+    parents[0] = ZERO
+    _fill(table, slots, states, reached)
     numbers = np.empty(BATCH, U)
     hashes = np.empty(len(following), U)
     touched = ZERO
-    ended = _DONE
+    ended = DONE
+    count[3], count[4] = ZERO, ZERO
     while gone < reached:
         if reached > most:
-            ended = _STATES_FULL
+            ended = STATES_FULL
             break
         if (reached + BATCH * width) * U(4) > slots * U(3) and slots < largest:
-            ended = _TABLE_FULL
-            break
+            slots = min(TWO * slots, largest)
+            table[:slots] = ZERO
+            _fill(table, slots, states, reached)
+            continue
         if gone == end:
             depth += ONE
             end = reached
@@ -340,20 +340,20 @@ def _search(
             state = states[gone + b]
             n = successors(state, following[b * width :], steps, setting)
             numbers[b] = n
-            count[5] = invariant(state, n, setting)
-            if count[5]:
-                count[6] = gone + b
-                ended = _BROKEN
+            count[3] = invariant(state, n, setting)
+            if count[3]:
+                count[4] = gone + b
+                ended = BROKEN
                 break
             for k in range(b * width, b * width + n):
                 hashes[k] = _hash(following[k])
                 touched ^= table[_slot(hashes[k], slots)]
-        if ended == _BROKEN:
+        if ended == BROKEN:
             break
         for b in range(batch):
             transitions += numbers[b]
             for k in range(b * width, b * width + numbers[b]):
-                slot = _find(table, states, following[k], hashes[k])
+                slot = _find(table, slots, states, following[k], hashes[k])
                 if not table[slot]:
                     states[reached] = following[k]
                     parents[reached] = gone + b
@@ -362,8 +362,38 @@ def _search(
         gone += batch
     # A load whose value nobody takes would be left out.
     steps[0] = touched
-    count[0], count[1], count[2], count[3], count[4] = reached, gone, transitions, depth, end
+    count[0], count[1], count[2] = reached, transitions, depth
     return ended
+
+
+@numba.njit(
+    types.uint64(
+        _FUNCTIONS[0], _ARRAY, _ROWS, _PARENTS, types.uint64, _ROWS, _ARRAY, _ARRAY, _ARRAY
+    ),
+    cache=True, error_model="numpy",
+)  # fmt: skip
+def _way(successors, setting, states, parents, at, following, steps, numbers, indices):
+    """Write steps and states of the way to a state, the last one first; returns how many."""
+    length = ZERO
+    while at:
+        before = U(parents[at])
+        for k in range(successors(states[before], following, steps, setting)):
+            same = True
+            for w in range(U(states.shape[1])):
+                same &= following[k, w] == states[at, w]
+            if same:
+                numbers[length] = steps[k]
+                break
+        indices[length] = at
+        length += ONE
+        at = before
+    return length
+
+
+search_of = numba.njit(error_model="numpy")(_search.py_func)
+"""`_search` for compiled code that names the two functions of its model, as a panel's does."""
+way_of = numba.njit(error_model="numpy")(_way.py_func)
+"""`_way`, for the same."""
 
 
 @numba.njit(
@@ -373,12 +403,13 @@ def _search(
 def _back(successors, setting, states, table, following, steps, reaches):
     """Mark states one step before a marked one; returns how many."""
     marked = ZERO
+    slots = U(len(table))
     for n in range(U(len(states))):
         index = U(len(states)) - ONE - n
         if reaches[index]:
             continue
         for k in range(successors(states[index], following, steps, setting)):
-            slot = _find(table, states, following[k], _hash(following[k]))
+            slot = _find(table, slots, states, following[k], _hash(following[k]))
             if reaches[(table[slot] & _INDEX) - ONE]:
                 reaches[index] = True
                 marked += ONE

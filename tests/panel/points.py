@@ -9,6 +9,7 @@ from lorelab.params import Params
 
 SMALL: dict[str, dict[str, tuple[int, int]]] = {
     "swap/allocator-test": {"iterations": (1, 30), "device_mib": (2, 1024)},
+    "gso/lifetimes": {"segments": (1, 2)},
     "gso/traffic": {"sends": (1, 20_000)},
     "vmalock/contention": {"ms": (1, 5), "threads": (1, 64), "vmas": (1, 64), "cpus": (1, 64)},
 }

@@ -38,6 +38,7 @@ OFFERED = {
     "PyErr_SetString",
     "__multi3",
     "log10",
+    "lorelab_full",
     "lorelab_progress",
 }
 """Functions that panel.js has for a module."""

@@ -59,6 +59,7 @@
           view.setBigUint64(at, BigInt.asUintN(64, product), true);
           view.setBigUint64(at + 8, BigInt.asUintN(64, product >> 64n), true);
         },
+        lorelab_full: () => { tooMuch = true; },
         lorelab_progress: (done, whole) => {
           if (Date.now() - last < 100) return;
           last = Date.now();

@@ -7,8 +7,11 @@ from numba.core import types
 from numba.extending import intrinsic
 
 NAME = "lorelab_progress"
+FULL = "lorelab_full"
 _NOTHING = CFUNCTYPE(None, c_int64, c_int64)(lambda _done, _whole: None)
+_NONE = CFUNCTYPE(None)(lambda: None)
 binding.add_symbol(NAME, cast(_NOTHING, c_void_p).value)
+binding.add_symbol(FULL, cast(_NONE, c_void_p).value)
 
 
 @intrinsic
@@ -28,3 +31,17 @@ def progress(_, done, whole):
         return context.get_dummy_value()
 
     return types.none(done, whole), codegen
+
+
+@intrinsic
+def full(_):
+    """Tell the page that what follows is an end for want of memory."""
+
+    def codegen(context, builder, signature, args):
+        function = builder.module.globals.get(FULL) or ir.Function(
+            builder.module, ir.FunctionType(ir.VoidType(), []), FULL
+        )
+        builder.call(function, [])
+        return context.get_dummy_value()
+
+    return types.none(), codegen

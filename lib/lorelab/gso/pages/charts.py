@@ -5,7 +5,10 @@ import pandas as pd
 
 from lorelab.gso.experiments import layout
 from lorelab.gso.experiments.lastsegment import closed_form
+from lorelab.gso.experiments.lifetimes import DONE
+from lorelab.gso.model.invariants import INVARIANTS
 from lorelab.gso.model.layout import place
+from lorelab.gso.model.lifetimes import STEPS
 from lorelab.gso.params import Layout
 from lorelab.showing.charts import OKABE_ITO, Moved, slider, title
 
@@ -21,6 +24,17 @@ STATES = {
     "gone": "#eeeeee",
 }
 """Colours of `life`, one meaning each."""
+THINGS = (
+    "sender", "ubuf_info", "head", "segment 1", "segment 2", "segment 3", "segment 4", "clone",
+)  # fmt: skip
+"""Columns of `ways`."""
+PLACES = ("-", "qdisc", "ring", "local queue", "tap", "gone", "freeing", "in the head")
+BYTES = ("in the head", "lent pages", "a copy", "wrong bytes")
+"""What the bytes of a packet are: by these two a number says what `ways` draws of it."""
+ABSENT = 255
+"""A packet that there is none of."""
+WIDE = 500
+"""Pixels of `ways`."""
 KINDS = {
     "field": OKABE_ITO[5],
     "pointer": OKABE_ITO[1],
@@ -126,6 +140,112 @@ def life(frames: pd.DataFrame) -> Moved:
         width=560, height=290, title=title("One packet of three segments", see)
     )
     return slider(chart, "step", 4, "step")
+
+
+def ways(found: pd.DataFrame) -> alt.VConcatChart:
+    """Which invariants of `lifetimes` hold, and the shortest way to one that breaks, step by step.
+
+    Parameters
+    ----------
+    found : DataFrame
+        Of `lorelab.gso.panel.lifetimes.ways`. All that is drawn is worked out from its numbers by
+        the chart itself, to which a panel gives others.
+    """
+    data, numbers = found.reset_index(), list(INVARIANTS)
+    held = (
+        alt.Chart(data)
+        .transform_filter("datum.kind == 0")
+        .transform_fold([f"broken_i{number}" for number in numbers], as_=["broken", "steps"])
+        .transform_calculate(
+            invariant="'I' + slice(datum.broken, 8)",
+            said="datum.steps ? datum.steps + ' steps' : 'holds'",
+        )
+        .encode(
+            x=alt.X("invariant:N", title=None, axis=alt.Axis(labelAngle=0, orient="top")),
+            y=alt.Y("variant:N", title=None),
+        )
+    )
+    colour = alt.condition(
+        "datum.steps > 0", alt.value(STATES["wrong bytes"]), alt.value(STATES["a count"])
+    )
+    strip = (
+        held.mark_rect(stroke="white", strokeWidth=2).encode(color=colour)
+        + held.mark_text(fontSize=10).encode(text="said:N")
+    ).properties(width=WIDE)
+    words = {kind: DONE[kind] for kind in STEPS}
+    who = "['segment 1', 'segment 2', 'segment 3', 'segment 4', 'clone', 'head', 'sender', 'part']"
+    cpu = f"indexof(['store', 'put'], {list(words)}[floor(datum.taken / 8)]) >= 0"
+    chosen = alt.param(
+        "invariant",
+        value=0,
+        bind=alt.binding_select(
+            options=[0, *numbers],
+            labels=["the first that breaks", *(f"I{number}" for number in numbers)],
+            name="shortest way to break ",
+        ),
+    )
+    steps = (
+        alt.Chart(data)
+        .transform_filter("datum.kind > 0")
+        .transform_joinaggregate(smallest="min(kind)", groupby=["variant"])
+        .transform_filter("datum.kind == (invariant || datum.smallest)")
+        .transform_calculate(
+            said=f"datum.at == 0 ? 'at first' : datum.at + '  ' + ({cpu}"
+            f" ? 'CPU ' + datum.taken % 8 : {who}[datum.taken % 8])"
+            f" + ': ' + {list(words.values())}[floor(datum.taken / 8)]"
+        )
+        .transform_fold(list(THINGS), as_=["thing", "code"])
+        .transform_filter(f"datum.code != {ABSENT}")
+        .transform_calculate(
+            state="datum.thing == 'sender' ? ['waits', 'told', 'writes again'][datum.code]"
+            " : indexof(['ubuf_info', 'head'], datum.thing) >= 0 ? 'a count'"
+            " : floor(datum.code / 4) == 5 || floor(datum.code / 4) == 0 ? 'gone'"
+            f" : {list(BYTES)}[datum.code % 4]",
+            words="datum.thing == 'sender' ? datum.state"
+            " : datum.state == 'a count' ? '' + datum.code"
+            f" : {list(PLACES)}[floor(datum.code / 4)]",
+        )
+        .encode(
+            x=alt.X(
+                "thing:N",
+                title=None,
+                sort=list(THINGS),
+                axis=alt.Axis(labelAngle=0, orient="top", labelOverlap=False),
+            ),
+            y=alt.Y("at:O", title=None, axis=None),
+        )
+    )
+    cells = steps.mark_rect(stroke="white", strokeWidth=2, yOffset=9, height={"band": 0.5}).encode(
+        color=alt.Color(
+            "state:N",
+            scale=alt.Scale(domain=list(STATES), range=list(STATES.values())),
+            legend=None,
+        )
+    )
+    inside = steps.mark_text(fontSize=9, dy=9).encode(text="words:N")
+    taken = (
+        steps.transform_filter("datum.thing == 'sender'")
+        .mark_text(align="left", dy=-8, fontSize=11)
+        .encode(x=alt.value(0), text="said:N")
+    )
+    way = (
+        alt.layer(cells, inside, taken)
+        .properties(width=WIDE, height=alt.Step(36))
+        .facet(
+            row=alt.Row(
+                "variant:N", title=None, header=alt.Header(labelOrient="top", labelAnchor="start")
+            )
+        )
+        .resolve_axis(x="independent")
+    )
+    see = (
+        "Steps of the shortest way that breaks an invariant, and below one of these ways: where\n"
+        "each packet is, blue with the sender's pages, orange where these were rewritten since,\n"
+        "light blue with a copy; and how many hold ubuf_info and head."
+    )
+    return alt.vconcat(strip.add_params(chosen), way).properties(
+        title=title("Every order of one send", see)
+    )
 
 
 def costs(

@@ -1,0 +1,174 @@
+"""The panel of `gso/lifetimes`: every order of one send, and the shortest ways to what breaks."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from lorelab.checker import BATCH, COUNTED, STATES_FULL, U, affordable, search_of, way_of
+from lorelab.gso.experiments.lifetimes import first, setting, shortest, simulate
+from lorelab.gso.model import lifetimes as model
+from lorelab.gso.model.invariants import INVARIANTS, broken
+from lorelab.gso.model.lifetimes import (
+    EIGHT,
+    GONE,
+    MOST_FOLLOWING,
+    NIBBLE,
+    PACKET,
+    PAGES,
+    PLACE,
+    REF,
+    REWRITTEN,
+    SEGMENTED,
+    TOLD,
+    TWO_BITS,
+    USERS,
+    WANTED,
+    data_of,
+    get,
+    step,
+)
+from lorelab.gso.pages import charts
+from lorelab.gso.params import Lifetimes, Variant
+from lorelab.numerics import njit
+from lorelab.panel import full, progress
+from lorelab.params import label
+
+CHOICES: dict[str, tuple[str, ...]] = {}
+COUNTERS = {"states": "states", "transitions": "steps", "depth": "steps"} | {
+    f"broken_i{number}": "steps" for number in INVARIANTS
+}
+MORE = ("kind", "at", "taken", *charts.THINGS)
+"""Of a way, which is for the chart: the invariant that it breaks, how many steps were taken, the
+last of them, and what the state is then."""
+COUNTING = len(COUNTERS)
+FIRST = 0
+VARIANT = "variant"
+SETTINGS = np.array([setting(Lifetimes(variant=variant)) for variant in Variant])
+FIRSTS = np.array([first(Lifetimes(variant=variant)) for variant in Variant])
+"""Where a send begins, but for `retransmit`."""
+NUMBERS = np.array(list(INVARIANTS), np.uint64)
+WORDS = 3
+MEMORY = 1 << 28
+"""Bytes that a search takes at most in a page."""
+MOST = affordable(WORDS, MEMORY)
+LONGEST = 64
+"""Steps of a way; no order of one send has as many."""
+COPY, LENT, WRONG = (
+    U(charts.BYTES.index(name)) for name in ("a copy", "lent pages", "wrong bytes")
+)
+HEAD = U(charts.PLACES.index("in the head"))
+
+
+@njit
+def entry(params):
+    """Search every order; the first row has `COUNTERS`, each other one a step of a way.
+
+    Parameters
+    ----------
+    params : (1,) array
+        As `lorelab.panel.values.flat` makes it of `Lifetimes`.
+    """
+    p = params[0]
+    given = SETTINGS[p.variant].copy()
+    scope = (
+        p.segments, p.clone, p.local, p.direct, p.member, p.rx_orphan, p.gather, p.readable,
+        p.fails, p.nested, p.retransmit, p.once, p.cpus,
+    )  # fmt: skip
+    for n in range(len(scope)):
+        given[n] = U(scope[n])
+    spare = int(BATCH) * MOST_FOLLOWING
+    states = np.empty((MOST + spare, WORDS), np.uint64)
+    states[0] = FIRSTS[p.variant]
+    states[0, 0] |= U(p.retransmit) << model.KEPT
+    parents = np.empty(MOST + spare, np.uint32)
+    table = np.zeros(MOST * 4 // 3 + 2 * spare, np.uint64)
+    following = np.empty((spare, WORDS), np.uint64)
+    steps = np.empty(spare, np.uint64)
+    numbers, indices = np.empty(LONGEST, np.uint64), np.empty(LONGEST, np.uint64)
+    count = np.zeros(COUNTED, np.uint64)
+    rows = np.zeros((1 + len(NUMBERS) * (1 + LONGEST), COUNTING + len(MORE)), np.uint64)
+    used = 1
+    for wanted in range(1 + len(NUMBERS)):
+        progress(wanted, 1 + len(NUMBERS))
+        given[WANTED] = NUMBERS[wanted - 1] if wanted else U(0)
+        ended = search_of(
+            step, broken, given, states, parents, table, following, steps, U(MOST), count
+        )
+        if ended == STATES_FULL:
+            full()
+            raise MemoryError
+        if not wanted:
+            rows[0, :3] = count[:3]
+        elif count[3]:
+            length = way_of(
+                step, given, states, parents, count[4], following, steps, numbers, indices
+            )
+            rows[0, 2 + wanted] = length
+            for n in range(length + U(1)):
+                row = rows[used, COUNTING:]
+                row[0], row[1] = given[WANTED], n
+                row[2] = numbers[length - n] if n else U(0)
+                _things(states[indices[length - n] if n else U(0)], given, row[3:])
+                used += 1
+    return rows[:used]
+
+
+@njit
+def _things(state, given, cells):
+    """What `charts.ways` draws of a state: a number for each of `charts.THINGS`."""
+    counts, segments, clone = state[0], state[1], state[2]
+    written = get(counts, REWRITTEN, U(1))
+    told = get(counts, TOLD, TWO_BITS)
+    cells[0] = U(2) if written else U(told != U(0))
+    cells[1], cells[2] = get(counts, REF, NIBBLE), get(counts, USERS, NIBBLE)
+    cells[3:7] = U(charts.ABSENT)
+    for n in range(given[model.SEGMENTS]):
+        packet = get(segments, EIGHT * U(n), PACKET)
+        segmented = get(counts, SEGMENTED, U(1))
+        cells[U(3) + n] = _cell(packet, written) if segmented else HEAD << U(2)
+    cells[7] = (
+        U(charts.ABSENT)
+        if not given[model.CLONE]
+        else _cell((clone & PLACE) | (data_of(segments, clone) & PAGES), written)
+    )
+
+
+@njit
+def _cell(packet, written):
+    """Where a packet is, and above that what its bytes are."""
+    place = packet & PLACE
+    if place in (GONE, model.NOWHERE):
+        return place << U(2)
+    if not packet & PAGES:
+        return place << U(2) | COPY
+    return place << U(2) | (WRONG if written else LENT)
+
+
+def ways(params: Lifetimes) -> pd.DataFrame:
+    """What `entry` gives, from the searches of the experiment.
+
+    Returns
+    -------
+    DataFrame
+        `variant`, `COUNTERS` and `MORE`: a row of counters, and one for each state of the shortest
+        ways, whose `kind` is the invariant.
+    """
+    counted = simulate(params).set_index("counter")["value"]
+    rows = [{name: int(counted[name]) for name in COUNTERS}]
+    given = setting(params)
+    for number in INVARIANTS:
+        way = shortest(params, number)
+        states = [(0, first(params)), *way] if way else []
+        for at, (taken, state) in enumerate(states):
+            things = np.zeros(len(charts.THINGS), np.uint64)
+            _things(state, given, things)
+            rows.append(dict(zip(MORE, (number, at, taken, *map(int, things)), strict=True)))
+    frame = pd.DataFrame(rows, columns=[*COUNTERS, *MORE]).fillna(0).astype(np.uint64)
+    return frame.assign(variant=label(params.variant))
+
+
+def chart(table: pd.DataFrame) -> alt.TopLevelMixin:
+    """The page's chart of this experiment."""
+    return charts.ways(
+        table.pivot_table(index=["step", "variant"], columns="counter", values="value")
+    )
