@@ -66,8 +66,8 @@ def test_a_step_that_is_not_the_models_is_seen(event, values):
     for params in RUNS:
         log = recorded(params).counters
         if (log["event"] == event).any():
-            told, _ = followed(changed(log, event, values))
-            seen += (told["judged"] == "other").any()
+            replayed, _ = followed(changed(log, event, values))
+            seen += (replayed["outcome"] == "other").any()
     assert seen
 
 
@@ -77,9 +77,9 @@ def written(*steps):
     return pd.DataFrame(rows).assign(vm_lock_seq=0)
 
 
-def judged(*steps):
-    told, _ = followed(written(*steps))
-    return told["judged"].to_list()
+def outcomes(*steps):
+    replayed, _ = followed(written(*steps))
+    return replayed["outcome"].to_list()
 
 
 def test_a_wait_ends_with_the_last_reader():
@@ -88,30 +88,30 @@ def test_a_wait_ends_with_the_last_reader():
         *(("mmap_write", 1, 0, 3), ("wait", 1, 1, 3)),
     ]
     begins = ["same", "given", *["same"] * 3]
-    right = judged(*steps, ("unlocked", 2, 1, 3), ("waited", 1, 1, 3))
+    right = outcomes(*steps, ("unlocked", 2, 1, 3), ("waited", 1, 1, 3))
     assert right == [*begins, "same", "same"]
-    assert judged(*steps, ("waited", 1, 1, 3)) == [*begins, "other"]
+    assert outcomes(*steps, ("waited", 1, 1, 3)) == [*begins, "other"]
 
 
 def test_who_reads_beside_a_writer_is_seen():
     writer = ("mmap_write", 1, 0, 3)
-    assert judged(writer, ("mmap_read", 2, 0, 3)) == ["same", "other"]
-    assert judged(writer, ("mmap_write_end", 1, 0, 3), ("mmap_read", 2, 0, 4)) == ["same"] * 3
+    assert outcomes(writer, ("mmap_read", 2, 0, 3)) == ["same", "other"]
+    assert outcomes(writer, ("mmap_write_end", 1, 0, 3), ("mmap_read", 2, 0, 4)) == ["same"] * 3
 
 
 def test_what_reads_the_sequence_before_it_is_counted_up_is_counted():
     steps = [("mmap_write", 1, 0, 3), ("mmap_write_end", 1, 0, 3), ("no_vma", 2, 0, 3)]
     for last, between in ((4, 1), (3, 2)):
-        told, found = followed(written(*steps, ("no_vma", 3, 0, last)))
-        assert told["judged"].to_list() == ["same", "same", "given", "given"]
+        replayed, found = followed(written(*steps, ("no_vma", 3, 0, last)))
+        assert replayed["outcome"].to_list() == ["same", "same", "given", "given"]
         assert found == between
 
 
 def test_what_reads_the_sequence_before_the_writer_says_so_is_counted():
-    told, found = followed(
+    replayed, found = followed(
         written(("no_vma", 2, 0, 2), ("no_vma", 3, 0, 3), ("mmap_write", 1, 0, 3))
     )
-    assert told["judged"].to_list() == ["given", "given", "same"]
+    assert replayed["outcome"].to_list() == ["given", "given", "same"]
     assert found == 1
 
 
@@ -125,11 +125,11 @@ MARKS = (("mmap_write", 1, 0, 3), ("marked", 1, 1, 3), ("mmap_write_end", 1, 0, 
 def test_a_check_beside_a_writers_end_may_read_either_number(refused):
     """`early`, though the entry has the number by which the VMA is free again: both are right."""
     step = ("early" if refused else "locked", 2, 1, 4)
-    assert judged(*MARKS, step) == ["same", "same", "same", "unordered"]
+    assert outcomes(*MARKS, step) == ["same", "same", "same", "unordered"]
 
 
 def test_so_it_may_where_another_writer_has_begun_by_then():
-    assert judged(*MARKS, ("early", 2, 1, 5))[-1] == "unordered"
+    assert outcomes(*MARKS, ("early", 2, 1, 5))[-1] == "unordered"
 
 
 @pytest.mark.parametrize(
@@ -143,33 +143,33 @@ def test_so_it_may_where_another_writer_has_begun_by_then():
     ],
 )
 def test_no_other_check_may(why, steps):
-    assert judged(*MARKS, *steps)[-1] == "other"
+    assert outcomes(*MARKS, *steps)[-1] == "other"
 
 
 def test_each_end_of_a_writer_leaves_one_step_unordered_at_most():
     for params in RUNS:
-        told, _ = followed(recorded(params).counters)
-        ends = told["event"].isin(["mmap_write_end", "downgrade"]).sum()
-        assert (told["judged"] == "unordered").sum() <= ends / 10
+        replayed, _ = followed(recorded(params).counters)
+        ends = replayed["event"].isin(["mmap_write_end", "downgrade"]).sum()
+        assert (replayed["outcome"] == "unordered").sum() <= ends / 10
 
 
 @pytest.mark.parametrize(("was", "put"), [("locked", "early"), ("early", "locked")])
 def test_each_read_of_the_sequence_that_is_compared_is_seen_if_it_is_wrong(was, put):
     for params in RUNS[:2]:
         log = recorded(params).counters
-        told, _ = followed(log)
-        free = told["judged"].isin(["open", "unordered"])
+        replayed, _ = followed(log)
+        free = replayed["outcome"].isin(["open", "unordered"])
         for row in log.index[(log["event"] == was) & ~free][:40]:
             wrong = log.copy()
             wrong.loc[row, "event"] = put
-            assert followed(wrong)[0].loc[row, "judged"] == "other"
+            assert followed(wrong)[0].loc[row, "outcome"] == "other"
 
 
 def test_who_unlocks_a_vma_has_locked_it():
     lock = ("locked", 2, 1, 2)
-    assert judged(lock, ("unlocked", 2, 1, 2)) == ["same", "same"]
-    assert judged(lock, ("unlocked", 3, 1, 2)) == ["same", "other"]
-    assert judged(lock, ("unlocked", 2, 2, 2)) == ["same", "other"]
+    assert outcomes(lock, ("unlocked", 2, 1, 2)) == ["same", "same"]
+    assert outcomes(lock, ("unlocked", 3, 1, 2)) == ["same", "other"]
+    assert outcomes(lock, ("unlocked", 2, 2, 2)) == ["same", "other"]
 
 
 def test_compared_same_and_given_are_three_numbers():
@@ -188,8 +188,8 @@ def test_compared_same_and_given_are_three_numbers():
 def test_of_20_compared_steps_one_may_have_two_answers(same, open_ended, verdict):
     """What is given is no compared step, and makes no run a decided one."""
     steps = ["same"] * same + [open_ended] + ["given"] * 50
-    told = pd.DataFrame({"event": "locked", "judged": steps})
-    assert judge(told, 0).verdict is AgreementVerdict[verdict]
+    replayed = pd.DataFrame({"event": "locked", "outcome": steps})
+    assert judge(replayed, 0).verdict is AgreementVerdict[verdict]
 
 
 @pytest.mark.parametrize("params", RUNS[-2:], ids=str)
@@ -202,7 +202,7 @@ def test_a_log_comes_to_the_same_wherever_its_sequences_stand(params):
         ahead = 2**32 - at - at % 2
         moved = {name: (log[name] + ahead) % 2**32 for name in ("vm_lock_seq", "mm_lock_seq")}
         after, number = followed(log.assign(**moved))
-        assert (after["judged"] == before["judged"]).all() and number == between, at
+        assert (after["outcome"] == before["outcome"]).all() and number == between, at
 
 
 def test_a_log_is_laid_out_as_the_kernel_wrote_it():

@@ -121,12 +121,12 @@ def test_no_order_of_the_kernels_steps_is_another_than_the_models():
     unordered = 0
     for seed in range(60):
         log = Log().run(seed)
-        told, _ = followed(log)
-        judged = told["judged"].value_counts()
-        assert "other" not in judged, (seed, told[told["judged"] == "other"])
-        unordered += judged.get("unordered", 0)
+        replayed, _ = followed(log)
+        outcomes = replayed["outcome"].value_counts()
+        assert "other" not in outcomes, (seed, replayed[replayed["outcome"] == "other"])
+        unordered += outcomes.get("unordered", 0)
         ends = (log["event"] == "mmap_write_end").sum()
-        assert judged.get("unordered", 0) + judged.get("open", 0) < min(ends, 0.2 * len(log))
+        assert outcomes.get("unordered", 0) + outcomes.get("open", 0) < min(ends, 0.2 * len(log))
     # The case is there: the check found the VMA marked, and the entry shows a later number.
     assert unordered > 60
 
@@ -136,5 +136,5 @@ def test_a_kernel_that_does_it_wrong_is_seen(wrong):
     seen = 0
     for seed in range(20):
         log = Log(wrong).run(seed)
-        seen += (followed(log)[0]["judged"] == "other").any()
+        seen += (followed(log)[0]["outcome"] == "other").any()
     assert seen > 5

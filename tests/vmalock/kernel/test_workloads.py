@@ -93,8 +93,8 @@ def receives():
 
 
 def others(log, area):
-    told, _ = followed(log, area)
-    return int((told["judged"] == "other").sum())
+    replayed, _ = followed(log, area)
+    return int((replayed["outcome"] == "other").sum())
 
 
 def test_a_receive_that_was_refused_has_to_take_mmap_lock():
@@ -113,8 +113,8 @@ def test_who_does_not_know_the_area_takes_receives_for_faults():
 
 def test_a_reader_that_gets_past_a_writer_in_the_queue_is_seen():
     log, area = receives()
-    told, _ = followed(log, area)
-    certain = told.index[(told["event"] == "trylock") & (told["judged"] == "same")]
+    replayed, _ = followed(log, area)
+    certain = replayed.index[(replayed["event"] == "trylock") & (replayed["outcome"] == "same")]
     assert len(certain)
     log = log.copy()
     log.loc[certain[0], "event"] = "locked"

@@ -6,10 +6,11 @@ import pandas as pd
 from lorelab.judging.agreement import Agreement, verdicts, worst
 from lorelab.lab.records import Record
 from lorelab.vmalock.agree.invariants import ruled, undecided
-from lorelab.vmalock.model.replay import GIVEN, NAMES, OPEN, OTHER, SAME, UNORDERED, follow
+from lorelab.vmalock.model import replay
+from lorelab.vmalock.model.replay import GIVEN, NAMES, OPEN, OTHER, SAME, STEP, UNORDERED
 from lorelab.vmalock.params import Followed, Variant
 
-WORDS = {
+OUTCOMES = {
     int(SAME): "same",
     int(OPEN): "open",
     int(UNORDERED): "unordered",
@@ -22,7 +23,7 @@ SPLIT = 0.05
 
 
 def followed(log: pd.DataFrame, received: int = 0) -> tuple[pd.DataFrame, int]:
-    """The log with what the model says, as columns `model` and `judged` (`WORDS`).
+    """The log with what the model says, as columns `model` and `outcome` (`OUTCOMES`).
 
     Parameters
     ----------
@@ -37,16 +38,16 @@ def followed(log: pd.DataFrame, received: int = 0) -> tuple[pd.DataFrame, int]:
         And how many steps read the mm's sequence in the moment that the log leaves open.
     """
     numbers = {name: number for number, name in enumerate(NAMES)}
-    event = log["event"].map(numbers).to_numpy(np.uint64)
-    columns = [log[n].to_numpy(np.uint64) for n in ("task", "vma", "vm_lock_seq", "mm_lock_seq")]
-    said, judged = np.zeros_like(event), np.zeros_like(event)
-    vmas = np.zeros((int(log["vma"].max()) + 1, 4), np.uint64)
-    tasks = np.zeros((int(log["task"].max()) + 1, 3), np.uint64)
-    between = follow(event, *columns, np.uint64(received), said, judged, vmas, tasks)
-    judged_log = log.assign(
-        model=np.array(NAMES)[said], judged=pd.Series(judged).map(WORDS).to_numpy()
-    )
-    return judged_log, int(between)
+    numbered = log.assign(event=log["event"].map(numbers))
+    steps = np.zeros(len(log), STEP)
+    for name in STEP.names:
+        steps[name] = numbered[name]
+    vmas = np.zeros(int(log["vma"].max()) + 1, replay.VMA)
+    tasks = np.zeros(int(log["task"].max()) + 1, replay.TASK)
+    model, outcome = np.zeros((2, len(log)), np.uint64)
+    between = replay.follow(steps, np.uint64(received), model, outcome, vmas, tasks)
+    outcomes = pd.Series(outcome).map(OUTCOMES).to_numpy()
+    return log.assign(model=np.array(NAMES)[model], outcome=outcomes), int(between)
 
 
 def agree(params: Followed, record: Record) -> Agreement:
@@ -56,21 +57,23 @@ def agree(params: Followed, record: Record) -> Agreement:
     return judge(*followed(record.counters))
 
 
-def judge(told: pd.DataFrame, between: int) -> Agreement:
-    """The same of a log that the model has gone through."""
-    counted = pd.crosstab(told["event"], told["judged"])
-    counted = counted.reindex(told["event"].unique()).reindex(columns=WORDS.values(), fill_value=0)
+def judge(log: pd.DataFrame, between: int) -> Agreement:
+    """The same of a log that the model has gone through (`followed()`)."""
+    counted = pd.crosstab(log["event"], log["outcome"])
+    counted = counted.reindex(log["event"].unique()).reindex(
+        columns=OUTCOMES.values(), fill_value=0
+    )
     steps = counted.sum(axis=1).rename("steps")
     table = pd.concat([steps, counted], axis=1).rename_axis("counter").reset_index()
     table.insert(1, "unit", "steps")
     table["agrees"] = table.pop("other") == 0
     total = counted.sum()
-    compared = len(told) - total["given"]
+    compared = len(log) - total["given"]
     # What has two right answers would not have been refused, whatever the model said.
     open_ended = total["open"] + total["unordered"] > SPLIT * compared
     found = verdicts(table.assign(detectable=np.inf if open_ended else 0.0))
     method = (
-        f"step by step, in the order of the kernel's log: of {len(told)} steps {compared} are "
+        f"step by step, in the order of the kernel's log: of {len(log)} steps {compared} are "
         f"compared and {total['given']} given; of those compared {total['same']} are the model's, "
         f"{total['other']} are not, {total['open']} have two right answers, and "
         f"{total['unordered']} have two because the log does not order their read of the mm's "

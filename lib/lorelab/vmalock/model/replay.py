@@ -26,6 +26,8 @@ What it does not say:
   unordered, at most one for each end of a writer.
 """
 
+import numpy as np
+
 from lorelab.numerics import ONE, TWO, ZERO, U, njit
 
 NAMES = (
@@ -63,182 +65,200 @@ SAME, OPEN, UNORDERED, GIVEN, OTHER = (U(n) for n in range(5))
 """What came of a step: as the model says; one of two answers that are right, because of a queue or
 because the log does not order it; taken from the kernel; or another one than the model's."""
 
-# where a thread is in its fault or receive
+STEP = np.dtype([(name, "u8") for name in ("event", "task", "vma", "vm_lock_seq", "mm_lock_seq")])
+"""A step of the log. Tasks and VMAs are numbered from 0; VMA 0 stands for none. The sequence
+numbers are those that the kernel wrote down as it took the step."""
+VMA = np.dtype(
+    [
+        ("seen", "u8"),  # whether a step was about it
+        ("vm_lock_seq", "u8"),
+        ("readers", "u8"),  # who hold its lock
+        ("writer", "u8"),  # 1 if one waits for the readers, 2 once it is in the rwsem's queue
+    ]
+)
+TASK = np.dtype(
+    [
+        ("place", "u8"),  # where it is in its fault or receive
+        ("vma", "u8"),  # that it locked
+        ("mmap_lock", "u8"),  # what it has of it
+    ]
+)
+
+# `place` of a task
 OUTSIDE, REFUSED, INSIDE, LEFT, FAILED_TRY, WANTS = (U(n) for n in range(6))
 RECEIVES, TURNED_AWAY, ELSEWHERE, GONE = (U(n) for n in range(6, 10))
 NOBODY = U(0xFFFFFFFFFFFFFFFF)
-# what it has of mmap_lock
+# `mmap_lock` of a task
 NOTHING, SHARED, ALONE = (U(n) for n in range(3))
 
 
 @njit
-def due(at):
+def due(place):
     """What a thread does next, of all that is logged, from some places; 0 where that is open."""
-    if at == REFUSED:
+    if place == REFUSED:
         return MMAP
-    if at == LEFT:
+    if place == LEFT:
         return DONE
     # lock_mm_and_find_vma(), which may try first or have to grow a stack; find_tcp_vma()
-    return MMAP_READ if at in (WANTS, TURNED_AWAY) else NO_VMA
+    return MMAP_READ if place in (WANTS, TURNED_AWAY) else NO_VMA
 
 
 @njit
-def follow(event, task, vma, vm_lock_seq, mm_lock_seq, received, said, judged, vmas, tasks):
+def follow(log, received, model, outcome, vmas, tasks):
     """Go through a log.
 
     Parameters
     ----------
-    event, task, vma, vm_lock_seq, mm_lock_seq : ndarray of uint64
-        The log, one entry a step. Tasks and VMAs are numbered from 0; VMA 0 stands for none. The
-        sequence numbers are those that the kernel wrote down as it took the step.
+    log : ndarray of `STEP`
     received : uint64
         The VMA that TCP is received in, where no page faults; 0 for none.
-    said, judged : ndarray of uint64
+    model, outcome : ndarray of uint64, as long as the log
         Filled in: the event that the model has there, and `SAME`, `OPEN`, `UNORDERED`, `GIVEN` or
         `OTHER`.
-    vmas, tasks : ndarray of shape (number, 4) and (number, 3), uint64, zeroed
-        State: of a VMA whether it was seen, its sequence, its readers, and whether a writer waits
-        for them (1, or 2 once it is in the queue); of a task where it is in its fault, the VMA that
-        it locked, and what it has of mmap_lock.
+    vmas, tasks : ndarray of `VMA` and of `TASK`, zeroed
+        State of each.
 
     Returns
     -------
     int
         Steps that read the mm's sequence in the moment between a writer's word and its counting.
     """
-    seq = mm_lock_seq[0]
+    mm_lock_seq = log[0].mm_lock_seq
     ended = False
     ender = NOBODY
     between = 0
     readers = writers = ZERO
-    for n in range(len(event)):
-        what, who, which, read = event[n], task[n], vma[n], mm_lock_seq[n]
-        here, at = vmas[which], tasks[who, 0]
-        ends = what in (MMAP_WRITE_END, DOWNGRADE)
+    for n in range(len(log)):
+        step = log[n]
+        event, vma, task = step.event, vmas[step.vma], tasks[step.task]
+        place = task.place
+        ends = event in (MMAP_WRITE_END, DOWNGRADE)
         legal = True
-        before = seq
+        before = mm_lock_seq
         # the mm's sequence, as the writers' steps have it
         if ended:
-            if read == seq:
+            if step.mm_lock_seq == mm_lock_seq:
                 between += 1
             else:
-                seq = (seq + ONE) & SEQUENCE
+                mm_lock_seq = (mm_lock_seq + ONE) & SEQUENCE
                 ended = False
-        if not ended and read != seq:
-            legal = seq & ONE == ZERO and read == (seq + ONE) & SEQUENCE
-            if what != MMAP_WRITE:
+        if not ended and step.mm_lock_seq != mm_lock_seq:
+            begins = step.mm_lock_seq == (mm_lock_seq + ONE) & SEQUENCE
+            legal = mm_lock_seq & ONE == ZERO and begins
+            if event != MMAP_WRITE:
                 between += 1
-            seq = read
+            mm_lock_seq = step.mm_lock_seq
         # the check of a reader's step may have read what the mm's sequence was before
-        unordered = seq != before and here[1] == before and who != ender
+        unordered = mm_lock_seq != before and vma.vm_lock_seq == before and step.task != ender
         if ends:
-            ended, ender = True, who
-        if which != ZERO and here[0] == ZERO:
+            ended, ender = True, step.task
+        if step.vma != ZERO and vma.seen == ZERO:
             # its first step: what happened to it before the log began is taken from there
-            here[0], here[1] = ONE, vm_lock_seq[n]
-            if what in (MARKED, WAITED):
-                here[1] = seq + ONE  # it was anything but what it is marked with
-        answer, is_open = what, False
-        owed = due(at)
-        given = owed == NO_VMA and what in (NO_VMA, RANGE, DETACHED, MMAP_TRY, MMAP_READ_END)
+            vma.seen, vma.vm_lock_seq = ONE, step.vm_lock_seq
+            if event in (MARKED, WAITED):
+                vma.vm_lock_seq = mm_lock_seq + ONE  # it was anything but what it is marked with
+        answer, is_open = event, False
+        expected = due(place)
+        given = event in (NO_VMA, RANGE, DETACHED, MMAP_TRY, MMAP_READ_END) and expected == NO_VMA
         either = False
-        if what in (EARLY, TRYLOCK, LATE, LOCKED):
+        if event in (EARLY, TRYLOCK, LATE, LOCKED):
             either = unordered
-            if here[1] == seq or (unordered and what == EARLY):
+            if vma.vm_lock_seq == mm_lock_seq or (unordered and event == EARLY):
                 answer = EARLY
-            elif here[3] != ZERO:
-                answer, is_open = TRYLOCK, here[3] == ONE
-                if what == TRYLOCK:
-                    here[3] = TWO
+            elif vma.writer != ZERO:
+                answer, is_open = TRYLOCK, vma.writer == ONE
+                if event == TRYLOCK:
+                    vma.writer = TWO
             else:
                 answer = LOCKED
-            if is_open and (what in (LOCKED, TRYLOCK)):
-                answer = what
-            if what == LOCKED:
-                here[2] += ONE
-                tasks[who, 0] = RECEIVES if which == received else INSIDE
-                tasks[who, 1] = which
+            if is_open and (event in (LOCKED, TRYLOCK)):
+                answer = event
+            if event == LOCKED:
+                vma.readers += ONE
+                task.place = RECEIVES if step.vma == received else INSIDE
+                task.vma = step.vma
             else:
-                tasks[who, 0] = TURNED_AWAY if which == received else REFUSED
-        elif what == NO_VMA:
-            tasks[who, 0] = REFUSED
-        elif what == RANGE:
-            tasks[who, 0] = ELSEWHERE  # unlocks it and is refused
-        elif what == DETACHED:
-            tasks[who, 0] = GONE  # unlocks it and begins anew
-        elif what == UNLOCKED:
-            inside = at in (INSIDE, FAILED_TRY, RECEIVES, ELSEWHERE, GONE)
-            legal &= inside and tasks[who, 1] == which
-            if here[2] != ZERO:
-                here[2] -= ONE
-            if at == INSIDE:
-                tasks[who, 0] = LEFT
-            elif at in (RECEIVES, GONE):
-                tasks[who, 0] = OUTSIDE
-            elif at == ELSEWHERE:
-                tasks[who, 0] = TURNED_AWAY if which == received else REFUSED
-        elif what == MMAP_TRY:
-            if at == INSIDE:
-                tasks[who, 0] = FAILED_TRY
-        elif what in (MARKED, MARKED_AGAIN, WAIT):
-            legal &= tasks[who, 2] == ALONE
-            if here[1] == seq:
+                task.place = TURNED_AWAY if step.vma == received else REFUSED
+        elif event == NO_VMA:
+            task.place = REFUSED
+        elif event == RANGE:
+            task.place = ELSEWHERE  # unlocks it and is refused
+        elif event == DETACHED:
+            task.place = GONE  # unlocks it and begins anew
+        elif event == UNLOCKED:
+            inside = place in (INSIDE, FAILED_TRY, RECEIVES, ELSEWHERE, GONE)
+            legal &= inside and task.vma == step.vma
+            if vma.readers != ZERO:
+                vma.readers -= ONE
+            if place == INSIDE:
+                task.place = LEFT
+            elif place in (RECEIVES, GONE):
+                task.place = OUTSIDE
+            elif place == ELSEWHERE:
+                task.place = TURNED_AWAY if step.vma == received else REFUSED
+        elif event == MMAP_TRY:
+            if place == INSIDE:
+                task.place = FAILED_TRY
+        elif event in (MARKED, MARKED_AGAIN, WAIT):
+            legal &= task.mmap_lock == ALONE
+            if vma.vm_lock_seq == mm_lock_seq:
                 answer = MARKED_AGAIN
-            elif here[2] != ZERO:
+            elif vma.readers != ZERO:
                 answer = WAIT
             else:
                 answer = MARKED
-            if what == WAIT:
-                here[3] = ONE
-            elif what == MARKED:
-                here[1] = seq
-        elif what == WAITED:
+            if event == WAIT:
+                vma.writer = ONE
+            elif event == MARKED:
+                vma.vm_lock_seq = mm_lock_seq
+        elif event == WAITED:
             # the last reader has left
-            answer = WAITED if here[2] == ZERO else WAIT
-            here[1], here[3] = seq, ZERO
-        elif what in (DONE, RETRY, MMAP):
-            if at in (LEFT, INSIDE):
+            answer = WAITED if vma.readers == ZERO else WAIT
+            vma.vm_lock_seq, vma.writer = mm_lock_seq, ZERO
+        elif event in (DONE, RETRY, MMAP):
+            if place in (LEFT, INSIDE):
                 answer = DONE
             # with path=mmap a fault goes there at once, which the log does not say
-            given = what == MMAP and at == OUTSIDE
-            tasks[who, 0] = WANTS if what == MMAP else OUTSIDE
-            if what == RETRY:
-                answer = RETRY if at in (FAILED_TRY, INSIDE) else DONE
-                tasks[who, 0] = REFUSED
-                if at == INSIDE:
+            given = event == MMAP and place == OUTSIDE
+            task.place = WANTS if event == MMAP else OUTSIDE
+            if event == RETRY:
+                answer = RETRY if place in (FAILED_TRY, INSIDE) else DONE
+                task.place = REFUSED
+                if place == INSIDE:
                     # the handler has dropped the lock, to wait for a page of a file
-                    vmas[tasks[who, 1], 2] -= ONE
+                    vmas[task.vma].readers -= ONE
                     is_open = True
-        elif what == MMAP_READ:
+        elif event == MMAP_READ:
             legal &= writers == ZERO
-            readers, tasks[who, 2] = readers + ONE, SHARED
-        elif what == MMAP_READ_END:
+            readers, task.mmap_lock = readers + ONE, SHARED
+        elif event == MMAP_READ_END:
             # of one that had it before the log began nothing is known
-            if tasks[who, 2] == SHARED:
-                readers, tasks[who, 2] = readers - ONE, NOTHING
-        elif what == MMAP_WRITE:
+            if task.mmap_lock == SHARED:
+                readers, task.mmap_lock = readers - ONE, NOTHING
+        elif event == MMAP_WRITE:
             legal &= readers == ZERO and writers == ZERO
-            writers, tasks[who, 2] = ONE, ALONE
+            writers, task.mmap_lock = ONE, ALONE
             # a writer's sequence is odd, and one more than the last one's
-            answer = MMAP_WRITE if seq & ONE == ONE else MMAP_WRITE_END
+            answer = MMAP_WRITE if mm_lock_seq & ONE == ONE else MMAP_WRITE_END
         elif ends:
-            if tasks[who, 2] == ALONE:
-                writers, tasks[who, 2] = ZERO, NOTHING
-            if what == DOWNGRADE:
-                readers, tasks[who, 2] = readers + ONE, SHARED
-            if seq & ONE == ZERO:
+            if task.mmap_lock == ALONE:
+                writers, task.mmap_lock = ZERO, NOTHING
+            if event == DOWNGRADE:
+                readers, task.mmap_lock = readers + ONE, SHARED
+            if mm_lock_seq & ONE == ZERO:
                 answer = MMAP_WRITE
-        if at in (WANTS, TURNED_AWAY) and what in (MMAP_READ, MMAP_WRITE):
-            tasks[who, 0] = OUTSIDE
-        if owed != NO_VMA and what != owed and not (at == WANTS and what in (MMAP_TRY, MMAP_WRITE)):
-            answer = owed
-        said[n] = answer
-        if answer != what or not legal:
-            judged[n] = OTHER
+        if place in (WANTS, TURNED_AWAY) and event in (MMAP_READ, MMAP_WRITE):
+            task.place = OUTSIDE
+        tries = place == WANTS and event in (MMAP_TRY, MMAP_WRITE)
+        if expected != NO_VMA and event != expected and not tries:
+            answer = expected
+        model[n] = answer
+        if answer != event or not legal:
+            outcome[n] = OTHER
         elif either:
-            judged[n] = UNORDERED
+            outcome[n] = UNORDERED
         elif is_open:
-            judged[n] = OPEN
+            outcome[n] = OPEN
         else:
-            judged[n] = GIVEN if given else SAME
+            outcome[n] = GIVEN if given else SAME
     return between
