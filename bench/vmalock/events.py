@@ -112,7 +112,7 @@ def _in_c(params: Contention) -> float:
     library.faults(ctypes.c_uint64(params.threads), *pointers)
     seconds = time.process_time() - begun
     counted = ("faults", "fault_time", "last", "remote", "think_time")
-    mine = [int(made.one["events"][0]), *(int(made.count[COUNT[name]]) for name in counted)]
+    mine = [int(made.globals["events"][0]), *(int(made.count[COUNT[name]]) for name in counted)]
     if mine != found.tolist() or not np.array_equal(latency, made.fault_latency):
         raise RunFailed(f"C counts {found.tolist()} and the model {mine}")
     return seconds
@@ -121,7 +121,7 @@ def _in_c(params: Contention) -> float:
 def largest() -> Table:
     """512 CPUs, 1,000 threads, 10**8 events: memory and seconds."""
     made = programs.contention(LARGEST.model_copy(update={"ms": 100_000}))
-    made.one["limit"] = LARGEST_EVENTS
+    made.globals["limit"] = LARGEST_EVENTS
     begun = time.process_time()
     run(made)
     seconds = time.process_time() - begun
@@ -129,7 +129,7 @@ def largest() -> Table:
     for column in ("CPUs", "threads", "events", "seconds", "MiB"):
         table.add_column(column, justify="right")
     room = sum(array.nbytes for array in made) / 2**20
-    events = int(made.one["events"][0])
+    events = int(made.globals["events"][0])
     table.add_row(
         str(LARGEST.cpus), str(LARGEST.threads), f"{events:,}", f"{seconds:.0f}", f"{room:.0f}"
     )
@@ -140,7 +140,7 @@ def _timed(made: Machine) -> tuple[int, float]:
     begun = time.process_time()
     if not run(made):
         raise RunFailed("threads of the model are left that nothing wakes")
-    return int(made.one["events"][0]), time.process_time() - begun
+    return int(made.globals["events"][0]), time.process_time() - begun
 
 
 def _costs() -> dict[str, int]:

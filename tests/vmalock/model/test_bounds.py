@@ -32,7 +32,7 @@ from tests.vmalock.model.test_invariants import made
 )
 def test_a_time_stays_what_it_is_where_the_numbers_that_tell_ties_apart_wrap(so_far, order):
     m = made(Variant.V6_12, 1, 5, 1, [{}] * 5)
-    m.one["sequence"] = so_far
+    m.globals["sequence"] = so_far
     for thread in range(5):
         events.at(m, U(thread), U(6))
     found = []
@@ -47,7 +47,7 @@ def test_a_time_stays_what_it_is_where_the_numbers_that_tell_ties_apart_wrap(so_
 @pytest.mark.parametrize("queued", [0, 1])
 def test_a_slice_is_over_where_it_has_been_run_and_another_one_waits(ran, goes, queued):
     m = made(Variant.V6_12, 1, 2, 1, [{"body": 100}] * 2, slice=1000)
-    m.one["idle"], m.one["queued"], m.one["now"] = 0, queued, ran
+    m.globals["idle"], m.globals["queued"], m.globals["now"] = 0, queued, ran
     m.task["cpu"][0], m.queue[0] = 0, 1
     start(m, U(0))
     assert (m.task["cpu"][0] == NONE) == (goes and bool(queued))
@@ -58,7 +58,7 @@ def test_a_trace_that_is_full_takes_no_more(kept):
     runs = []
     for traced in (kept, 50):
         m = made(Variant.V6_12, 2, 3, 1, [{"body": 100, "share": 2**31}] * 3, stop=5000)
-        m.one["traced"], room = traced, np.zeros((50, 3), np.uint64)
+        m.globals["traced"], room = traced, np.zeros((50, 3), np.uint64)
         assert run(m._replace(trace=room[:traced]))
         runs.append(room)
     assert (runs[0][:kept] == runs[1][:kept]).all()

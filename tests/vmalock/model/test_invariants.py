@@ -73,7 +73,7 @@ def ends_well(m):
     assert found["faults"] + found["writes"] == found["started"]
     assert found["vma"] + found["mmap"] == found["faults"]
     refused = sum(found[name] for name in ("abort_early", "abort_trylock", "abort_late", "retry"))
-    if m.one["vma_read_lock"][0] or m.one["speculative"][0]:
+    if m.globals["vma_read_lock"][0] or m.globals["speculative"][0]:
         assert refused == found["mmap"]
     assert m.fault_latency.sum() == found["faults"]
     assert m.write_latency.sum() == found["writes"]
@@ -81,10 +81,10 @@ def ends_well(m):
     assert not m.sem["handoff"].any()
     for held in (m.sem["writer"], m.sem["waiter_head"], m.sem["osq_head"]):
         assert (held == NONE).all()
-    assert int(m.one["idle"][0]) == int(m.one["cpus"][0])
-    assert m.one["readers_waiting"][0] == m.one["writers_waiting"][0] == 0
-    assert int(m.one["reader_area"][0]) == found["reader_wait"]
-    assert int(m.one["writer_area"][0]) == found["writer_wait"]
+    assert int(m.globals["idle"][0]) == int(m.globals["cpus"][0])
+    assert m.globals["readers_waiting"][0] == m.globals["writers_waiting"][0] == 0
+    assert int(m.globals["reader_area"][0]) == found["reader_wait"]
+    assert int(m.globals["writer_area"][0]) == found["writer_wait"]
 
 
 @given(machines())
@@ -111,8 +111,8 @@ def test_littles_law(m):
     """Area under the number of those that wait = their number times their mean wait."""
     run(m)
     found = counted(m)
-    assert int(m.one["reader_area"][0]) == found["reader_wait"]
-    assert int(m.one["writer_area"][0]) == found["writer_wait"]
+    assert int(m.globals["reader_area"][0]) == found["reader_wait"]
+    assert int(m.globals["writer_area"][0]) == found["writer_wait"]
 
 
 def test_a_seed_repeats_and_another_one_differs():
@@ -161,7 +161,7 @@ def rwsem_of(threads, **costs):
     m = made(Variant.MMAP_LOCK, threads, threads, 1, [{}] * threads, **costs)
     for t in range(threads):
         m.task["cpu"][t] = U(t)
-    m.one["idle"] = 0
+    m.globals["idle"] = 0
     return m
 
 
@@ -206,7 +206,7 @@ def test_a_writer_that_waited_4_ms_ends_stealing(late):
     assert rwsem.down_read(m, SEM, U(0))
     m.sem["nonspinnable"][0] = 1
     assert not rwsem.down_write(m, SEM, U(1))
-    m.one["now"] = 4_000_001 if late else 4_000_000
+    m.globals["now"] = 4_000_001 if late else 4_000_000
     assert not rwsem.rwsem_try_write_lock(m, SEM, U(1))
     assert bool(m.sem["handoff"][0]) == late
     m.sem["readers"][0], m.sem["reader_owned"][0], m.sem["nonspinnable"][0] = 0, 0, 0
@@ -273,7 +273,7 @@ def test_a_reader_that_a_writer_was_faster_than_is_not_let_in(late):
     m = rwsem_of(2)
     assert rwsem.down_write(m, SEM, U(0))
     assert not rwsem.down_read(m, SEM, U(1))
-    m.one["now"] = 4_000_001 if late else 4_000_000
+    m.globals["now"] = 4_000_001 if late else 4_000_000
     rwsem.rwsem_mark_wake(m, SEM, rwsem.READERS, U(0))
     assert (m.sem["readers"][0], m.sem["writer"][0], m.sem["waiter_head"][0]) == (0, 0, 1)
     assert m.sem["handoff"][0] == late
@@ -308,9 +308,9 @@ def test_who_spins_on_readers_gives_up_after_10_us_and_a_half_for_each(readers, 
     m = rwsem_of(3)
     m.sem["readers"][0], m.sem["reader_owned"][0] = readers, 1
     m.task["spins_on"][1], m.sem["osq_head"][0], m.sem["osq_tail"][0] = 0, 1, 1
-    m.one["now"] = 700
+    m.globals["now"] = 700
     for later, spins in ((0, True), (us * 1000 - 1, True), (us * 1000, False)):
-        m.one["now"] = 700 + int(later)
+        m.globals["now"] = 700 + int(later)
         assert not rwsem.spin(m, SEM, U(1))
         assert (m.task["spins_on"][1] == 0) == spins
     assert m.sem["nonspinnable"][0] == 1
@@ -318,6 +318,6 @@ def test_who_spins_on_readers_gives_up_after_10_us_and_a_half_for_each(readers, 
 
 def test_the_sequence_has_32_bits():
     m = rwsem_of(1)
-    m.one["mm_seq"] = 0xFFFFFFFF
+    m.globals["mm_seq"] = 0xFFFFFFFF
     writer._write_sequence(m, U(0), U(0))
-    assert m.one["mm_seq"][0] == 0
+    assert m.globals["mm_seq"][0] == 0

@@ -18,7 +18,7 @@ def written():
     """A machine whose line CPU 0 has written, at 5 ns."""
     m = made(Variant.V6_12, 8, 8, 1, [{}] * 8)
     lines.write(m, LINE, U(0))
-    m.one["now"] = 1000
+    m.globals["now"] = 1000
     return m
 
 

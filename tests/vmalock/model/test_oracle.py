@@ -68,7 +68,7 @@ def both(variant, cpus, vmas, programs, seed=1, stop=300_000, **costs):
         costs, variant, cpus, vmas, laid, np.array(spans, np.uint64), stop, seed, traced=10**5
     )
     assert run(made)
-    traced = made.trace[: int(made.one["events"][0])].tolist()
+    traced = made.trace[: int(made.globals["events"][0])].tolist()
     mine = [(time, thread, PCS[pc]) for time, thread, pc in traced]
     world = World(costs, label(variant), cpus, vmas, programs, seed, stop)
     theirs = world.run()

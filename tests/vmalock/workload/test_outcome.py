@@ -48,10 +48,10 @@ def test_threads_of_a_small_launch_start_and_end(variant):
 
 def test_a_thread_that_another_one_creates_has_no_time_of_its_own():
     machine = programs.launch(Launch(threads=2, pages=1, areas=1))
-    machine.one["limit"] = 0
+    machine.globals["limit"] = 0
     assert not run(machine)
     assert machine.task["pc"].tolist() == [ARRIVE, START, START]
-    thread = machine.tournament["key"][int(machine.one["leaves"][0]) :][:3]
+    thread = machine.tournament["key"][int(machine.globals["leaves"][0]) :][:3]
     assert (thread != WAITS).tolist() == [True, False, False]
 
 

@@ -17,7 +17,7 @@ def test_forks_that_take_longer_than_there_is_time_are_refused(more):
         with pytest.raises(BadInput, match="end within 1100: ask for less of forks, vmas"):
             programs.fork(params)
     else:
-        assert programs.fork(params).one["threads"][0] == 1
+        assert programs.fork(params).globals["threads"][0] == 1
 
 
 @pytest.mark.parametrize("more", [0, 1])
@@ -29,9 +29,9 @@ def test_so_are_pages_that_are_touched_too_slowly(more):
         with pytest.raises(BadInput, match="a thread goes on for 1100 s of the model's time"):
             programs.launch(params)
     else:
-        assert programs.launch(params).one["threads"][0] == 2
+        assert programs.launch(params).globals["threads"][0] == 2
 
 
 def test_what_is_stopped_in_time_may_be_as_long_as_it_likes():
     params = Fork(vmas=20_000, forks=10**5, think_ns=2000, threads=1)
-    assert int(programs.fork(params).one["stop"][0]) < LONGEST
+    assert int(programs.fork(params).globals["stop"][0]) < LONGEST

@@ -23,7 +23,7 @@ LONGEST = 1 << 40
 @forceinline
 def _put(m, thread, key):
     """Set the key of a thread; returns the earliest key and its thread."""
-    node = m.one[0].leaves + thread
+    node = m.globals[0].leaves + thread
     m.tournament[node].key = key
     while node > ONE:
         other = m.tournament[node ^ ONE]
@@ -46,8 +46,8 @@ def _event(key, thread):
 @forceinline
 def at(m, thread, time):
     """Let a thread go on at a time [ns]; it forgets any other. Returns what `first` does."""
-    m.one[0].sequence += ONE
-    key, thread = _put(m, thread, time << TIE | m.one[0].sequence & TIES)
+    m.globals[0].sequence += ONE
+    key, thread = _put(m, thread, time << TIE | m.globals[0].sequence & TIES)
     return _event(key, thread)
 
 

@@ -56,42 +56,42 @@ def _abort(m, thread, why, time):
 def _drop_vma(m, thread, vma, time):
     """vma_end_read(); returns when the thread goes on [ns]."""
     sem = vma + ONE
-    time += write(m, lock_line(vma), m.task[thread].cpu) - m.one[0].now
-    if m.one[0].refcount == ZERO:
+    time += write(m, lock_line(vma), m.task[thread].cpu) - m.globals[0].now
+    if m.globals[0].refcount == ZERO:
         return rwsem.up_read(m, sem, time)
     # vma_refcount_put()
     m.sem[sem].readers -= ONE
     if m.sem[sem].readers == ZERO and m.sem[sem].writer != NONE:
-        time += m.one[0].wake
-        sched.ready(m, m.sem[sem].writer, time + m.one[0].start)
+        time += m.globals[0].wake
+        sched.ready(m, m.sem[sem].writer, time + m.globals[0].start)
     return time
 
 
 @forceinline
 def early(m, thread):
     """The check before locking; of a speculative fault, the sequence that it begins with."""
-    one, vma, cpu = m.one[0], m.task[thread].vma, m.task[thread].cpu
-    time = read(m, MM_SEQ, cpu, read(m, vma_line(vma), cpu, one.now))
-    if one.speculative != ZERO:
-        m.task[thread].seq = one.mm_seq
-        if one.mm_seq & ONE:
+    g, vma, cpu = m.globals[0], m.task[thread].vma, m.task[thread].cpu
+    time = read(m, MM_SEQ, cpu, read(m, vma_line(vma), cpu, g.now))
+    if g.speculative != ZERO:
+        m.task[thread].seq = g.mm_seq
+        if g.mm_seq & ONE:
             return _abort(m, thread, ABORT_EARLY, time)
         if m.vma[vma].anon_vma == ZERO:
-            return _abort(m, thread, RETRY, time + one.copy)
-        return goes_on(m, thread, CHECK, time + one.copy + _body(m, thread))
+            return _abort(m, thread, RETRY, time + g.copy)
+        return goes_on(m, thread, CHECK, time + g.copy + _body(m, thread))
     if is_vma_locked(m, vma):
         return _abort(m, thread, ABORT_EARLY, time)
-    return goes_on(m, thread, TRY, time + one.checks)
+    return goes_on(m, thread, TRY, time + g.checks)
 
 
 @forceinline
 def trylock(m, thread):
     """down_read_trylock() of the VMA's rwsem, or a reference to the VMA."""
-    one, vma = m.one[0], m.task[thread].vma
+    g, vma = m.globals[0], m.task[thread].vma
     time = write(m, lock_line(vma), m.task[thread].cpu)
     if not rwsem.down_read_trylock(m, vma + ONE):
         return _abort(m, thread, ABORT_TRYLOCK, time)
-    if one.sequences == ZERO and m.vma[vma].anon_vma != ZERO:
+    if g.sequences == ZERO and m.vma[vma].anon_vma != ZERO:
         return goes_on(m, thread, END, time + _body(m, thread))
     return goes_on(m, thread, LATE, time)
 
@@ -99,15 +99,15 @@ def trylock(m, thread):
 @forceinline
 def late(m, thread):
     """The check once it is locked, and what the fault needs beside the lock."""
-    one, vma, cpu = m.one[0], m.task[thread].vma, m.task[thread].cpu
-    time = one.now
-    if one.sequences != ZERO:
+    g, vma, cpu = m.globals[0], m.task[thread].vma, m.task[thread].cpu
+    time = g.now
+    if g.sequences != ZERO:
         time = read(m, MM_SEQ, cpu, time)
         if is_vma_locked(m, vma):
             return _abort(m, thread, ABORT_LATE, _drop_vma(m, thread, vma, time))
     if m.vma[vma].anon_vma != ZERO:
         return goes_on(m, thread, END, time + _body(m, thread))
-    if one.anon_vma_prepare == ZERO:
+    if g.anon_vma_prepare == ZERO:
         return _abort(m, thread, RETRY, _drop_vma(m, thread, vma, time))
     return goes_on(m, thread, ANON, time)
 
@@ -117,7 +117,7 @@ def anon(m, thread):
     """__vmf_anon_prepare(): an anon_vma takes mmap_lock, if that can be had at once."""
     time = write(m, MMAP_LOCK, m.task[thread].cpu)
     if rwsem.down_read_trylock(m, MMAP_LOCK):
-        return goes_on(m, thread, ANON_END, time + m.one[0].anon_vma)
+        return goes_on(m, thread, ANON_END, time + m.globals[0].anon_vma)
     return _abort(m, thread, RETRY, _drop_vma(m, thread, m.task[thread].vma, time))
 
 
@@ -130,7 +130,7 @@ def anon_end(m, thread):
 
 @forceinline
 def end(m, thread):
-    time = _drop_vma(m, thread, m.task[thread].vma, m.one[0].now)
+    time = _drop_vma(m, thread, m.task[thread].vma, m.globals[0].now)
     m.count[BY_VMA] += ONE
     return goes_on(m, thread, OVER, time)
 
@@ -138,8 +138,8 @@ def end(m, thread):
 @forceinline
 def check(m, thread):
     """A speculative fault is about to install its page: nobody may have written since."""
-    time = read(m, MM_SEQ, m.task[thread].cpu, m.one[0].now)
-    if m.one[0].mm_seq != m.task[thread].seq:
+    time = read(m, MM_SEQ, m.task[thread].cpu, m.globals[0].now)
+    if m.globals[0].mm_seq != m.task[thread].seq:
         return _abort(m, thread, ABORT_LATE, time)
     m.count[BY_VMA] += ONE
     return goes_on(m, thread, OVER, time)
@@ -148,7 +148,7 @@ def check(m, thread):
 @forceinline
 def _classic(m, thread):
     """Semaphore and cache line that a fault takes without per-VMA locks."""
-    if m.one[0].range_lock != ZERO:
+    if m.globals[0].range_lock != ZERO:
         return m.task[thread].vma + ONE, RANGES
     return MMAP_LOCK, MMAP_LOCK
 
@@ -157,7 +157,7 @@ def _classic(m, thread):
 def down(m, thread):
     sem, line = _classic(m, thread)
     time = write(m, line, m.task[thread].cpu)
-    m.task[thread].waited = m.one[0].now
+    m.task[thread].waited = m.globals[0].now
     if rwsem.down_read(m, sem, thread):
         return goes_on(m, thread, GOT, time)
     m.task[thread].pc = WOKEN
@@ -168,10 +168,10 @@ def down(m, thread):
 @forceinline
 def got(m, thread):
     """The walk through the tree and the fault, under mmap_lock."""
-    one = m.one[0]
-    time = read(m, TREE, m.task[thread].cpu, one.now + one.walk)
+    g = m.globals[0]
+    time = read(m, TREE, m.task[thread].cpu, g.now + g.walk)
     if m.vma[m.task[thread].vma].anon_vma == ZERO:
-        time += one.anon_vma
+        time += g.anon_vma
     return goes_on(m, thread, UP, time + _body(m, thread))
 
 
@@ -180,7 +180,7 @@ def woken(m, thread):
     """A reader that slept has the semaphore, and a CPU again."""
     waits(m, False, False)
     m.count[READER_WAITS] += ONE
-    m.count[READER_WAIT] += m.one[0].now - m.task[thread].waited
+    m.count[READER_WAIT] += m.globals[0].now - m.task[thread].waited
     return got(m, thread)
 
 

@@ -22,11 +22,11 @@ REMOTE = COUNT["remote"]
 @forceinline
 def write(m, line, cpu):
     """Do an atomic operation on a line; returns when it is done [ns]."""
-    now = m.one[0].now
+    now = m.globals[0].now
     if m.line[line].owner == cpu and m.line[line].shared == ZERO:
-        done = max(now, m.line[line].free) + m.one[0].local
+        done = max(now, m.line[line].free) + m.globals[0].local
     else:
-        done = max(now, m.line[line].free) + m.one[0].remote
+        done = max(now, m.line[line].free) + m.globals[0].remote
         m.line[line].free = done
         m.line[line].owner = cpu
         m.line[line].shared = ZERO
@@ -44,7 +44,7 @@ def read(m, line, cpu, done):
     if m.line[line].owner == NONE:
         m.copy[cpu, line] = m.line[line].stamp
         return done
-    done = max(done, m.line[line].free) + m.one[0].remote
+    done = max(done, m.line[line].free) + m.globals[0].remote
     if m.line[line].shared == ZERO:
         m.line[line].free = done
         m.line[line].shared = ONE

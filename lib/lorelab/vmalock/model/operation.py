@@ -67,7 +67,7 @@ STARTED, LAST, HELD, VMA_SLEEP = (COUNT[n] for n in ("started", "last", "held", 
 def draw(m, thread):
     """The thread's next random number."""
     m.task[thread].drawn += ONE
-    return splitmix64(m.one[0].seed + thread * STREAM + m.task[thread].drawn * GOLDEN)
+    return splitmix64(m.globals[0].seed + thread * STREAM + m.task[thread].drawn * GOLDEN)
 
 
 @forceinline
@@ -94,7 +94,7 @@ def bucket(value):
 @forceinline
 def is_vma_locked(m, vma):
     """Whether a writer has marked a VMA: the two sequence numbers are equal."""
-    return m.vma[vma].vm_lock_seq == m.one[0].mm_seq
+    return m.vma[vma].vm_lock_seq == m.globals[0].mm_seq
 
 
 @forceinline
@@ -109,15 +109,15 @@ def waits(m, writes, begins):
 
     What has passed is added to the areas under the numbers of those that wait, for Little's law.
     """
-    one = m.one[0]
-    passed = one.now - one.waiting_since
-    one.reader_area += passed * one.readers_waiting
-    one.writer_area += passed * one.writers_waiting
-    one.waiting_since = one.now
+    g = m.globals[0]
+    passed = g.now - g.waiting_since
+    g.reader_area += passed * g.readers_waiting
+    g.writer_area += passed * g.writers_waiting
+    g.waiting_since = g.now
     if writes:
-        one.writers_waiting += ONE if begins else MINUS_ONE
+        g.writers_waiting += ONE if begins else MINUS_ONE
     else:
-        one.readers_waiting += ONE if begins else MINUS_ONE
+        g.readers_waiting += ONE if begins else MINUS_ONE
 
 
 # operations
@@ -134,21 +134,21 @@ def _advance(m, thread):
 @forceinline
 def start(m, thread):
     """Begin the thread's next operation, unless it has none left or its slice is over."""
-    one = m.one[0]
-    now = one.now
-    if now >= one.stop or m.task[thread].left == ZERO:
+    g = m.globals[0]
+    now = g.now
+    if now >= g.stop or m.task[thread].left == ZERO:
         m.task[thread].ended = now
         never(m, thread)
         sched.leave(m, thread)
         return NEVER
-    if one.queued > ZERO and now - m.task[thread].ran >= one.slice:
+    if g.queued > ZERO and now - m.task[thread].ran >= g.slice:
         sched.leave(m, thread)
         sched.ready(m, thread, now)
         return NEVER
     op = m.program[m.task[thread].op]
     kind = op.kind
     if kind == SPAWN:
-        sched.ready(m, op.vma, now + op.body + one.start)
+        sched.ready(m, op.vma, now + op.body + g.start)
         _advance(m, thread)
         return goes_on(m, thread, START, now + op.body)
     if kind == EITHER:
@@ -166,11 +166,11 @@ def start(m, thread):
     if kind == WRITE:
         m.task[thread].marked = ZERO
         return goes_on(m, thread, W_DOWN, now)
-    checks = one.sequences != ZERO or one.speculative != ZERO
-    if one.vma_read_lock == ZERO and not checks:
+    checks = g.sequences != ZERO or g.speculative != ZERO
+    if g.vma_read_lock == ZERO and not checks:
         return goes_on(m, thread, DOWN, now)
     pc = EARLY if checks else TRY
-    return goes_on(m, thread, pc, read(m, TREE, m.task[thread].cpu, now + one.walk))
+    return goes_on(m, thread, pc, read(m, TREE, m.task[thread].cpu, now + g.walk))
 
 
 @forceinline

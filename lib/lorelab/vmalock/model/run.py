@@ -43,23 +43,23 @@ def run(m):
     bool
         False where threads are left that nothing wakes, or `limit` events are over.
     """
-    for thread in range(m.one[0].threads):
+    for thread in range(m.globals[0].threads):
         m.task[thread].pc = ARRIVE
         if m.task[thread].since < LATER:
             at(m, thread, m.task[thread].since)
         else:
             m.task[thread].pc = START
-    one = m.one[0]
+    g = m.globals[0]
     events = ZERO
     time, thread = first(m)
-    while time != NEVER and events < one.limit:
+    while time != NEVER and events < g.limit:
         pc = m.task[thread].pc
-        if events < one.traced:
+        if events < g.traced:
             m.trace[events, 0] = time
             m.trace[events, 1] = thread
             m.trace[events, 2] = pc
         events += ONE
-        one.now = time
+        g.now = time
         if pc == START:
             time = start(m, thread)
         elif pc == EARLY:
@@ -105,9 +105,9 @@ def run(m):
         if m.task[thread].pc == OVER:
             time = finish(m, thread, time)
         time, thread = at(m, thread, time) if time != NEVER else first(m)
-    one.events = events
+    g.events = events
     done = ZERO
-    for thread in range(one.threads):
+    for thread in range(g.threads):
         if m.task[thread].ended != ZERO:
             done += ONE
-    return done == one.threads
+    return done == g.threads

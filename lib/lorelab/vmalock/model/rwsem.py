@@ -74,7 +74,7 @@ def _set_owner(m, sem, thread):
 @forceinline
 def rwsem_add_waiter(m, sem, thread, writes):
     m.task[thread].waits_to_write = writes
-    m.task[thread].deadline = m.one[0].now + m.one[0].handoff
+    m.task[thread].deadline = m.globals[0].now + m.globals[0].handoff
     m.task[thread].handoff_set = ZERO
     m.task[thread].follower = NONE
     if m.sem[sem].waiter_head == NONE:
@@ -90,12 +90,12 @@ def rwsem_mark_wake(m, sem, wake_type, time):
     head = m.sem[sem].waiter_head
     if m.task[head].waits_to_write != ZERO:
         if wake_type == ANY:
-            time += m.one[0].wake
+            time += m.globals[0].wake
             _wake(m, head, time)
         return time
     if wake_type != READ_OWNED and m.sem[sem].writer != NONE:
         # a writer has stolen it: a reader that has waited for too long asks for it
-        if m.one[0].now > m.task[head].deadline:
+        if m.globals[0].now > m.task[head].deadline:
             m.sem[sem].handoff = ONE
             m.task[head].handoff_set = ONE
         return time
@@ -108,7 +108,7 @@ def rwsem_mark_wake(m, sem, wake_type, time):
         if m.task[waiter].waits_to_write == ZERO and woken < MAX_READERS_WAKEUP:
             woken += ONE
             m.sem[sem].readers += ONE
-            time += m.one[0].wake
+            time += m.globals[0].wake
             _wake(m, waiter, time)
         else:
             if before == NONE:
@@ -128,7 +128,7 @@ def rwsem_mark_wake(m, sem, wake_type, time):
 def _wake(m, thread, time):
     """Wake a task that sleeps; one that runs, or is on its way, is left alone."""
     if m.task[thread].cpu == NONE and m.task[thread].since == NEVER:
-        sched.ready(m, thread, time + m.one[0].start)
+        sched.ready(m, thread, time + m.globals[0].start)
 
 
 @forceinline
@@ -149,7 +149,7 @@ def rwsem_try_write_lock(m, sem, thread):
     if m.sem[sem].handoff != ZERO and m.task[first].handoff_set != ZERO and thread != first:
         return False
     if m.sem[sem].readers != ZERO or m.sem[sem].writer != NONE:
-        if m.sem[sem].handoff == ZERO and m.one[0].now > m.task[thread].deadline:
+        if m.sem[sem].handoff == ZERO and m.globals[0].now > m.task[thread].deadline:
             m.sem[sem].handoff = ONE
             m.task[first].handoff_set = ONE
             m.count[HANDOFF] += ONE
@@ -190,7 +190,7 @@ def tell_spinner(m, sem):
     """Let who spins first have a look, when the line has come to it."""
     head = m.sem[sem].osq_head
     if head != NONE:
-        at(m, head, m.one[0].now + m.one[0].remote)
+        at(m, head, m.globals[0].now + m.globals[0].remote)
 
 
 @forceinline
@@ -206,10 +206,10 @@ def stop_spinning_on(m, thread):
 @forceinline
 def _spins_on(m, thread):
     """Spin until something changes, or the slice is over and another task waits: need_resched()."""
-    now, over = m.one[0].now, m.task[thread].ran + m.one[0].slice
-    if now >= over and m.one[0].queued > ZERO:
+    now, over = m.globals[0].now, m.task[thread].ran + m.globals[0].slice
+    if now >= over and m.globals[0].queued > ZERO:
         return False
-    at(m, thread, over if now < over else now + m.one[0].slice)
+    at(m, thread, over if now < over else now + m.globals[0].slice)
     return True
 
 
@@ -238,9 +238,9 @@ def spin(m, sem, thread):
         else:
             # rwsem_rspin_threshold()
             readers = min(m.sem[sem].readers, U(30))
-            m.task[thread].threshold = m.one[0].now + ((U(20) + readers) * MICROSECOND >> ONE)
+            m.task[thread].threshold = m.globals[0].now + ((U(20) + readers) * MICROSECOND >> ONE)
             at(m, thread, m.task[thread].threshold)
-    elif m.one[0].now >= m.task[thread].threshold:
+    elif m.globals[0].now >= m.task[thread].threshold:
         m.sem[sem].nonspinnable = ONE
         goes_on = False
     else:
@@ -288,7 +288,7 @@ def rwsem_cond_wake_waiter(m, sem, time):
 @outline
 def rwsem_down_read_slowpath(m, sem, thread):
     """Called with the reader's bias in the count."""
-    now = m.one[0].now
+    now = m.globals[0].now
     queues = (
         m.sem[sem].reader_owned != ZERO and m.sem[sem].readers > ONE and m.sem[sem].writer == NONE
     )
@@ -339,7 +339,7 @@ def queue_to_write(m, sem, thread):
     m.task[thread].since = ZERO
     rwsem_add_waiter(m, sem, thread, ONE)
     if not first:
-        rwsem_cond_wake_waiter(m, sem, m.one[0].now)
+        rwsem_cond_wake_waiter(m, sem, m.globals[0].now)
     if rwsem_try_write_lock(m, sem, thread):
         return True
     _sleep(m, sem, thread, SLEEP_WRITER)

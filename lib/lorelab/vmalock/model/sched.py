@@ -27,15 +27,15 @@ def _run(m, thread, cpu, time):
 def ready(m, thread, time):
     """Make a task runnable at `time`, which is when it gets on if a CPU is idle."""
     m.task[thread].since = time
-    if m.one[0].idle > ZERO:
-        m.one[0].idle -= ONE
-        _run(m, thread, m.idle[m.one[0].idle], time)
+    if m.globals[0].idle > ZERO:
+        m.globals[0].idle -= ONE
+        _run(m, thread, m.idle[m.globals[0].idle], time)
         return
-    tail = m.one[0].head + m.one[0].queued
-    if tail >= m.one[0].threads:
-        tail -= m.one[0].threads
+    tail = m.globals[0].head + m.globals[0].queued
+    if tail >= m.globals[0].threads:
+        tail -= m.globals[0].threads
     m.queue[tail] = thread
-    m.one[0].queued += ONE
+    m.globals[0].queued += ONE
     never(m, thread)
 
 
@@ -44,14 +44,14 @@ def leave(m, thread):
     """Give a task's CPU to the next one; it goes to sleep, or to the end of the queue."""
     cpu = m.task[thread].cpu
     m.task[thread].cpu = NONE
-    if m.one[0].queued == ZERO:
-        m.idle[m.one[0].idle] = cpu
-        m.one[0].idle += ONE
+    if m.globals[0].queued == ZERO:
+        m.idle[m.globals[0].idle] = cpu
+        m.globals[0].idle += ONE
         return
-    other = m.queue[m.one[0].head]
-    m.one[0].head += ONE
-    if m.one[0].head == m.one[0].threads:
-        m.one[0].head = ZERO
-    m.one[0].queued -= ONE
+    other = m.queue[m.globals[0].head]
+    m.globals[0].head += ONE
+    if m.globals[0].head == m.globals[0].threads:
+        m.globals[0].head = ZERO
+    m.globals[0].queued -= ONE
     # one that was woken just now may not have begun to run
-    _run(m, other, cpu, max(m.one[0].now, m.task[other].since) + m.one[0].switch)
+    _run(m, other, cpu, max(m.globals[0].now, m.task[other].since) + m.globals[0].switch)

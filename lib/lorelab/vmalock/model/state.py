@@ -25,7 +25,7 @@ MM_SEQ, TREE, RANGES = U(1), U(2), U(3)
 VMA_LINES = U(4)
 """First line of a VMA: of its struct; the next one is that of its lock."""
 
-PERFORMANCE = np.dtype(
+GLOBALS = np.dtype(
     [
         (name, "u8")
         for name in (
@@ -193,8 +193,8 @@ DUE = _words(
 class Machine(NamedTuple):
     """All of a run."""
 
-    one: np.ndarray
-    """`PERFORMANCE`: costs, and how far the run is."""
+    globals: np.ndarray
+    """`GLOBALS`: costs, and how far the run is."""
     count: np.ndarray
     """`COUNTERS`."""
     tournament: np.ndarray
@@ -238,7 +238,7 @@ def machine(
     Parameters
     ----------
     costs : dict
-        The costs of `PERFORMANCE` by name [ns].
+        The costs of `GLOBALS` by name [ns].
     variant : Variant
     cpus, vmas : int
     program : ndarray of `PROGRAM`
@@ -253,7 +253,7 @@ def machine(
     traced : int
         Events to keep in `trace`.
     """
-    one = np.zeros(1, PERFORMANCE)
+    settings = np.zeros(1, GLOBALS)
     given = {
         **costs,
         **TRAITS[variant]._asdict(),
@@ -265,27 +265,27 @@ def machine(
         "traced": traced,
     }
     for name, value in given.items():
-        one[name] = value
-    return lay_out(one, program, spans)
+        settings[name] = value
+    return lay_out(settings, program, spans)
 
 
 @njit
-def lay_out(one, program, spans):
-    """Lay out the machine of a `PERFORMANCE` that has costs, traits, and what the run is.
+def lay_out(settings, program, spans):
+    """Lay out the machine of a `GLOBALS` that has costs, traits, and what the run is.
 
     Parameters
     ----------
-    one : (1,) PERFORMANCE
+    settings : (1,) GLOBALS
         Receives what follows from the others.
     program, spans
         As for `machine`.
     """
-    p, threads = one[0], len(spans)
-    cpus, vmas = np.int64(p.cpus), np.int64(p.vmas)
+    g, threads = settings[0], len(spans)
+    cpus, vmas = np.int64(g.cpus), np.int64(g.vmas)
     leaves = 2
     while leaves < threads:
         leaves *= 2
-    p.threads, p.leaves, p.idle = threads, leaves, cpus
+    g.threads, g.leaves, g.idle = threads, leaves, cpus
     sems, lines = 1 + vmas, np.int64(VMA_LINES) + 2 * vmas
     task = np.zeros(threads, TASK)
     for t in range(threads):
@@ -322,7 +322,7 @@ def lay_out(one, program, spans):
     for n in range(cpus):
         idle[n] = cpus - 1 - n
     return Machine(
-        one,
+        settings,
         np.zeros(len(COUNTERS), np.uint64),
         tournament,
         task,
@@ -335,5 +335,5 @@ def lay_out(one, program, spans):
         program,
         np.zeros(BUCKETS, np.uint64),
         np.zeros(BUCKETS, np.uint64),
-        np.zeros((max(np.int64(p.traced), 1), 3), np.uint64),
+        np.zeros((max(np.int64(g.traced), 1), 3), np.uint64),
     )

@@ -40,7 +40,7 @@ SEQUENCE = U(0xFFFFFFFF)
 @forceinline
 def nth(m, thread, n):
     """VMA that a writer marks n-th: its own ones in the order of their addresses."""
-    first, marks, vmas = m.task[thread].vma, m.program[m.task[thread].op].marks, m.one[0].vmas
+    first, marks, vmas = m.task[thread].vma, m.program[m.task[thread].op].marks, m.globals[0].vmas
     around = first + marks - vmas if first + marks > vmas else ZERO
     return n if n < around else first + n - around
 
@@ -48,8 +48,8 @@ def nth(m, thread, n):
 @forceinline
 def w_down(m, thread):
     """mmap_write_lock()."""
-    m.task[thread].waited = m.one[0].now
-    if m.one[0].range_lock != ZERO:
+    m.task[thread].waited = m.globals[0].now
+    if m.globals[0].range_lock != ZERO:
         return goes_on(m, thread, W_GOT, write(m, RANGES, m.task[thread].cpu))
     time = write(m, MMAP_LOCK, m.task[thread].cpu)
     m.task[thread].pc = W_WAIT
@@ -65,30 +65,30 @@ def w_wait(m, thread):
         return NEVER
     waits(m, True, False)
     m.count[WRITER_WAITS] += ONE
-    m.count[WRITER_WAIT] += m.one[0].now - m.task[thread].waited
+    m.count[WRITER_WAIT] += m.globals[0].now - m.task[thread].waited
     return goes_on(m, thread, W_GOT, write(m, MMAP_LOCK, m.task[thread].cpu))
 
 
 @forceinline
 def _write_sequence(m, thread, time):
-    m.one[0].mm_seq = (m.one[0].mm_seq + ONE) & SEQUENCE
-    return time + write(m, MM_SEQ, m.task[thread].cpu) - m.one[0].now
+    m.globals[0].mm_seq = (m.globals[0].mm_seq + ONE) & SEQUENCE
+    return time + write(m, MM_SEQ, m.task[thread].cpu) - m.globals[0].now
 
 
 @forceinline
 def w_got(m, thread):
     """mm_lock_seqcount_begin()."""
-    one = m.one[0]
-    m.task[thread].waited = one.now
-    time = one.now
-    if one.seqcount != ZERO:
+    g = m.globals[0]
+    m.task[thread].waited = g.now
+    time = g.now
+    if g.seqcount != ZERO:
         time = _write_sequence(m, thread, time)
     return _mark_next(m, thread, time)
 
 
 @forceinline
 def _marks(m):
-    return m.one[0].vma_read_lock != ZERO or m.one[0].range_lock != ZERO
+    return m.globals[0].vma_read_lock != ZERO or m.globals[0].range_lock != ZERO
 
 
 @forceinline
@@ -99,23 +99,23 @@ def _mark_next(m, thread, time):
         return goes_on(m, thread, W_MARK, time)
     if op.marks > ZERO:
         # the maple tree changes
-        time += write(m, TREE, m.task[thread].cpu) - m.one[0].now
+        time += write(m, TREE, m.task[thread].cpu) - m.globals[0].now
     return goes_on(m, thread, W_END, time + op.hold)
 
 
 @forceinline
 def w_mark(m, thread):
     """vma_start_write() of the next VMA."""
-    one, cpu = m.one[0], m.task[thread].cpu
+    g, cpu = m.globals[0], m.task[thread].cpu
     vma = nth(m, thread, m.task[thread].marked)
-    time = read(m, vma_line(vma), cpu, one.now)
-    if one.sequences != ZERO and is_vma_locked(m, vma):
+    time = read(m, vma_line(vma), cpu, g.now)
+    if g.sequences != ZERO and is_vma_locked(m, vma):
         m.task[thread].marked += ONE
         return _mark_next(m, thread, time)
-    time += write(m, lock_line(vma), cpu) - one.now
+    time += write(m, lock_line(vma), cpu) - g.now
     m.task[thread].pc = W_MARK_WAIT
-    m.task[thread].seq = one.now
-    if one.refcount != ZERO:
+    m.task[thread].seq = g.now
+    if g.refcount != ZERO:
         # __vma_enter_locked()
         m.sem[vma + ONE].writer = thread
         if m.sem[vma + ONE].readers != ZERO:
@@ -133,49 +133,49 @@ def w_mark(m, thread):
 @forceinline
 def w_mark_wait(m, thread):
     vma = nth(m, thread, m.task[thread].marked)
-    if m.one[0].refcount == ZERO and not rwsem.goes_on_to_write(m, vma + ONE, thread):
+    if m.globals[0].refcount == ZERO and not rwsem.goes_on_to_write(m, vma + ONE, thread):
         return NEVER
-    m.count[VMA_WAIT] += m.one[0].now - m.task[thread].seq
+    m.count[VMA_WAIT] += m.globals[0].now - m.task[thread].seq
     return _marked(m, thread, vma, write(m, lock_line(vma), m.task[thread].cpu))
 
 
 @forceinline
 def _marked(m, thread, vma, time):
     """No reader is inside: note the sequence, and let go, unless the variant has no sequences."""
-    one = m.one[0]
+    g = m.globals[0]
     m.count[MARKS] += ONE
     m.task[thread].marked += ONE
-    if one.refcount != ZERO:
+    if g.refcount != ZERO:
         m.sem[vma + ONE].writer = NONE
-    if one.sequences != ZERO:
-        m.vma[vma].vm_lock_seq = one.mm_seq
+    if g.sequences != ZERO:
+        m.vma[vma].vm_lock_seq = g.mm_seq
         write(m, vma_line(vma), m.task[thread].cpu)
-        if one.refcount == ZERO:
+        if g.refcount == ZERO:
             time = rwsem.up_write(m, vma + ONE, time)
-    return _mark_next(m, thread, time + one.mark)
+    return _mark_next(m, thread, time + g.mark)
 
 
 @forceinline
 def w_end(m, thread):
     """mmap_write_unlock(), or mmap_write_downgrade() where there is a tail."""
-    one, cpu = m.one[0], m.task[thread].cpu
+    g, cpu = m.globals[0], m.task[thread].cpu
     op = m.program[m.task[thread].op]
-    time = one.now
+    time = g.now
     if op.fresh != ZERO:
         for n in range(op.marks):
             m.vma[nth(m, thread, n)].anon_vma = ZERO
-    if _marks(m) and one.sequences == ZERO:
+    if _marks(m) and g.sequences == ZERO:
         for n in range(op.marks):
             vma = nth(m, thread, n)
-            time += write(m, lock_line(vma), cpu) - one.now
+            time += write(m, lock_line(vma), cpu) - g.now
             time = rwsem.up_write(m, vma + ONE, time)
-    elif one.sequences != ZERO or one.seqcount != ZERO:
+    elif g.sequences != ZERO or g.seqcount != ZERO:
         time = _write_sequence(m, thread, time)
-    m.count[HELD] += one.now - m.task[thread].waited
-    if one.range_lock != ZERO:
-        time += write(m, RANGES, cpu) - one.now
+    m.count[HELD] += g.now - m.task[thread].waited
+    if g.range_lock != ZERO:
+        time += write(m, RANGES, cpu) - g.now
         return goes_on(m, thread, OVER, time + op.tail)
-    time += write(m, MMAP_LOCK, cpu) - one.now
+    time += write(m, MMAP_LOCK, cpu) - g.now
     if op.tail != ZERO:
         return goes_on(m, thread, W_TAIL, rwsem.downgrade_write(m, MMAP_LOCK, time) + op.tail)
     return goes_on(m, thread, OVER, rwsem.up_write(m, MMAP_LOCK, time))

@@ -54,7 +54,7 @@ def timeline(params: Contention, until_ns: int) -> pd.DataFrame:
         A row a stretch of time: `variant`, `thread`, `doing`, `since` and `till` [us].
     """
     machine = done(programs.contention(params, traced=1 << 16))
-    trace = machine.trace[: int(machine.one["events"][0])]
+    trace = machine.trace[: int(machine.globals["events"][0])]
     rows = []
     for thread in range(params.threads):
         mine = trace[trace[:, 1] == thread]
@@ -82,14 +82,14 @@ def unfolding(params: Contention, until_us: int = 60, step_us: int = 3) -> pd.Da
 
 def balance(machine: Machine) -> pd.DataFrame:
     """The invariants of a run that has ended, by name, each as two numbers that must be equal."""
-    found, one = totals(machine), machine.one[0]
+    found, g = totals(machine), machine.globals[0]
     refused = sum(found[name] for name in ("abort_early", "abort_trylock", "abort_late", "retry"))
     rows = {
         "operations: started, ended": (found["started"], found["faults"] + found["writes"]),
         "faults: ended, by way": (found["faults"], found["vma"] + found["mmap"]),
         "faults: refused, under mmap_lock": (refused, found["mmap"]),
-        "readers asleep: Little's law": (int(one["reader_area"]), found["reader_wait"]),
-        "writers waiting: Little's law": (int(one["writer_area"]), found["writer_wait"]),
+        "readers asleep: Little's law": (int(g["reader_area"]), found["reader_wait"]),
+        "writers waiting: Little's law": (int(g["writer_area"]), found["writer_wait"]),
     }
     return pd.DataFrame(rows, index=["one", "other"]).T
 

@@ -20,7 +20,7 @@ MORE = ()
 FIRST = 0
 VARIANT = "variant"
 MACHINES = [programs.contention(Contention(variant=variant)) for variant in Variant]
-GIVEN = np.concatenate([machine.one for machine in MACHINES])
+GIVEN = np.concatenate([machine.globals for machine in MACHINES])
 """What a variant can do, and the kernel's constants."""
 OPERATION = MACHINES[0].program[:1].copy()
 FAULT, WALK, CHECKS, COPY, ANON_VMA, MARK, MPROTECT = (
@@ -39,32 +39,32 @@ def entry(params):
         As `lorelab.panel.values.flat` makes it of `Contention`.
     """
     p = params[0]
-    one = GIVEN[p.variant : p.variant + 1].copy()
-    m = one[0]
-    m.cpus = p.cpus
-    m.vmas = p.vmas
-    m.remote = p.remote_ns
-    m.wake = p.wake_ns
-    m.start = p.start_ns
-    m.local = p.local_ns
-    m.switch = p.switch_ns
-    m.walk, m.checks = WALK // p.per_ns, CHECKS // p.per_ns
-    m.copy, m.anon_vma, m.mark = COPY // p.per_ns, ANON_VMA // p.per_ns, MARK // p.per_ns
-    m.seed = p.seed
-    m.stop = p.ms * 10**6
+    settings = GIVEN[p.variant : p.variant + 1].copy()
+    g = settings[0]
+    g.cpus = p.cpus
+    g.vmas = p.vmas
+    g.remote = p.remote_ns
+    g.wake = p.wake_ns
+    g.start = p.start_ns
+    g.local = p.local_ns
+    g.switch = p.switch_ns
+    g.walk, g.checks = WALK // p.per_ns, CHECKS // p.per_ns
+    g.copy, g.anon_vma, g.mark = COPY // p.per_ns, ANON_VMA // p.per_ns, MARK // p.per_ns
+    g.seed = p.seed
+    g.stop = p.ms * 10**6
     program = np.zeros(p.threads, PROGRAM)
     spans = np.zeros((p.threads, 4), np.uint64)
     for t in range(p.threads):
         program[t] = OPERATION[0]
         program[t].vma = t % p.vmas
-        program[t].body = FAULT // p.per_ns - m.walk - m.checks
+        program[t].body = FAULT // p.per_ns - g.walk - g.checks
         program[t].hold = MPROTECT // p.per_ns
         program[t].think = p.think_ns
         program[t].share = np.int64(p.writer_share * 2**32)
         spans[t, 0] = t
         spans[t, 1] = t + 1
         spans[t, 2] = U(FOREVER)
-    machine = lay_out(one, program, spans)
+    machine = lay_out(settings, program, spans)
     if not run(machine):
         raise RuntimeError
     counted = tally(machine)

@@ -36,7 +36,7 @@ def body(params: Timed) -> int:
 
 
 def costs(params: Timed) -> dict[str, int]:
-    """Costs of `lorelab.vmalock.model.state.PERFORMANCE` [ns]."""
+    """Costs of `lorelab.vmalock.model.state.GLOBALS` [ns]."""
     return {
         "local": params.local_ns,
         "remote": params.remote_ns,
