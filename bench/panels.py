@@ -19,6 +19,7 @@ REPEATS = 5
 LARGER = {
     "swap/allocator-test": {"iterations": 1000},
     "vmalock/contention": {"ms": 1000},
+    "vmalock/protocol": {"configuration": "fork", "sequence_bits": 4},
     "gso/lifetimes": {"segments": 4, "cpus": 2},
     "gso/traffic": {"sends": 1_000_000},
 }

@@ -168,7 +168,7 @@ def explore(model: Model, first: np.ndarray, setting: np.ndarray, memory: int = 
     # Pages that no state reaches are never touched, and so take no memory.
     states = np.empty((most + spare, model.words), U)
     parents = np.empty(most + spare, np.uint32)
-    table = np.zeros(most * 4 // 3 + 2 * spare, U)
+    table = np.empty(most * 4 // 3 + 2 * spare, U)
     following = np.empty((spare, model.words), U)
     steps = np.empty(spare, U)
     setting = np.ascontiguousarray(setting, U)
@@ -237,7 +237,7 @@ def never(model: Model, explored: Explored, setting: np.ndarray, wanted: np.ndar
     """
     reaches = wanted.copy()
     table = np.zeros(len(explored.states) * 4 // 3 + 64, U)
-    _fill(table, U(len(table)), explored.states, U(len(explored.states)))
+    fill(table, U(len(table)), explored.states, U(len(explored.states)))
     following = np.empty((model.most_following, model.words), U)
     steps = np.empty(model.most_following, U)
     setting = np.ascontiguousarray(setting, U)
@@ -285,7 +285,7 @@ def _find(table, slots, states, state, mixed):
 
 
 @njit
-def _fill(table, slots, states, reached):
+def fill(table, slots, states, reached):
     """Enter states that all differ into a table whose first `slots` are empty."""
     for index in range(reached):
         mixed = _hash(states[index])
@@ -317,7 +317,7 @@ def _search(successors, invariant, setting, states, parents, table, following, s
     slots = min(_SLOTS, largest)
     table[:slots] = ZERO
     parents[0] = ZERO
-    _fill(table, slots, states, reached)
+    fill(table, slots, states, reached)
     numbers = np.empty(BATCH, U)
     hashes = np.empty(len(following), U)
     touched = ZERO
@@ -330,7 +330,7 @@ def _search(successors, invariant, setting, states, parents, table, following, s
         if (reached + BATCH * width) * U(4) > slots * U(3) and slots < largest:
             slots = min(TWO * slots, largest)
             table[:slots] = ZERO
-            _fill(table, slots, states, reached)
+            fill(table, slots, states, reached)
             continue
         if gone == end:
             depth += ONE
@@ -390,12 +390,6 @@ def _way(successors, setting, states, parents, at, following, steps, numbers, in
     return length
 
 
-search_of = numba.njit(error_model="numpy")(_search.py_func)
-"""`_search` for compiled code that names the two functions of its model, as a panel's does."""
-way_of = numba.njit(error_model="numpy")(_way.py_func)
-"""`_way`, for the same."""
-
-
 @numba.njit(
     types.uint64(_FUNCTIONS[0], _ARRAY, _ROWS, _ARRAY, _ROWS, _ARRAY, _FLAGS),
     cache=True, error_model="numpy",
@@ -415,3 +409,11 @@ def _back(successors, setting, states, table, following, steps, reaches):
                 marked += ONE
                 break
     return marked
+
+
+search_of = numba.njit(error_model="numpy")(_search.py_func)
+"""`_search` for compiled code that names the two functions of its model, as a panel's does."""
+way_of = numba.njit(error_model="numpy")(_way.py_func)
+"""`_way`, for the same."""
+back_of = numba.njit(error_model="numpy")(_back.py_func)
+"""`_back`, for the same."""

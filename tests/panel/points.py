@@ -6,14 +6,18 @@ from typing import Any
 from lorelab.experiments import experiment
 from lorelab.panel import kept, values
 from lorelab.params import Params
+from lorelab.vmalock.experiments.protocol import configuration_of
 
 SMALL: dict[str, dict[str, tuple[int, int]]] = {
     "swap/allocator-test": {"iterations": (1, 30), "device_mib": (2, 1024)},
     "gso/lifetimes": {"segments": (1, 2)},
     "gso/traffic": {"sends": (1, 20_000)},
+    "vmalock/protocol": {},
     "vmalock/contention": {"ms": (1, 5), "threads": (1, 64), "vmas": (1, 64), "cpus": (1, 64)},
 }
 """Ranges of what costs time and memory, narrower than the parameters' own."""
+RUNS = {"vmalock/protocol": configuration_of}
+"""What refuses values before they are run."""
 
 
 def points(question: str, number: int, seed: int) -> list[tuple[Params, dict[str, str]]]:
@@ -32,9 +36,11 @@ def points(question: str, number: int, seed: int) -> list[tuple[Params, dict[str
         if any(typed[a] == x and typed[b] == y for a, x, b, y, _ in refused):
             continue
         try:
-            found.append((model.model_validate(typed), typed))
+            params = model.model_validate(typed)
+            RUNS.get(question, lambda _: None)(params)
         except ValueError:
             continue
+        found.append((params, typed))
     return found
 
 

@@ -90,7 +90,7 @@ def fields(model: type[Params], start: Params, choices: Choices) -> list[dict[st
             "kind": _kind(field, name, choices),
             "default": format_value(field.default).replace('""', ""),
             "start": format_value(first[name]).replace('""', ""),
-            "error": _said(model, name, "?") or "takes none: a page reads no files",
+            "error": _said(model, name, "?") or _beyond(choices.get(name, ())),
         }
         if one["kind"] in ("int", "float"):
             one["bounds"] = list(_bounds(model, name, field))
@@ -98,6 +98,13 @@ def fields(model: type[Params], start: Params, choices: Choices) -> list[dict[st
             one["values"] = _values(field, name, choices)
         found.append(one)
     return found
+
+
+def _beyond(words: tuple[str, ...]) -> str:
+    """What the page says of a text that the library may take."""
+    if any(words):
+        return f"a page takes one of {', '.join(filter(None, words))}; a command takes others"
+    return "takes none: a page reads no files"
 
 
 def refused(model: type[Params], choices: Choices) -> list[list[str]]:

@@ -1,6 +1,7 @@
 """The panel of `gso/lifetimes`: every order of one send, and the shortest ways to what breaks."""
 
 import altair as alt
+import numba
 import numpy as np
 import pandas as pd
 
@@ -59,7 +60,7 @@ COPY, LENT, WRONG = (
 HEAD = U(charts.PLACES.index("in the head"))
 
 
-@njit
+@numba.njit(error_model="numpy")  # not kept on disk: it calls what only a page has
 def entry(params):
     """Search every order; the first row has `COUNTERS`, each other one a step of a way.
 
@@ -81,7 +82,7 @@ def entry(params):
     states[0] = FIRSTS[p.variant]
     states[0, 0] |= U(p.retransmit) << model.KEPT
     parents = np.empty(MOST + spare, np.uint32)
-    table = np.zeros(MOST * 4 // 3 + 2 * spare, np.uint64)
+    table = np.empty(MOST * 4 // 3 + 2 * spare, np.uint64)
     following = np.empty((spare, WORDS), np.uint64)
     steps = np.empty(spare, np.uint64)
     numbers, indices = np.empty(LONGEST, np.uint64), np.empty(LONGEST, np.uint64)

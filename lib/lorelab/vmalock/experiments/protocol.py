@@ -131,21 +131,23 @@ def simulate(params: Protocol) -> pd.DataFrame:
 def interleaving(found: Searched) -> pd.DataFrame:
     """The shortest way to the broken rule, step by step; empty where all rules hold.
 
+    Empty also where nobody can come to an end from the first state on.
+
     Returns
     -------
     DataFrame
         `step` from 1, `thread` as `0 fault`, `statement`, and what it left behind: `mm_lock_seq`,
         `mmap_lock` (`free`, `write`, or how many read), and of the VMA that the last step is about
-        `vm_lock_seq`, and `count` and `exclusive` of its lock.
+        (the first one, where none is) `vm_lock_seq`, and `count` and `exclusive` of its lock.
     """
-    if found.rule is None:
+    way = path(MODEL, found.explored, found.setting, found.index) if found.rule else []
+    if not way:
         return pd.DataFrame()
-    way = path(MODEL, found.explored, found.setting, found.index)
     states = np.array([after for _, after in way])
     numbers = [number for number, _ in way]
     threads = [number // int(state.CODE_LENGTH) for number in numbers]
     vmas = [int(register(states[n : n + 1], t, state.VMA)[0]) for n, t in enumerate(threads)]
-    about = [vma for vma in vmas if vma][-1]
+    about = next((vma for vma in reversed(vmas) if vma), 1)
     readers = of_mm(states, state.MMAP_READERS)
     written = of_mm(states, state.MMAP_WRITER) > 0
     held = np.where(readers > 0, [f"{n} reading" for n in readers], "free")

@@ -146,24 +146,25 @@ def programs(variant: Variant, chosen: Configuration, without: frozenset[str]) -
     """
     if variant not in CHECKED:
         raise BadInput(f"variant={variant.name}: its protocol is not modelled here")
-    whole = _whole(variant, chosen, without)
-    known = dict.fromkeys(name for program in whole for name in names(program))
+    entire = whole(variant, chosen, without)
+    known = dict.fromkeys(name for program in entire for name in names(program))
     if unknown := sorted(without - {*known, *CHANGES, reader.DETACHED_CHECK}):
         raise BadInput(
             f"without={unknown[0]}: takes the name of a step; there are {', '.join(known)}"
         )
-    return [leave_out(program, without) for program in whole]
+    return [leave_out(program, without) for program in entire]
 
 
-def _whole(variant: Variant, chosen: Configuration, changes: frozenset[str]) -> list[Program]:
+def whole(variant: Variant, chosen: Configuration, changes: frozenset[str]) -> list[Program]:
+    """What each thread does, with the changes made and no step left out."""
     builders = {"fault": reader.fault, **writers.OPERATIONS}
     return [builders[name](TRAITS[variant], page, changes) for name, page in chosen.threads]
 
 
 def step_names(variant: Variant, chosen: Configuration, work: bool = True) -> list[str]:
     """Every name that leaves something out of a configuration's programs; see `programs.names`."""
-    whole = _whole(variant, chosen, frozenset())
-    return list(dict.fromkeys(name for program in whole for name in names(program, work)))
+    entire = whole(variant, chosen, frozenset())
+    return list(dict.fromkeys(name for program in entire for name in names(program, work)))
 
 
 def mutated(variant: Variant, mutation: str) -> frozenset[str]:
