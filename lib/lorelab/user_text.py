@@ -13,9 +13,12 @@ LOST_HERE = (
 )
 """What a line says where a trace lacks events: of ftrace and trace-cmd, which may name the file
 before it; of perf script --show-lost-events."""
-LOST = LOST_HERE + r"|^.*\sPERF_RECORD_LOST_SAMPLES lost [1-9]|^Processed \d+ \w+ and lost "
+LOST = LOST_HERE + (
+    r"|^.*\sPERF_RECORD_LOST_SAMPLES lost [1-9]|^Processed \d+ \w+ and lost "
+    r"|^##### CPU \d+ buffer started ####"
+)
 """The same, or what says that events are lost, and not where: perf record counts them at its end,
-and perf script warns."""
+and perf script warns; ftrace says where a CPU's buffer begins, if one of them ran over."""
 QUOTED = re.compile(rb"^(?:[>|] ?)+", re.MULTILINE)
 COLOURED = re.compile(rb"\x1b\[[0-9;]*[mK]")
 """Of grep --color=always, and of what a terminal logged."""

@@ -160,6 +160,7 @@ SOMEWHERE = [
     "Warning:\nProcessed 9821 samples and lost 33.45%!\n\n",
     "# entries-in-buffer/entries-written: 183/204098   #P:2\n",
     "# latency: 0 us, #183/204098, CPU#0 | (M:PREEMPT VP:0, KP:0, SP:0 HP:0 #P:2)\n",
+    "##### CPU 1 buffer started ####\n",
 ]
 
 
@@ -219,11 +220,44 @@ def test_what_another_thread_let_go_of_is_nobodys(file):
 
 def test_times_that_are_differences_are_refused(file):
     text = line(0, "start_locking") + line(0.000008, "released") + line(0.000001, "released")
-    with pytest.raises(BadInput, match="--deltatime"):
-        recording.read(file(text))
+    for part in (text, text.replace("0.000000:", "0.000002:")):  # as grep leaves it
+        with pytest.raises(BadInput, match="--deltatime"):
+            recording.read(file(part))
     swapped = steps().splitlines(keepends=True)
     events = recording.read(file("".join([*swapped[1:], swapped[0]])))
     assert events == recording.read(file(steps()))
+
+
+@pytest.mark.parametrize("thread", ["swapper 0", "swapper 0/0", ":-1 -1", ":-1 -1/-1", "-1"])
+@pytest.mark.parametrize("cpu", ["[002] ", ""])
+def test_threads_that_perf_has_no_number_for_are_left_out_and_counted(file, thread, cpu):
+    """Of another PID namespace, or ended (perf_event_pid_type in kernel/events/core.c)."""
+    other = "".join(
+        f"         {thread} {cpu}9120.50010{at}: mmap_lock:mmap_lock_{what}: mm=0xff01 "
+        f"memcg_id=1 write=true{more}\n"
+        for at, what, more in [
+            (1, "start_locking", ""), (2, "acquire_returned", " success=true"), (3, "released", ""),
+        ]
+    )  # fmt: skip
+    whole = report.summary(recording.read(file(steps())))
+    events = recording.read(file(other + steps()))
+    assert report.summary(events).equals(whole)
+    [gap] = report.gaps(events)
+    assert "events of threads 0 and -1 are left out (2)" in gap
+    with pytest.raises(BadInput, match="another PID namespace"):
+        recording.read(file(other))
+
+
+def test_an_idle_cpu_in_an_interrupt_lets_go_of_a_lock(file):
+    """mmap_read_unlock_non_owner() in an interrupt, of which no thread lacks."""
+    irq = "  swapper 0 [002] 9120.600100: mmap_lock:mmap_lock_released: mm=0x1 write=false\n"
+    assert report.gaps(recording.read(file(steps() + irq))) == []
+
+
+def test_addresses_that_the_kernel_hid_alike_are_no_address(file):
+    text = steps().replace("mm=0xff01", "mm=(____ptrval____)")
+    with pytest.raises(BadInput, match=r"line 1: .*stands for any mm"):
+        recording.read(file(text))
 
 
 def test_octaves():

@@ -20,9 +20,11 @@ COUNT = re.compile(r"\S\s+\d+:\s+(?:mmap_lock:)?mmap_lock_\w+:\s")
 """A time of a clock that counts, or one that trace-cmd left as it was."""
 LONGEST_NAME = 15
 """Characters at most of a thread's name, which has so many bytes (TASK_COMM_LEN)."""
-WIDTHS = {1: 16, 2: 8}
+WIDTHS = {2: 16, 3: 8}
 """Bytes of a name in a line of the patterns that `trace-cmd report` prints, without and with -l."""
 THREADS = [
+    # perf script, of a thread that has ended.
+    re.compile(r"^\s*(?P<comm>(?::-1\s+)?)(?:-1/)?(?P<tid>-1)(?:\s+\[\d+\])?(?:\s+[A-Za-z?]+)?$"),
     # perf script; the last number but for the CPU is the thread, whatever the name ends in.
     re.compile(r"^\s*(?P<comm>.*?)\s+(?:\d+/)?(?P<tid>\d+)\s+\[\d+\](?:\s+[A-Za-z?]+)?$"),
     # ftrace and trace-cmd, with the columns of the options record-tgid and irq-info.

@@ -44,7 +44,9 @@ FAULTS = {
     "do_dat_exception",  # s390
 }
 STARTS, HAS, DROPS = "start_locking", "acquire_returned", "released"
-LOST, LOST_SOMEWHERE = "lost", "lost somewhere"
+LOST, LOST_SOMEWHERE, UNKNOWN = "lost", "lost somewhere", "unknown"
+SECOND = 10**9
+"""Nothing is recorded so soon after the boot [ns]."""
 WHOLE = (
     "print it with perf script -F comm,tid,cpu,time,event,trace or with trace-cmd report, or from "
     "ftrace without its options verbose, fields and raw"
@@ -56,7 +58,10 @@ COUNTED = (
 
 
 class Event(NamedTuple):
-    """One event, or (`LOST`) a place where some lack, or (`LOST_SOMEWHERE`) that some do."""
+    """One event, or (`UNKNOWN`) one whose thread has no number here, or what lacks.
+
+    Of these `LOST` is the place, and `LOST_SOMEWHERE` says that there is one.
+    """
 
     ns: int
     comm: str
@@ -98,9 +103,13 @@ def read(file: Path) -> list[Event]:
             if lines.STACK.match(head.event):
                 below = last.get(head.tid, -1)
             elif event := _event(head, file, number):
+                sources.add(source)
+                if event.tid < 1:
+                    below = -1
+                    found += _of_no_thread(event)
+                    continue
                 below = last[event.tid] = len(found)
                 found.append(event)
-                sources.add(source)
             else:
                 below = -1
                 last.pop(head.tid, None)
@@ -124,7 +133,20 @@ def read(file: Path) -> list[Event]:
         raise BadInput(
             f"{file} has no event of mmap_lock; record with: perf record -e 'mmap_lock:*' -ag"
         )
+    if not any(event.mm for event in found):
+        raise BadInput(
+            f"{file} has no thread's number: perf writes 0 for threads of another PID namespace, "
+            "and -1 for ended ones; record in the host's namespace"
+        )
     return _by_time(found, file)
+
+
+def _of_no_thread(event: Event) -> list[Event]:
+    """What is kept of an event of thread 0 or -1: of a release nothing, for an interrupt may do it.
+
+    Such threads can't be told apart, so their waits and holds are not known.
+    """
+    return [] if event.what == DROPS else [event._replace(mm="", what=UNKNOWN)]
 
 
 def _event(head: Head, file: Path, number: int) -> Event | None:
@@ -138,6 +160,11 @@ def _event(head: Head, file: Path, number: int) -> Event | None:
         raise BadInput(
             f"{file}, line {number}: {head.comm!r} is longer than the {lines.LONGEST_NAME} bytes "
             "of a thread's name; give the lines as the tool printed them, with nothing before"
+        )
+    if matched["mm"].startswith("("):
+        raise BadInput(
+            f"{file}, line {number}: mm={matched['mm']} stands for any mm: the kernel had no "
+            "random number yet to hide addresses with; record later, or boot with no_hash_pointers"
         )
     what = matched["what"]
     if what not in (STARTS, HAS, DROPS):
@@ -157,7 +184,7 @@ def _event(head: Head, file: Path, number: int) -> Event | None:
 def _by_time(found: list[Event], file: Path) -> list[Event]:
     """Events in order: a reader of ftrace's pipe may get those of two CPUs out of it."""
     ordered = sorted(found, key=lambda event: event.ns)
-    if ordered != found and next(event.ns for event in found if event.mm) == 0:
+    if ordered != found and min(event.ns for event in found if event.mm) < SECOND:
         raise BadInput(f"{file} has times since the event before; omit perf script's --deltatime")
     return ordered
 

@@ -10,6 +10,7 @@ from lorelab.vmalock.recording.recording import (
     LOST,
     LOST_SOMEWHERE,
     STARTS,
+    UNKNOWN,
     Event,
 )
 
@@ -171,6 +172,12 @@ def gaps(events: list[Event]) -> list[str]:
         found.append(
             "events were lost, and the file does not say where: any of these waits and holders may "
             f"be wrong; {LARGER}, and print with perf script --show-lost-events"
+        )
+    if unknown := sum(event.what == UNKNOWN for event in events):
+        found.append(
+            f"events of threads 0 and -1 are left out ({unknown}), as perf writes for threads of "
+            "another PID namespace and for ended ones: their waits are not known, and where they "
+            "held the lock the holder is blank; record in the host's namespace"
         )
     return found
 
