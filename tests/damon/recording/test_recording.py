@@ -1,14 +1,16 @@
 """Recordings are read whole, in every format, or refused with one line."""
 
 import json
+import re
 import zlib
+from itertools import zip_longest
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lorelab.damon.recording import recording
+from lorelab.damon.recording import recording, report, trace
 from lorelab.errors import BadInput
 from tests.damon.recordings import damo, make, perf, write
 
@@ -16,6 +18,10 @@ ADDS = {
     "period": (": damon:damon_", ":          1 damon:damon_"),
     "time since": (": damon:damon_", ": (+12)  damon_"),
     "of 7.2": ("damon:damon_aggregated", "damon:damon_region_aggregated"),
+    "weight": ("\n", "               1\n"),
+    "cgroup": ("\n", " /user.slice/a b\n"),
+    "weight and a cgroup that perf does not know": ("\n", "               0 unknown\n"),
+    "cpu alone": ("kdamond.0  4452 [000]", "[000]"),
 }
 FORMATS = {
     "json": (damo, False),
@@ -96,10 +102,12 @@ def test_damo_writes_each_of_several_snapshots_as_a_record(tmp_path):
             record["scheme_idx"] = number % 2
         found = recording.read(write(tmp_path / "a", json.dumps(kv), compressed))
         check_against(found, whole * 2, exact_times=True)
+        assert [one.of for one in found] == ["scheme 0", "scheme 1"]
     kv = json.loads(damo(lone))
     kv[3]["intervals"]["aggr_us"] = "200000"  # tuned meanwhile
     found = recording.read(write(tmp_path / "a", json.dumps(kv)))
     assert [len(one.end) for one in found] == [5, 1]
+    assert [one.of for one in found] == ["windows of 100000 us", "windows of 200000 us"]
     found = recording.read(write(tmp_path / "a", damo(lone[:1] * 2 + lone[1:] + lone[:1])))
     assert [len(one.end) for one in found] == [7, 1]
 
@@ -165,6 +173,31 @@ def test_a_file_that_trace_cmd_names_before_each_line(tmp_path):
     records = make(9)
     text = perf(records).replace("kdamond.0  4452 [000]", "a.dat:        kdamond.0-4452  [000]")
     check_against(recording.read(write(tmp_path / "a", text)), records, exact_times=False)
+
+
+def test_two_kdamonds_have_a_target_0_each(tmp_path):
+    """The kernel numbers targets within a context, and its thread alone tells which."""
+    records = [make(seed, snapshots=4)[0] for seed in (15, 16)]
+    texts = [perf([records[n]], f"kdamond.{n} 445{n} [00{n}]").splitlines() for n in (0, 1)]
+    mixed = "\n".join(line for pair in zip_longest(*texts, fillvalue="") for line in pair)
+    for text in (mixed, "\n".join(texts[0] + texts[1])):
+        found = recording.read(write(tmp_path / "a", text))
+        check_against(found, records, exact_times=False)
+        assert [one.of for one in found] == ["kdamond.0", "kdamond.1"]
+        assert set(report.summary(found)["of"]) == {"kdamond.0", "kdamond.1"}
+    assert "of" not in report.summary([found[0]._replace(of="")])
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_times_since_the_event_before_are_refused(tmp_path, first):
+    """perf script --deltatime, whole or as grep leaves it."""
+    lines = perf(make(17, snapshots=3)).splitlines()[first:]
+    since = [f"{0.1 * (number % 3 == first) + 0.000001:.6f}:" for number in range(len(lines))]
+    text = "\n".join(
+        re.sub(r" \d+\.\d+:", f" {time}", line) for line, time in zip(lines, since, strict=True)
+    )
+    with pytest.raises(BadInput, match="omit perf script's --deltatime"):
+        recording.read(write(tmp_path / "a", text))
 
 
 def test_kernels_without_age(tmp_path):
@@ -239,7 +272,7 @@ def test_times_as_damo_writes_them(text, unit, value):
 
 @pytest.mark.parametrize("times", [(b"9120.500100123", 9120_500100123), (b"12.5", 12_500000000)])
 def test_times_of_a_trace_are_whole_nanoseconds(times):
-    assert recording._stamp(times[0]) == times[1]
+    assert trace._stamp(times[0]) == times[1]
 
 
 @pytest.mark.parametrize("text", ["", "soon", "5 parsecs", "1.2.3 s", ". s", "1 234", "5 ms -3 us"])
@@ -290,9 +323,10 @@ BAD = {
     "stats": ('[{"time": 1.5, "proc_stats": []}]', "list of processes' times"),
     "tried": (WHOLE.replace("damon_aggregated", "damos_before_apply"), "that schemes tried"),
     "counter": (TINY.replace(".5:", ":"), "line 1 has a time that is no seconds"),
-    "address": (TINY.replace(": 3 4", ": 3 4                0"), "has fields that perf script"),
+    "a field that is no column": (TINY.replace(": 3 4", ": 3 4 0"), "has fields that perf script"),
     "no record": ("[]", "has no regions"),
-    "not a record": ("[1]", "not laid out"),
+    "not a record": ('["x"]', "not laid out"),
+    "a number": ("[1]", "is neither damo's JSON"),
     "deep": ("[" * 100_000, "nested too deep"),
     "NaN": ('[{"target_id": NaN}]', "NaN is no number"),
     "no target": (edited(target_id=KeyError), "record 0 has no target_id"),

@@ -52,7 +52,8 @@ def _target(one: Recording, folder: Path, name: str) -> None:
     for table in (access.percentiles, access.histograms):
         if len(found := table(one)):
             found.to_csv(folder / f"{name}-{table.__name__}.csv", index=False)
-    charts.over_time(one, f"Target {one.target}").save(folder / f"{name}-windows.svg")
+    title = f"Target {one.target}" + (one.of and f", {one.of}")
+    charts.over_time(one, title).save(folder / f"{name}-windows.svg")
     if len(one.low):
         map = report.heatmap(one)
-        charts.heat(map, f"Target {one.target}").save(folder / f"{name}-heatmap.svg")
+        charts.heat(map, title).save(folder / f"{name}-heatmap.svg")

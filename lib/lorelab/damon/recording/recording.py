@@ -14,7 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from lorelab import user_text
+from lorelab.damon.recording import trace
 from lorelab.damon.recording.quantities import integer, nanoseconds
+from lorelab.damon.recording.trace import NO_AGE, NO_TARGET
 from lorelab.errors import BadInput
 
 LARGEST = 2**31
@@ -24,28 +26,9 @@ LATEST = 2**62
 UINT_MAX = 2**32 - 1
 SAME = ("kdamond_idx", "context_idx", "intervals", "scheme_idx", "target_id")
 """What records of one target have in common (damo: DamonRecord.can_merge)."""
-NO_TARGET = -1
-"""Of regions that a scheme tried, whichever target they are of: snapshots since Linux 6.14."""
-NO_AGE = -1
-"""Age of a region that the recording has none for: kernels before 5.16 do not trace it."""
-
-EVENT = re.compile(
-    rb" (\d{1,10}\.\d{1,9}|\d{1,12}us[ $@*#!+]): +(?:\d+ +|\([+-]\d+\) +)?(?:damon:)?"
-    rb"damon_(?:region_)?aggregated: +target_id=(\d{1,20}|None) nr_regions=(\d{1,20}) "
-    rb"(\d{1,20})-(\d{1,20}): (-?\d{1,20})(?: (-?\d{1,20}|None))?(?: probe_hits=[0-9a-f ]*)? *$",
-    re.MULTILINE,
-)
-"""A line of damon:damon_aggregated, or of damon_region_aggregated since Linux 7.2, as perf script,
-trace-cmd and ftrace print it, or damo of its snapshots, which have no target or no age; 64 bits
-have 20 digits at most."""
-COUNTED = re.compile(rb"\S\s+\d+: +(?:damon:)?damon_")
-"""A time of a clock that counts."""
-COUNTS = "record with a clock in ns, not trace_clock counter or x86-tsc"
-LOST = re.compile(user_text.LOST.encode(), re.MULTILINE)
-FILE = re.compile(rb"^ *(?:(\S[^\n]*?): +)?kdamond\.\d+-\d+ ", re.MULTILINE)
-"""What trace-cmd report names first, where it prints several files or buffers."""
-AGGREGATED, REGION_AGGREGATED = b"damon_aggregated:", b"damon_region_aggregated:"
-TRIED = b"damos_before_apply:"
+JSON = re.compile(rb"\s*(?:\{|\[\s*(?:[\[{\]\"]|\Z))")
+"""No CPU of perf script -F cpu, nor time of the kernel's log, in brackets."""
+WHOSE = {"kdamond_idx": "kdamond", "context_idx": "context", "scheme_idx": "scheme"}
 BESIDE = {
     "contexts": "kdamonds",
     "footprints": "memory footprints",
@@ -99,6 +82,8 @@ class Recording(NamedTuple):
     """(m,) float64: age in microseconds; not a number without `intervals`."""
     passed: np.ndarray
     """(m,) uint64: bytes that passed the filters of the scheme; none without a scheme."""
+    of: str = ""
+    """Kdamond, context, scheme and windows, as far as those of one file differ in them."""
 
 
 def read(path: Path | str) -> list[Recording]:
@@ -134,13 +119,13 @@ def _read(data: bytes) -> list[Recording]:
     if len(data) > LARGEST:
         raise BadInput(f"is larger than {LARGEST >> 30} GiB of text; record a shorter time")
     data = user_text.plain(data)
-    if data.lstrip()[:1] in (b"[", b"{"):
+    if JSON.match(data):
         found = _read_json(data)
-    elif AGGREGATED in data:
-        found = _read_trace(data, AGGREGATED)
-    elif REGION_AGGREGATED in data:
-        found = _read_trace(data, REGION_AGGREGATED)
-    elif TRIED in data:
+    elif trace.AGGREGATED in data:
+        found = [_traced(one) for one in trace.read(data, trace.AGGREGATED)]
+    elif trace.REGION_AGGREGATED in data:
+        found = [_traced(one) for one in trace.read(data, trace.REGION_AGGREGATED)]
+    elif trace.TRIED in data:
         raise BadInput(
             "has the regions that schemes tried, not whole snapshots; omit --schemes_target_regions"
         )
@@ -185,13 +170,35 @@ def _read_json(data: bytes) -> list[Recording]:
     if of := next((name for name in BESIDE if name in head), None):
         raise BadInput(f"is damo's list of {BESIDE[of]}; give the damon.data beside it")
     found: dict[str, Recording] = {}
-    for number, kv in enumerate(records):
-        one = _record(number, kv)
+    read = [_record(number, kv) for number, kv in enumerate(records)]
+    for number, (one, kv) in enumerate(zip(_told_apart(read, records), records, strict=True)):
         key = repr([kv.get(name) for name in SAME])
         if key in found and not follows(one, found[key]):
             key += f" {number}"
         found[key] = _joined(found[key], one) if key in found else one
     return list(found.values())
+
+
+def _told_apart(found: list[Recording], records: list[dict]) -> list[Recording]:
+    """The same, each with the words for what its record and another's differ in."""
+    rows = [
+        {word: f"{word} {kv.get(name)}" for name, word in WHOSE.items()}
+        | {"windows": f"windows of {one.intervals.aggr_us:g} us" if one.intervals else ""}
+        for one, kv in zip(found, records, strict=True)
+    ]
+    differ = [word for word in (*WHOSE.values(), "windows") if len({row[word] for row in rows}) > 1]
+    return [
+        one._replace(of=", ".join(row[word] for word in differ))
+        for one, row in zip(found, rows, strict=True)
+    ]
+
+
+def _traced(one: trace.Target) -> Recording:
+    windows, regions = np.full(len(one.end), np.nan), np.full(len(one.low), np.nan)
+    seen = (one.low, one.high, one.nr_accesses, one.age, regions, regions)
+    times = (one.start, one.end, windows, one.first)
+    nothing = np.zeros(len(one.low), np.uint64)
+    return Recording(one.target, None, *times, *seen, nothing, one.kdamond)
 
 
 def follows(one: Recording, before: Recording) -> bool:
@@ -204,7 +211,7 @@ def _joined(before: Recording, one: Recording) -> Recording:
     rows = {
         name: np.concatenate([getattr(before, name), getattr(one, name)])
         for name in Recording._fields[2:]
-        if name != "first"
+        if name not in ("first", "of")
     }
     first = np.concatenate([before.first, before.first[-1] + one.first[1:]])
     return before._replace(first=first, **rows)
@@ -319,96 +326,6 @@ def _aggr_us(recording: Recording, samples: np.ndarray) -> np.ndarray:
     seen = (recording.end - recording.start) / 1000
     seen = np.where(np.abs(seen - aggr_us) / aggr_us < 0.1, aggr_us, seen)
     return np.where(np.isnan(samples), seen, samples * (aggr_us / sample_us))
-
-
-def _read_trace(data: bytes, event: bytes) -> list[Recording]:
-    if gap := LOST.search(data):
-        number = data.count(b"\n", 0, gap.start()) + 1
-        raise BadInput(
-            f"line {number} says that events were lost, so snapshots may be missing; record again "
-            "with a larger buffer, or remove that line"
-        )
-    if len(set(FILE.findall(data))) > 1:
-        raise BadInput("has events of several files or buffers; give trace-cmd report of one")
-    if event == AGGREGATED and REGION_AGGREGATED in data:  # the same regions twice
-        data = b"\n".join(line for line in data.split(b"\n") if REGION_AGGREGATED not in line)
-    rows = EVENT.findall(data)
-    if len(rows) != data.count(event):
-        raise BadInput(_first_bad_line(data, event))
-    seconds, ids, nr, low, high, accesses, age = zip(*rows, strict=True)
-    if len({text == b"" for text in age}) > 1:
-        raise BadInput("mixes lines with and without an age; give each kernel its own file")
-    time = np.fromiter(map(_stamp, seconds), np.int64)
-    columns = [nr, low, high, accesses]
-    try:
-        nr, low, high, accesses = (
-            np.fromiter(map(int, column), kind)
-            for column, kind in zip(columns, [np.int64, "u8", "u8", np.int64], strict=True)
-        )
-        age = np.fromiter((NO_AGE if a in (b"", b"None") else int(a) for a in age), np.int64)
-    except OverflowError:
-        raise BadInput("has a number of more than 64 bits") from None
-    ids = np.array(ids)
-    return [
-        _trace(
-            NO_TARGET if target == b"None" else int(target),
-            *(column[ids == target] for column in (time, nr, low, high, accesses, age)),
-        )
-        for target in dict.fromkeys(ids)
-    ]
-
-
-def _stamp(seconds: bytes) -> int:
-    """Nanoseconds of a trace's time: up to nine digits after the point, or latency-format's us."""
-    if b"us" in seconds:
-        return int(seconds.partition(b"us")[0]) * 1000
-    whole, _, part = seconds.partition(b".")
-    return int(whole) * 10**9 + int(part.ljust(9, b"0"))
-
-
-def _first_bad_line(data: bytes, event: bytes) -> str:
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if line.count(event) != len(EVENT.findall(line)):
-            if COUNTED.search(line):
-                return f"line {number} has a time that is no seconds; {COUNTS}"
-            return (
-                f"line {number} is cut or garbled, or has fields that perf script prints if it is "
-                "asked (-F); record again, or remove its snapshot"
-            )
-    return "has garbled lines; record again"
-
-
-def _trace(target: int, time, nr, low, high, accesses, age) -> Recording:
-    """Cut the regions of one target into snapshots of `nr_regions` each."""
-    total = len(nr)
-    # One too many is as wrong as 2^62 too many, and cheaper.
-    first, hops = [0], np.clip(nr, 1, total + 1).tolist()
-    while first[-1] < total:
-        first.append(first[-1] + hops[first[-1]])
-    first = np.array(first)
-    heads = first[:-1]
-    whole = np.repeat(nr[heads], np.diff(first))[:total] == nr
-    bad = np.flatnonzero(~whole)
-    if first[-1] > total or len(bad) or (nr < 1).any():
-        at = time[bad[0]] if len(bad) else time[heads[-1]]
-        raise BadInput(
-            f"target {target} misses regions at {at / 1e9:.6f} s: the file is cut, or perf lost "
-            "events; record again"
-        )
-    # damo's mark after a lone snapshot, which would have no begin otherwise.
-    mark = (nr == 1) & (low == 0) & (high == 0) & (accesses == -1)
-    whole, real = time[heads], ~mark[heads]
-    end = whole[real]
-    start = np.concatenate([end[:1], end[:-1]])
-    if len(end) > 1:
-        start[0] = int(end[0] - float(end[-1] - end[0]) / (len(end) - 1))
-    lone = np.flatnonzero(real[:-1] & ~real[1:])
-    start[np.cumsum(real)[lone] - 1] = 2 * whole[lone] - whole[lone + 1]
-    first = np.concatenate([[0], np.cumsum(np.diff(first)[real])])
-    none, nones = np.full(len(end), np.nan), np.full(first[-1], np.nan)
-    seen = (column[~mark] for column in (low, high, accesses, age))
-    nothing = np.zeros(first[-1], np.uint64)
-    return Recording(target, None, start, end, none, first, *seen, nones, nones, nothing)
 
 
 def _verify(one: Recording) -> None:

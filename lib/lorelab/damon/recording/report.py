@@ -238,12 +238,14 @@ def summary(recordings: list[Recording]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns target, quantity, percentile (empty for a single figure), unit, value. The
+        Columns target, quantity, percentile (empty for a single figure), unit, value; before them
+        `of`, if the file has records of several kdamonds, contexts, schemes or windows. The
         distributions leave out the first `SKIPPED` snapshots, as damo does, and are missing
         where the recording is no longer than that. Of regions that a scheme tried, those of the
         last snapshot are told as `damo report access` does.
     """
     rows = []
+    whose = []
     for one in recordings:
         begin, end = int(one.start[0]), int(one.end[-1])
         rows.append((one.target, "snapshots", "", "snapshots", len(one.end)))
@@ -260,8 +262,12 @@ def summary(recordings: list[Recording]) -> pd.DataFrame:
             if len(values):
                 taken = zip(QUARTERS, percentiles(values, QUARTERS), strict=True)
                 rows += [(one.target, name, at, unit, value) for at, value in taken]
+        whose += [one.of] * (len(rows) - len(whose))
     columns = ["target", "quantity", "percentile", "unit", "value"]
-    return pd.DataFrame(rows, columns=columns, dtype=object)
+    table = pd.DataFrame(rows, columns=columns, dtype=object)
+    if any(whose):
+        table.insert(0, "of", whose)
+    return table
 
 
 def _last(one: Recording) -> list[tuple]:
