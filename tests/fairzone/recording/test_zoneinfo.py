@@ -39,6 +39,15 @@ def test_an_experiment_takes_its_zones_from_the_file():
     assert table.loc[table["counter"] == "resets", "value"].sum() == 0
 
 
+SINCE_4_8 = TEXT.replace("  pagesets", "      nr_zone_active_file 5\n  pagesets")
+
+
+def test_a_whole_file_since_4_8_is_read(tmp_path):
+    file = tmp_path / "zoneinfo"
+    file.write_text("$ cat /proc/zoneinfo\n" + SINCE_4_8)
+    assert zoneinfo.read(file) == zoneinfo.read(HERE)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -51,6 +60,22 @@ def test_an_experiment_takes_its_zones_from_the_file():
         (TEXT.replace("low      7818", "low      99999"), "min <= low <= high"),
         (TEXT.replace("Node 0, zone   Normal", "* Node 0, zone   Normal"), "before a zone"),
         (TEXT.split("\n", 1)[1], "begins in the middle of a zone"),
+        # As tail leaves it: of the first zone no mark is left.
+        *(
+            (f"  {line}\n" + TEXT, "begins in the middle of a zone")
+            for line in [
+                "      protection: (0, 0, 0)",
+                "pagesets",
+                "  cpu: 1",
+                "vm stats threshold: 20",
+                "start_pfn:           4096",
+                "all_unreclaimable: 0",
+                "inactive_ratio:    5",
+                "reserved_highatomic: 0",
+                "free_highatomic:     0",
+            ]
+        ),
+        (SINCE_4_8[SINCE_4_8.index("Node 0, zone    DMA32") :], "node 0 lacks its first zone"),
         (TEXT[: TEXT.index("Node 0, zone   Normal")], "node 0 keeps pages for a zone that"),
         (TEXT + TEXT, "a zone twice"),
         (TEXT.replace("745409", "9" * 30), "beyond"),

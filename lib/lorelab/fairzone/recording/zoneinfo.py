@@ -32,6 +32,13 @@ QUOTED = re.compile(r"^[\s>|]+")
 NAMED = re.compile(r"Node\s+\d+,\s+zone\b")
 HEAD = re.compile(r"Node\s+(\d+),\s+zone\s+(\S+)\s*$")
 FIELD = re.compile(r"(pages free|min|low|high|managed)\s+(\d+)\s*")
+LEFT = re.compile(
+    r"(?:protection: \(|pagesets$|cpu: \d|vm stats threshold: |"
+    r"(?:\w+_unreclaimable|start_pfn|inactive_ratio|reserved_highatomic|free_highatomic): +\d)"
+)
+"""What any zone ends with: of the one that a cut began in, a line of these is left."""
+PER_NODE, PER_ZONE = "per-node stats", "nr_zone_"
+"""Both since 4.8: the one below the first zone of a node, the other below each."""
 WANTED = ("min", "low", "high", "managed")
 MOST_PAGES = 1 << 40
 """Of any number in the file."""
@@ -131,13 +138,25 @@ def _parse(text: str, name: str) -> tuple[list[Zone], list[tuple[int, str]]]:
         elif NAMED.search(line):
             raise BadInput(f"{name}, line {number}: more than the kernel writes before a zone")
         blocks[-1].append(line)
-    if len(blocks) > 1 and any(FIELD.fullmatch(line) for line in blocks[0]):
+    if len(blocks) > 1 and any(FIELD.fullmatch(line) or LEFT.match(line) for line in blocks[0]):
         raise BadInput(f"{name}: begins in the middle of a zone; copy the whole file")
+    if number := _beheaded(blocks[1:]):
+        raise BadInput(f"{name}: node {number} lacks its first zone; copy the whole file")
     every = [_zone(block, name) for block in blocks[1:]]
     found = [zone for zone in every if zone.managed]
     if not found:
         raise BadInput(f"{name}: no zone with managed pages; {TAKES}")
     return found, [(zone.node, zone.name) for zone in every if not zone.managed]
+
+
+def _beheaded(blocks: list[list[str]]) -> str:
+    """A node whose zones have their own stats, and none of them the node's; empty without one."""
+    texts: dict[str, str] = {}
+    for block in blocks:
+        node = block[0].split()[1].rstrip(",")
+        texts[node] = texts.get(node, "") + "\n".join(block)
+    cut = (node for node, text in texts.items() if PER_ZONE in text and PER_NODE not in text)
+    return next(cut, "")
 
 
 def _zone(lines: list[str], name: str) -> Zone:
