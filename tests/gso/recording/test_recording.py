@@ -204,6 +204,8 @@ FORMS = {
     "a clock that counts": TEXT.replace("12.345678: ", "     4711: ").encode(),
     "both": TEXT.replace("[000] b.s2. 12.345678: ", "   0b.s2. 4711: ").encode(),
     "blank lines at the end": TEXT.encode() + b"\n \n",
+    "in a report": f"I ran\n```\n{TEXT}```\nand 2 packets\n".encode(),
+    "quoted in a report": "".join(f"> {line}\n" for line in TEXT.splitlines()).encode() + b"Yes\n",
     "blanks at the end of lines": TEXT.replace("\n", "  \n").encode(),
     "two blanks before an event": TEXT.replace(": done: ", ":  done: ").encode(),
     "carriage returns alone": TEXT.replace("\n", "\r").encode(),

@@ -76,7 +76,7 @@ def read(file: Path) -> Recording:
         The file can't be read, is no such recording, or was cut off.
     """
     text = user_text.read(file, HOW).rstrip()
-    lines = _flush([line.rstrip() for line in text.split("\n")])
+    lines = _flush(_up_to_the_end([line.rstrip() for line in text.split("\n")]))
     watched = frozenset(line.removeprefix("# watches ") for line in lines if "# watches " in line)
     if "copied" not in watched:
         raise BadInput(f"{file} is no recording of zero-copy packets; {HOW}")
@@ -84,7 +84,7 @@ def read(file: Path) -> Recording:
         raise BadInput(f"{file} was cut off: its last line is not `{END}`; record it again")
     if (number := max(lines.count(END), lines.count("# watches copied"))) > 1:
         raise BadInput(f"{file} has {number} recordings; give each its own file")
-    _check_release(lines[0], file)
+    _check_release(lines, file)
     events: list[Event] = []
     lost = 0
     below = False
@@ -104,15 +104,25 @@ def read(file: Path) -> Recording:
     return Recording([_callers(event) for event in events], watched, lost)
 
 
+def _up_to_the_end(lines: list[str]) -> list[str]:
+    """The lines without what stands below the last `END`, as of a report that they were put into.
+
+    All of them, if that is a part of another recording.
+    """
+    last = max((n for n, line in enumerate(lines) if line.endswith(END)), default=-1)
+    below = lines[last + 1 :]
+    return lines if last < 0 or any(map(OURS.search, below)) else lines[: last + 1]
+
+
 def _flush(lines: list[str]) -> list[str]:
     """The lines without what a mail or an editor put before each, as it did before the last."""
     margin = lines[-1].removesuffix(END)
     return [line.removeprefix(margin) for line in lines] if MARGIN.fullmatch(margin) else lines
 
 
-def _check_release(line: str, file: Path) -> None:
+def _check_release(lines: list[str], file: Path) -> None:
     """Refuse a recording of a kernel whose offsets are not those that record.sh reads at."""
-    of = RELEASE.match(line)
+    of = next(filter(None, map(RELEASE.match, lines)), None)
     if of and (int(of["major"]), int(of["minor"])) < SINCE:
         raise BadInput(
             f"{file} was recorded on {of['release']}, whose struct ubuf_info has other offsets; "
