@@ -52,6 +52,17 @@ def test_other_parameters_reach_the_notebook_and_its_page(notebook, tmp_path):
     assert sorted(p.name for p in out.parent.iterdir()) == ["run.html", "run.ipynb"]
 
 
+@pytest.mark.parametrize("form", ["![a]({})", "[a]: {}\n\n![a]"])
+def test_an_image_that_is_attached_is_in_the_page_and_one_that_was_lost_ends_nothing(form):
+    """Lost as nbstripout, or a copy of the cell alone, leaves it."""
+    source = form.format("attachment:a.png")
+    cell = nbformat.v4.new_markdown_cell(source, attachments={"a.png": {"image/png": "aGVsbG8="}})
+    assert "data:image/png;base64,aGVsbG8=" in rerun.html(new_notebook(cells=[cell]), "page")
+    del cell["attachments"]
+    assert 'src="a.png"' in rerun.html(new_notebook(cells=[cell]), "page")
+    assert cell.source == source
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [

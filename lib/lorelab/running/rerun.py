@@ -1,6 +1,7 @@
 """Rerun a notebook with other parameters: checked first, then papermill, then one HTML file."""
 
 import ast
+import copy
 import io
 import logging
 import re
@@ -29,6 +30,7 @@ TYPES = {"bool": bool, "float": float, "int": int, "str": str}
 """Annotations that a cell tagged `parameters` may use."""
 PYTHON = re.compile(r"(?<![a-z])[ix]?py(?:thon|spark|py)?(?![a-z])")
 """In the name of a kernel that says no language."""
+ATTACHED = re.compile(r"(?<!\w)attachment:(?=\S)")
 MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 
 # It warns of a parameter whose default has a "=" that it can't read it, and sets it all the same.
@@ -163,7 +165,18 @@ def html(notebook: NotebookNode, title: str) -> str:
     folder = Path(find_spec("sphinx-mathjax-offline").origin).parent
     mathjax = (folder / "static/mathjax/tex-svg.js").read_text() if formulas else ""
     resources = {"metadata": {"name": title}, "mathjax": mathjax}
-    return HTMLExporter(raw_template=PAGE).from_notebook_node(notebook, resources)[0]
+    shown = copy.deepcopy(notebook)
+    for cell in shown.cells:
+        cell.source = _without_lost(cell.source, list(cell.get("attachments", {})))
+    return HTMLExporter(raw_template=PAGE).from_notebook_node(shown, resources)[0]
+
+
+def _without_lost(source: str, attached: list[str]) -> str:
+    """A cell's text without references to attachments that it has not, where nbconvert ends."""
+    kept = tuple(attached)
+    return ATTACHED.sub(
+        lambda found: found[0] if source.startswith(kept, found.end()) else "", source
+    )
 
 
 def _load(notebook: Path) -> NotebookNode:
