@@ -3,6 +3,8 @@
 import ast
 import re
 import sys
+from collections import defaultdict
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -19,10 +21,18 @@ SHARED = {path.stem for path in PACKAGE.glob("*.py")} | {
 }
 
 
-def imported(folder):
-    """Modules that the files of a folder import, and the file that does."""
+def imported(folder, to_run=False):
+    """Modules that the files of a folder import, and the file that does; or those `to_run` alone,
+    without what only names the types of arguments."""
     for file in folder.rglob("*.py") if folder.is_dir() else [folder]:
-        for node in ast.walk(ast.parse(file.read_text())):
+        tree = ast.parse(file.read_text())
+        for_types = {
+            inner
+            for node in ast.walk(tree)
+            if to_run and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+            for inner in ast.walk(node)
+        }
+        for node in set(ast.walk(tree)) - for_types:
             if isinstance(node, ast.ImportFrom):
                 assert node.level == 0, f"{file} imports relatively"
                 yield node.module, file
@@ -48,6 +58,21 @@ def test_what_all_share_knows_no_design():
         path = PACKAGE / name if (PACKAGE / name).is_dir() else PACKAGE / f"{name}.py"
         for module, file in imported(path):
             assert named(module) not in ROOMS, f"{file}: {module}"
+
+
+def test_what_all_share_has_an_order():
+    """No import circle of rooms, wherever in a file they are imported: each can be read after those
+    that it needs.
+
+    `cli` is above all: a command that shows what another one gives asks it for that.
+    """
+    needs = defaultdict(set)
+    for name in SHARED - {"cli"}:
+        path = PACKAGE / name if (PACKAGE / name).is_dir() else PACKAGE / f"{name}.py"
+        for module, _ in imported(path, to_run=True):
+            if (other := named(module)) in SHARED - {"cli", name}:
+                needs[name].add(other)
+    list(TopologicalSorter(needs).static_order())
 
 
 @pytest.mark.parametrize("design", ROOMS)

@@ -6,7 +6,7 @@ from pathlib import Path
 from lorelab import atomic
 from lorelab.errors import RunFailed
 from lorelab.lab import needs
-from lorelab.running.progress import track
+from lorelab.progress import track
 
 FLAGS = ("--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND")
 PATIENCE = 120_000

@@ -14,7 +14,7 @@ import pandas as pd
 
 from lorelab.experiments import designs
 from lorelab.judging.threads import FOLDER
-from lorelab.running.progress import track
+from lorelab.progress import track
 
 COLUMNS = ["design", "id", "statement", "place", "check", "verdict", "why", "evidence"]
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from lorelab.errors import BadInput
 from lorelab.experiments import designs
-from lorelab.running.progress import track
+from lorelab.progress import track
 
 COLUMNS = [
     *("finding", "defect", "hurts", "effect", "known", "fix", "mainline", "worth_sending"),

@@ -28,7 +28,7 @@ import numpy as np
 from lorelab import atomic
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiment, experiments
-from lorelab.running.progress import track
+from lorelab.progress import track
 
 MODULES = Path(__file__).parents[3] / "data/panels"
 LARGEST = 400_000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lorelab.judging import reproduced, upstream
 from lorelab.judging.findings import COMMIT, MESSAGE, PAGE, Finding
-from lorelab.running.progress import track
+from lorelab.progress import track
 
 ELIXIR = "https://elixir.bootlin.com/linux/v7.3.4/A/ident"
 COLUMNS = (

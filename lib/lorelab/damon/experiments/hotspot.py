@@ -36,7 +36,7 @@ from lorelab.damon.params import ALONE, Hotspot, Speeds, runs
 from lorelab.damon.workload.hotspot import NAME, Seen, check, counted, huge, program
 from lorelab.damon.workload.setup import context, memory
 from lorelab.params import label, seeded
-from lorelab.running.progress import track
+from lorelab.progress import track
 
 REACH = 1 << 32
 """Bytes that 32 bits can tell apart."""

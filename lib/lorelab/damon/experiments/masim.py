@@ -18,7 +18,7 @@ from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import configuration, context, memory
 from lorelab.damon.workload.truth import Observed, masim_counters, outside, weigh
 from lorelab.numerics import U
-from lorelab.running.progress import track
+from lorelab.progress import track
 
 
 def simulate(params: Masim, speeds: Speeds = ALONE) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from lorelab.damon.params import ALONE, Overhead, Speeds, Variant
 from lorelab.damon.workload.overhead import program
 from lorelab.damon.workload.setup import context, memory
 from lorelab.params import label
-from lorelab.running.progress import track
+from lorelab.progress import track
 
 
 def page_scan(params: Overhead, speeds: Speeds) -> dict[str, tuple[str, list[float]]]:

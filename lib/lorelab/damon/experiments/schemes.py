@@ -27,7 +27,7 @@ from lorelab.damon.workload.setup import configuration, context, memory
 from lorelab.errors import BadInput
 from lorelab.numerics import PAGE
 from lorelab.params import label
-from lorelab.running.progress import track
+from lorelab.progress import track
 
 
 def simulate(params: Schemes, speeds: Speeds = ALONE) -> pd.DataFrame:

@@ -14,7 +14,7 @@ import pandas as pd
 from lorelab import counters
 from lorelab.numerics import ZERO, U, outline
 from lorelab.params import label
-from lorelab.running.progress import track
+from lorelab.progress import track
 from lorelab.swap.model import v7_2
 from lorelab.swap.model.state import (
     CLUSTER_FLAG_FRAG,

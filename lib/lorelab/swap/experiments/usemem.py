@@ -7,7 +7,7 @@ import pandas as pd
 from lorelab import counters
 from lorelab.errors import RunFailed
 from lorelab.params import label
-from lorelab.running.progress import track
+from lorelab.progress import track
 from lorelab.swap.model.state import swapon
 from lorelab.swap.params import Usemem, Variant
 from lorelab.swap.workload.usemem import PAGES_PER_MIB, UNITS, finish, run, start, whole_folio

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lorelab.numerics import ONE, ZERO, U, njit
-from lorelab.running.progress import track
+from lorelab.progress import track
 from lorelab.swap.model.state import FAIL, Swap, swapon
 from lorelab.swap.model.swap_slots import (
     folio_alloc_swap,

@@ -6,7 +6,7 @@ import time
 import pytest
 from rich.console import Console
 
-from lorelab.running import progress
+from lorelab import progress
 
 
 @pytest.fixture
