@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.gso.experiments import flag, lastsegment, traffic
-from lorelab.gso.kernel.traffic import MODES, check
+from lorelab.gso.kernel.boot import MODES
+from lorelab.gso.kernel.traffic import check
 from lorelab.gso.model import netem
 from lorelab.gso.model.traffic import PROBED
 from lorelab.gso.pages import views

@@ -7,7 +7,7 @@ from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.gso.agree.broken import agree
 from lorelab.gso.kernel import broken
-from lorelab.gso.kernel.traffic import MODES
+from lorelab.gso.kernel.boot import MODES
 from lorelab.gso.params import Broken, Variant
 from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import build, records

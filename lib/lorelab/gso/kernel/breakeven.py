@@ -3,9 +3,9 @@
 import pandas as pd
 
 from lorelab import counters
-from lorelab.gso.kernel.traffic import LINKS, MODES, check_variant
+from lorelab.gso.kernel import boot
 from lorelab.gso.params import Breakeven
-from lorelab.lab.boot import Job, Machine
+from lorelab.lab.boot import Job
 from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.params import label
 
@@ -16,9 +16,11 @@ SENDS, REPEATS = 20, 6
 def _request(batch: list[Breakeven]) -> Request:
     runs = [program(params) for params in batch]
     rows = REPEATS * len(runs)
-    job = Job("gso", "instructions", {"runs": runs, "repeats": REPEATS}, 30.0 * rows, rows=rows)
+    job = Job(
+        boot.DESIGN, "instructions", {"runs": runs, "repeats": REPEATS}, 30.0 * rows, rows=rows
+    )
     config = None if batch[0].pointer == "none" else batch[0].pointer
-    return Request(Machine(icount=True, modules=LINKS), job, patched=True, config=config)
+    return Request(boot.MACHINE._replace(icount=True), job, patched=True, config=config)
 
 
 def _counters(params: Breakeven, measured: Measured, run: int) -> pd.DataFrame:
@@ -35,9 +37,8 @@ def _counters(params: Breakeven, measured: Measured, run: int) -> pd.DataFrame:
 
 def program(params: Breakeven) -> dict[str, object]:
     """One run for the guest's `instructions.py`."""
-    mode = MODES[params.variant]
     return {
-        "switches": {} if mode == "upstream" else {"gso/gso_mode": mode},
+        "switches": boot.switches(params.variant),
         "sends": SENDS,
         "length": params.length,
         "segment": params.segment,
@@ -50,5 +51,5 @@ measure = Measurement(
     _request,
     _counters,
     machine=lambda params: params.pointer,
-    check=lambda params, _: check_variant(params.variant),
+    check=lambda params, _: boot.check_variant(params.variant),
 )

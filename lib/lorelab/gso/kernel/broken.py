@@ -2,18 +2,18 @@
 
 import pandas as pd
 
-from lorelab.gso.kernel.traffic import HUB, LINKS, MODES, SECONDS_A_RUN, check_variant
+from lorelab.gso.kernel import boot
 from lorelab.gso.params import Broken
 from lorelab.gso.workload.broken import table
-from lorelab.lab.boot import Job, Machine
+from lorelab.lab.boot import Job
 from lorelab.lab.run import Measured, Measurement, Request
 
 
 def _request(batch: list[Broken]) -> Request:
     [params] = batch
-    job = Job("gso", "stream", {"runs": [program(params)]}, 2 * SECONDS_A_RUN, rows=1)
+    job = Job(boot.DESIGN, "stream", {"runs": [program(params)]}, 2 * boot.SECONDS_A_RUN, rows=1)
     config = None if params.config == "lab" else params.config
-    return Request(Machine(qemu=HUB, modules=LINKS), job, patched=True, config=config)
+    return Request(boot.WIRED, job, patched=True, config=config)
 
 
 def _counters(params: Broken, measured: Measured, run: int) -> pd.DataFrame:
@@ -32,9 +32,8 @@ def _counters(params: Broken, measured: Measured, run: int) -> pd.DataFrame:
 
 def program(params: Broken) -> dict[str, object]:
     """One run for the guest's `stream.py`."""
-    mode = MODES[params.variant]
     return {
-        "switches": {} if mode == "upstream" else {"gso/gso_mode": mode},
+        "switches": boot.switches(params.variant),
         "link": "wire",
         "protocol": "udp",
         "sends": params.sends,
@@ -50,5 +49,5 @@ def program(params: Broken) -> dict[str, object]:
 
 # A boot for each run: a kernel that released what was gone can't be trusted.
 measure = Measurement(
-    "gso/broken", _request, _counters, check=lambda params, _: check_variant(params.variant)
+    "gso/broken", _request, _counters, check=lambda params, _: boot.check_variant(params.variant)
 )

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lorelab.gso.kernel import boot
 from lorelab.lab import cache
 from lorelab.lab.records import Record
 from lorelab.lab.run import DEFAULTS, Measurement, RunOptions
@@ -22,7 +23,7 @@ def measured(plain: Measurement, kit: str) -> Callable[[list[Any], RunOptions], 
     kit : str
         Folder of lib/kernel/gso/upstream.
     """
-    mails = cache.files("gso", f"upstream/{kit}/*.patch")
+    mails = cache.files(boot.DESIGN, f"upstream/{kit}/*.patch")
 
     def measure(requested: list[Any], options: RunOptions = DEFAULTS) -> list[Record]:
         records = plain(requested, options)

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from lorelab.errors import BadInput
+from lorelab.gso.kernel import boot
 from lorelab.gso.kernel.btf import Btf, declaration, read
 from lorelab.gso.model.layout import Layout as Laid
 from lorelab.gso.model.layout import Placed
@@ -71,7 +72,7 @@ def config(params: Layout) -> str | None:
 
 def _request(batch: list[Layout]) -> Request:
     own_config = config(batch[0])
-    job = Job("gso", "nothing", {}, BOOT_SECONDS)
+    job = Job(boot.DESIGN, "nothing", {}, BOOT_SECONDS)
     return Request(Machine(), job, patched=own_config is not None, config=own_config)
 
 

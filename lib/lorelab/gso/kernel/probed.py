@@ -4,11 +4,11 @@ from typing import Any
 
 import pandas as pd
 
-from lorelab.gso.kernel import traffic
+from lorelab.gso.kernel import boot, traffic
 from lorelab.gso.params import Traffic, Variant
 from lorelab.gso.workload import probed
 from lorelab.lab import probes
-from lorelab.lab.boot import Job, Machine
+from lorelab.lab.boot import Job
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 
 PROBE = "zerocopy"
@@ -22,10 +22,10 @@ def _check(params: Traffic, options: RunOptions) -> None:
 def _request(batch: list[Traffic]) -> Request:
     [params] = batch
     run = traffic.program(params, traffic.link(params))
-    job = Job("gso", "traffic", {"runs": [run]}, traffic.SECONDS_A_RUN, rows=1, probes=(PROBE,))
+    job = Job(boot.DESIGN, "traffic", {"runs": [run]}, boot.SECONDS_A_RUN, rows=1, probes=(PROBE,))
     # No patch, unless the variant is one that takes a switch.
     patched = params.variant != Variant.SHARED_COUNT
-    return Request(Machine(modules=traffic.LINKS), job, patched)
+    return Request(boot.MACHINE, job, patched)
 
 
 def _counters(params: Traffic, measured: Measured, run: int) -> pd.DataFrame:

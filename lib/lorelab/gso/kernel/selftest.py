@@ -8,9 +8,9 @@ import pandas as pd
 
 from lorelab import counters
 from lorelab.errors import RunFailed
-from lorelab.gso.kernel.traffic import LINKS
+from lorelab.gso.kernel import boot
 from lorelab.gso.params import Selftest
-from lorelab.lab.boot import Job, Machine
+from lorelab.lab.boot import Job
 from lorelab.lab.run import Measured, Measurement, Request, one_boot
 
 COMMANDS = {
@@ -31,8 +31,8 @@ SECONDS = 400.0
 
 def _request(batch: list[Selftest]) -> Request:
     runs = [{"commands": COMMANDS[p.test], "says": SAYS[p.test]} for p in batch]
-    job = Job("gso", "selftests", {"runs": runs}, SECONDS * len(runs), rows=len(runs))
-    return Request(Machine(cpus=2, modules=LINKS), job, patched=True)
+    job = Job(boot.DESIGN, "selftests", {"runs": runs}, SECONDS * len(runs), rows=len(runs))
+    return Request(boot.MACHINE._replace(cpus=2), job, patched=True)
 
 
 def _counters(params: Selftest, measured: Measured, run: int) -> pd.DataFrame:

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from lorelab.gso.kernel.traffic import HUB, LINKS, MODES, SECONDS_A_RUN, check_variant
+from lorelab.gso.kernel import boot
 from lorelab.gso.params import Tcp
 from lorelab.gso.workload.tcp import table
-from lorelab.lab.boot import Job, Machine
+from lorelab.lab.boot import Job
 from lorelab.lab.run import Measured, Measurement, Request, one_boot
 
 BURST = 2000
@@ -14,8 +14,8 @@ BURST = 2000
 
 def _request(batch: list[Tcp]) -> Request:
     runs = [program(params) for params in batch]
-    job = Job("gso", "stream", {"runs": runs}, SECONDS_A_RUN * len(runs), rows=len(runs))
-    return Request(Machine(qemu=HUB, modules=LINKS), job, patched=True)
+    job = Job(boot.DESIGN, "stream", {"runs": runs}, boot.SECONDS_A_RUN * len(runs), rows=len(runs))
+    return Request(boot.WIRED, job, patched=True)
 
 
 def _counters(params: Tcp, measured: Measured, run: int) -> pd.DataFrame:
@@ -30,13 +30,12 @@ def _counters(params: Tcp, measured: Measured, run: int) -> pd.DataFrame:
 
 def program(params: Tcp) -> dict[str, object]:
     """One run for the guest's `traffic.py`."""
-    mode = MODES[params.variant]
     netem = "parent 1:1 handle 10: netem limit 1000000 delay 5ms"
     netem += f" reorder {params.reorder:g}%" if params.reorder else ""
     netem += f" loss {params.loss:g}%" if params.loss else ""
     netem += f" seed {params.seed}"
     return {
-        "switches": {} if mode == "upstream" else {"gso/gso_mode": mode},
+        "switches": boot.switches(params.variant),
         "link": "wire",
         "protocol": "tcp",
         "sends": params.sends,
@@ -57,5 +56,5 @@ measure = Measurement(
     _request,
     _counters,
     machine=one_boot,
-    check=lambda params, _: check_variant(params.variant),
+    check=lambda params, _: boot.check_variant(params.variant),
 )

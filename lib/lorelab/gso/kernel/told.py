@@ -7,12 +7,11 @@ has another msg_zerocopy_complete() (see `lorelab.gso.kernel.fixed`).
 import pandas as pd
 
 from lorelab.errors import BadInput
-from lorelab.gso.kernel import fixed
-from lorelab.gso.kernel.traffic import LINKS, SECONDS_A_RUN
+from lorelab.gso.kernel import boot, fixed
 from lorelab.gso.model.told import Notification
 from lorelab.gso.params import Told
 from lorelab.gso.workload.told import kinds, table
-from lorelab.lab.boot import Job, Machine
+from lorelab.lab.boot import Job
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 
 MODULE = "told_fixed"
@@ -30,10 +29,10 @@ def _check(params: Told, options: RunOptions) -> None:
 
 def _request(batch: list[Told]) -> Request:
     runs = [program(params) for params in batch]
-    job = Job("gso", "told", {"runs": runs}, SECONDS_A_RUN * len(runs), rows=len(runs))
+    job = Job(boot.DESIGN, "told", {"runs": runs}, boot.SECONDS_A_RUN * len(runs), rows=len(runs))
     # A live patch takes the place of the function as it is loaded.
-    modules = (*LINKS, MODULE) if batch[0].fixed else LINKS
-    return Request(Machine(modules=modules), job)
+    modules = (*boot.LINKS, MODULE) if batch[0].fixed else boot.LINKS
+    return Request(boot.MACHINE._replace(modules=modules), job)
 
 
 def _counters(params: Told, measured: Measured, run: int) -> pd.DataFrame:

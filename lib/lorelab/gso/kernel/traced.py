@@ -6,12 +6,12 @@ from pathlib import Path
 import pandas as pd
 
 from lorelab.errors import RunFailed
-from lorelab.gso.kernel import traffic
+from lorelab.gso.kernel import boot, traffic
 from lorelab.gso.params import Traffic, Variant
 from lorelab.gso.recording import recording, report
 from lorelab.gso.workload.probed import check
 from lorelab.gso.workload.traced import table
-from lorelab.lab.boot import Job, Machine
+from lorelab.lab.boot import Job
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 
 SECONDS = 25
@@ -33,8 +33,8 @@ def _request(batch: list[Traffic]) -> Request:
     link = "veth" if received else "dummy"
     runs = [traffic.program(params, link) for params in batch]
     told = {"script": recording.SCRIPT.read_text(), "seconds": SECONDS, "runs": runs}
-    job = Job("gso", "traced", told, traffic.SECONDS_A_RUN * len(runs), rows=len(runs))
-    return Request(Machine(modules=traffic.LINKS), job, patched)
+    job = Job(boot.DESIGN, "traced", told, boot.SECONDS_A_RUN * len(runs), rows=len(runs))
+    return Request(boot.MACHINE, job, patched)
 
 
 def _counters(params: Traffic, measured: Measured, run: int) -> pd.DataFrame:

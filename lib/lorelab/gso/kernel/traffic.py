@@ -10,39 +10,22 @@ from typing import Any
 import pandas as pd
 
 from lorelab.errors import BadInput
+from lorelab.gso.kernel import boot
 from lorelab.gso.model.traffic import PROBED
 from lorelab.gso.params import Traffic, Variant
 from lorelab.gso.workload.traffic import table
-from lorelab.lab.boot import Job, Machine
+from lorelab.lab.boot import Job
 from lorelab.lab.run import Measured, Measurement, Request
-from lorelab.params import label
 
-MODES = {
-    Variant.HEAD_ONLY: "none",
-    Variant.PAGE_REFS: "none",
-    Variant.ORPHAN: "orphan",
-    Variant.PARENT: "thread",
-    Variant.PARENT_FIELD: "parent",
-    Variant.SHARED_COUNT: "upstream",
-    Variant.LAST_SEGMENT: "last",
-}
-"""Choices of the switch gso/gso_mode."""
-HUB = (
-    *("-netdev", "hubport,id=near,hubid=0", "-netdev", "hubport,id=far,hubid=0"),
-    *("-device", "e1000,netdev=near,mac=52:54:00:00:00:01"),
-    *("-device", "e1000,netdev=far,mac=52:54:00:00:00:02"),
-)
-"""Two cards on one hub: the device model checks sums and gathers fragments by itself."""
-LINKS = ("dummy", "veth", "e1000", "sch_tbf", "sch_netem")
-"""Modules of the links and queues."""
 LARGEST_MIB = 512
-SECONDS_A_RUN = 120.0
 
 
 def _request(batch: list[Traffic]) -> Request:
     runs = [program(params, link(params)) for params in batch]
-    machine = Machine(qemu=HUB if link(batch[0]) == "wire" else (), modules=LINKS)
-    job = Job("gso", "traffic", {"runs": runs}, SECONDS_A_RUN * len(runs), rows=len(runs))
+    machine = boot.WIRED if link(batch[0]) == "wire" else boot.MACHINE
+    job = Job(
+        boot.DESIGN, "traffic", {"runs": runs}, boot.SECONDS_A_RUN * len(runs), rows=len(runs)
+    )
     return Request(machine, job, patched=True)
 
 
@@ -59,16 +42,9 @@ def counted(row: dict[str, Any]) -> dict[str, int]:
     return {name: row[name] for name in PROBED if name in row}
 
 
-def check_variant(variant: Variant) -> None:
-    """Raise BadInput for a variant that the kernel has no switch for."""
-    if variant not in MODES:
-        known = ", ".join(label(variant) for variant in MODES)
-        raise BadInput(f"variant={label(variant)}: the kernel has one of {known}")
-
-
 def check(params: Traffic) -> None:
     """Raise BadInput for what the kernel can't follow."""
-    check_variant(params.variant)
+    boot.check_variant(params.variant)
     if params.sends * params.length > LARGEST_MIB << 20:
         most = (LARGEST_MIB << 20) // params.length
         raise BadInput(f"sends={params.sends}: the guest has buffers for {most} of this length")
@@ -106,8 +82,7 @@ def program(params: Traffic, link: str) -> dict[str, object]:
         burst = max(2000, params.length * 3 // 4)
         qdisc = [f"root handle 1: tbf rate 30gbit burst {burst} limit 100000000", netem]
     return {
-        "switches": {"gso/gso_mode": MODES[params.variant]} if MODES[params.variant] != "upstream"
-        else {},
+        "switches": boot.switches(params.variant),
         "link": link,
         "protocol": "udp",
         "sends": params.sends,
@@ -119,7 +94,7 @@ def program(params: Traffic, link: str) -> dict[str, object]:
         "qdisc": qdisc,
         "tap": params.tap,
         "sleep_ms": 0,
-    }  # fmt: skip
+    }
 
 
 measure = Measurement(

@@ -6,14 +6,13 @@ With `fixed` it has another tap.ko (see `lorelab.gso.kernel.fixed`).
 import pandas as pd
 
 from lorelab.errors import BadInput
-from lorelab.gso.kernel import fixed
+from lorelab.gso.kernel import boot, fixed
 from lorelab.gso.params import Unread
 from lorelab.gso.workload.unread import table
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 
 MODULES = ("dummy", "veth", "bridge", "tun", "macvlan", "macvtap", "ipvlan", "ipvtap")
-SECONDS_A_RUN = 120.0
 
 
 def _check(params: Unread, options: RunOptions) -> None:
@@ -26,7 +25,7 @@ def _check(params: Unread, options: RunOptions) -> None:
 
 def _request(batch: list[Unread]) -> Request:
     runs = [params.model_dump(mode="json") for params in batch]
-    job = Job("gso", "unread", {"runs": runs}, SECONDS_A_RUN * len(runs), rows=len(runs))
+    job = Job(boot.DESIGN, "unread", {"runs": runs}, boot.SECONDS_A_RUN * len(runs), rows=len(runs))
     return Request(Machine(modules=MODULES), job)
 
 

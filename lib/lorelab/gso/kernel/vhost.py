@@ -7,18 +7,12 @@ arrives is checked.
 import pandas as pd
 
 from lorelab.errors import BadInput
-from lorelab.gso.kernel.traffic import HUB, LINKS, SECONDS_A_RUN
+from lorelab.gso.kernel import boot
 from lorelab.gso.params import Vhost
 from lorelab.gso.workload.vhost import table
-from lorelab.lab.boot import Job, Machine
+from lorelab.lab.boot import Job
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions, one_boot
 
-MACHINE = Machine(
-    qemu=HUB,
-    append=("vhost_net.experimental_zcopytx=1",),
-    modules=(*LINKS, "bridge", "tun", "vhost_net"),
-)
-"""Zero copy is off unless it is asked for."""
 BUFFERS = 64
 """A quarter of the ring: with more outstanding, vhost copies."""
 
@@ -35,8 +29,8 @@ def _check(params: Vhost, options: RunOptions) -> None:
 def _request(batch: list[Vhost]) -> Request:
     runs = [program(params) for params in batch]
     told = {"runs": runs, "bare": False}
-    job = Job("gso", "vhost", told, SECONDS_A_RUN * len(runs), rows=len(runs))
-    return Request(MACHINE, job, patched=True)
+    job = Job(boot.DESIGN, "vhost", told, boot.SECONDS_A_RUN * len(runs), rows=len(runs))
+    return Request(boot.WITH_VHOST, job, patched=True)
 
 
 def _counters(params: Vhost, measured: Measured, run: int) -> pd.DataFrame:
@@ -51,7 +45,7 @@ def program(params: Vhost) -> dict[str, object]:
         "parent 1:1 handle 10: netem limit 1000000 delay 60ms",
     ]
     return {
-        "switches": {"gso/vhost_refcnt": "on"} if params.refcnt else {},
+        "switches": boot.vhost_switches(params.refcnt),
         "link": "wire",
         "sends": params.sends,
         "length": params.length,

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from lorelab import counters
-from lorelab.gso.kernel.vhost import BUFFERS, MACHINE
+from lorelab.gso.kernel import boot
+from lorelab.gso.kernel.vhost import BUFFERS
 from lorelab.gso.params import VhostCost
 from lorelab.lab.boot import Job
 from lorelab.lab.run import Measured, Measurement, Request, one_boot
@@ -15,8 +16,8 @@ SEGMENT = 1400
 
 def _request(batch: list[VhostCost]) -> Request:
     runs = [program(params) for _ in range(REPEATS) for params in batch]
-    job = Job("gso", "vhost", {"runs": runs, "bare": True}, 60.0 * len(runs), rows=len(runs))
-    return Request(MACHINE._replace(icount=True), job, patched=True)
+    job = Job(boot.DESIGN, "vhost", {"runs": runs, "bare": True}, 60.0 * len(runs), rows=len(runs))
+    return Request(boot.WITH_VHOST._replace(icount=True), job, patched=True)
 
 
 def _counters(params: VhostCost, measured: Measured, run: int) -> pd.DataFrame:
@@ -37,7 +38,7 @@ def _counters(params: VhostCost, measured: Measured, run: int) -> pd.DataFrame:
 def program(params: VhostCost) -> dict[str, object]:
     """One run for the guest's `vhost.py`."""
     return {
-        "switches": {"gso/vhost_refcnt": "on"} if params.refcnt else {},
+        "switches": boot.vhost_switches(params.refcnt),
         "link": "dummy",
         "sends": SENDS,
         "length": params.length,

@@ -1,0 +1,58 @@
+"""The machines of the chapter: their links, what they load, and the switches of a variant.
+
+Two cards on a hub are a wire: what leaves one arrives at the other, by QEMU's model of the card and
+not by the guest's kernel.
+"""
+
+from lorelab.errors import BadInput
+from lorelab.gso.params import Variant
+from lorelab.lab.boot import Machine
+from lorelab.params import label
+
+DESIGN = "gso"
+SECONDS_A_RUN = 120.0
+MODES = {
+    Variant.HEAD_ONLY: "none",
+    Variant.PAGE_REFS: "none",
+    Variant.ORPHAN: "orphan",
+    Variant.PARENT: "thread",
+    Variant.PARENT_FIELD: "parent",
+    Variant.SHARED_COUNT: "upstream",
+    Variant.LAST_SEGMENT: "last",
+}
+"""Choices of the switch gso/gso_mode."""
+HUB = (
+    *("-netdev", "hubport,id=near,hubid=0", "-netdev", "hubport,id=far,hubid=0"),
+    *("-device", "e1000,netdev=near,mac=52:54:00:00:00:01"),
+    *("-device", "e1000,netdev=far,mac=52:54:00:00:00:02"),
+)
+"""Two cards on one hub: the device model checks sums and gathers fragments by itself."""
+LINKS = ("dummy", "veth", "e1000", "sch_tbf", "sch_netem")
+"""Modules of the links and queues."""
+MACHINE = Machine(modules=LINKS)
+"""Without a wire: what is sent goes nowhere, or stays in the guest."""
+WIRED = MACHINE._replace(qemu=HUB)
+WITH_VHOST = Machine(
+    qemu=HUB,
+    append=("vhost_net.experimental_zcopytx=1",),
+    modules=(*LINKS, "bridge", "tun", "vhost_net"),
+)
+"""Zero copy is off unless it is asked for."""
+
+
+def switches(variant: Variant) -> dict[str, str]:
+    """What makes a variant of the kernel; nothing for the one that it is."""
+    mode = MODES[variant]
+    return {} if mode == "upstream" else {"gso/gso_mode": mode}
+
+
+def vhost_switches(refcnt: bool) -> dict[str, str]:
+    """What has vhost count the references of a packet, as `refcnt` of the parameters says."""
+    return {"gso/vhost_refcnt": "on"} if refcnt else {}
+
+
+def check_variant(variant: Variant) -> None:
+    """Raise BadInput for a variant that the kernel has no switch for."""
+    if variant not in MODES:
+        known = ", ".join(label(variant) for variant in MODES)
+        raise BadInput(f"variant={label(variant)}: the kernel has one of {known}")
