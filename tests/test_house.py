@@ -112,6 +112,15 @@ def test_what_is_shown_and_judged_stands_above_what_runs(design):
             assert not module.startswith(above), f"{file}: {module}"
 
 
+@pytest.mark.parametrize("design", ROOMS)
+def test_charts_are_drawn_for_pages_alone(design):
+    """And for panels, which are on pages."""
+    for path in (PACKAGE / design).iterdir():
+        if path.name not in {"pages", "panel"}:
+            for module, file in imported(path):
+                assert module.split(".")[0] != "altair", file
+
+
 def test_every_room_of_a_kernel_is_a_designs():
     assert set(cache.designs()) <= set(ROOMS)
     assert set(designs()) <= set(ROOMS)

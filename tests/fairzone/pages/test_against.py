@@ -3,8 +3,9 @@
 import pandas as pd
 import pytest
 
+from lorelab.fairzone.pages import against
 from lorelab.fairzone.params import Variant
-from lorelab.fairzone.thread import against, figures
+from lorelab.fairzone.thread import figures
 from lorelab.fairzone.thread.checks import ran
 
 
