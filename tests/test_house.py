@@ -5,6 +5,7 @@ import re
 import sys
 from collections import defaultdict
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,24 @@ def test_what_drives_or_measures_needs_no_question(design):
     for room in ("model", "workload", "kernel"):
         for module, file in imported(PACKAGE / design / room):
             assert not module.startswith(f"lorelab.{design}.experiments"), f"{file}: {module}"
+
+
+@pytest.mark.parametrize("design", ROOMS)
+def test_what_drives_a_model_stands_above_it(design):
+    for module, file in imported(PACKAGE / design / "model"):
+        below = tuple(f"lorelab.{design}.{name}" for name in ("model", "params"))
+        assert named(module) != design or module.startswith(below), f"{file}: {module}"
+
+
+@pytest.mark.parametrize("design", ROOMS)
+def test_what_measures_has_the_names_of_a_model_and_calls_none_of_it(design):
+    """Names of counters and events, and types of rows: no function, nor a module with all of it."""
+    for module, file in imported(PACKAGE / design / "kernel"):
+        assert module != f"lorelab.{design}.model", file
+        home, _, name = module.rpartition(".")
+        if home.startswith(f"lorelab.{design}.model."):
+            value = getattr(import_module(home), name)
+            assert isinstance(value, type) or not callable(value), f"{file}: {module}"
 
 
 @pytest.mark.parametrize("design", ROOMS)

@@ -13,7 +13,7 @@ import pandas as pd
 from lorelab.damon.agree.runs import judged
 from lorelab.damon.kernel import boot, follow
 from lorelab.damon.kernel.follow import NAME, Given
-from lorelab.damon.model import kdamond, state
+from lorelab.damon.model import kdamond, replay, state
 from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
 from lorelab.damon.params import Masim
 from lorelab.errors import NoModel
@@ -83,25 +83,13 @@ def followed(params: Masim, given: Given) -> Followed:
         The model asks for more numbers or checks than there are.
     """
     ctx, pages = begin(params, given)
-    rows, addresses = [], np.zeros(len(ctx.regions), np.uint64)
-    for window, kernels in enumerate(given.windows):
-        n, drawn = -1, 0
-        while n < 0:
-            # The checks are given, so no program has to run in between.
-            kdamond.kdamond_prepare(ctx, pages)
-            if given.drawn:
-                drawn = follow.crc(addresses[: state.sampling_addrs(ctx, addresses)], drawn)
-            ctx.info["now"] += ctx.info["sample_interval"]
-            n = kdamond.kdamond_check(ctx, pages)
-        equal = n == len(kernels) and bool((ctx.trace[:n] == kernels).all())
-        row = (n, int(ctx.info["merges"][0]), int(ctx.info["splits"][0]), equal)
-        rows.append((*row, drawn == given.drawn[window]) if given.drawn else row)
-    starved = int(ctx.info["starved"][0]) + int(pages.info["starved"][0])
-    if starved:
-        raise ValueError(f"the model asked for {starved} numbers or checks more than were logged")
-    names = ["nr_regions", "merges", "splits", "equal", *(["drawn"] if given.drawn else [])]
-    table = pd.DataFrame(rows, columns=names)
-    return Followed(table, len(given.checks))
+    rows = []
+    for number, window in enumerate(replay.follow(ctx, pages, given.windows)):
+        row = {name: getattr(window, name) for name in ("nr_regions", "merges", "splits", "equal")}
+        if given.drawn:
+            row["drawn"] = follow.crc(np.concatenate(window.addresses)) == given.drawn[number]
+        rows.append(row)
+    return Followed(pd.DataFrame(rows), len(given.checks))
 
 
 def sampled(params: Masim, run: boot.Run, given: Given) -> tuple[int, int]:

@@ -7,16 +7,14 @@ DAMOS counts as applied follows from the mappings, for madvise() fails where one
 (-ENOMEM) and, paging out, where one has no pages of its own (-EINVAL, can_madv_lru_vma()).
 """
 
-from itertools import repeat
-
 import numpy as np
 import pandas as pd
 
 from lorelab.damon.agree import follow
 from lorelab.damon.agree.runs import judged
-from lorelab.damon.kernel.schemes_followed import Given, Look, unpack
-from lorelab.damon.model import core
-from lorelab.damon.model.damos import FREE_MEM_RATE, HZ, INITIAL_JIFFIES, PAGEOUT
+from lorelab.damon.kernel.schemes_followed import Given, unpack
+from lorelab.damon.model import replay
+from lorelab.damon.model.damos import FREE_MEM_RATE, PAGEOUT
 from lorelab.damon.model.state import GOAL
 from lorelab.damon.params import FollowedSchemes as Schemes
 from lorelab.damon.workload.schemes import BUILTIN, STATISTICS, parse
@@ -52,21 +50,12 @@ def followed(params: Schemes, given: Given) -> pd.DataFrame:
     goals = np.array(goals, GOAL)
     ctx, pages = follow.begin(params, given.log, table, mapped, goals)
     rows, kernels = [], np.zeros((len(table), 2), np.int64)
-    every = zip(given.log.windows, given.jiffies, given.tried, given.looks, strict=True)
-    for regions, jiffies, tried, looks in every:
-        ctx.info["now"] = (jiffies - int(INITIAL_JIFFIES)) * (1_000_000 // int(HZ))
-        n, rested = -1, True
-        for free, rests in looks or repeat(Look(0, False)):
-            pages.info["free_mem_rate"] = free
-            wait = int(core.kdamond_prepare(ctx, pages))
-            rested = rested and bool(wait) == rests
-            n = n if wait else core.kdamond_check(ctx, pages)
-            if n >= 0:
-                break
+    every = zip(given.log.windows, given.jiffies, given.looks, strict=True)
+    windows = replay.follow_schemes(ctx, pages, every)
+    for window, tried in zip(windows, given.tried, strict=True):
         for one in tried:
             kernels[one.scheme] += (1, one.pages * PAGE)
-        row = {"nr_regions": n, "rested": rested}
-        row["equal"] = n == len(regions) and bool((ctx.trace[:n] == regions).all())
+        row = {name: getattr(window, name) for name in ("nr_regions", "rested", "equal")}
         for k, s in enumerate(ctx.schemes):
             # What the quota has less than a page left for is counted, and not traced.
             row[f"nr_tried{k}"] = int(s["nr_tried"]) - int(s["nr_refused"])
@@ -74,9 +63,6 @@ def followed(params: Schemes, given: Given) -> pd.DataFrame:
             row[f"kernel_nr_tried{k}"], row[f"kernel_sz_tried{k}"] = kernels[k].tolist()
         row["reported"] = _statistics(ctx) == given.statistics
         rows.append(row)
-    starved = int(ctx.info["starved"][0]) + int(pages.info["starved"][0])
-    if starved:
-        raise ValueError(f"the model asked for {starved} numbers or checks more than were logged")
     return pd.DataFrame(rows)
 
 

@@ -10,6 +10,7 @@ Read in this order:
     v7_3          what 7.3.4's kdamond does otherwise (core.c, vaddr.c, damon.h)
     prandom       the random numbers that it draws (random32.c)
     kdamond       either of them, and the program that it watches
+    replay        the same through the windows of a kernel's own log
 
 and for what is watched:
 

@@ -77,7 +77,7 @@ def walks_of(table: pd.DataFrame, place: dict[int, int]) -> Walks:
 
 
 class Compared(NamedTuple):
-    """What came of following a log; the first three as `model.follow.follow` fills them."""
+    """What came of following a log; the first three as `model.replay.follow` fills them."""
 
     compared: np.ndarray  # (rows, COMPARED) i8
     same: np.ndarray

@@ -6,4 +6,5 @@ thread goes from step to step), `fault` and `writer` (their steps, under each va
 loop).
 
 `protocol` is a room of its own: the locks step by step, for a search of every interleaving.
+`replay` has them once more, for the order of steps in a kernel's own log.
 """
