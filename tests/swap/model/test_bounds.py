@@ -3,10 +3,10 @@
 import pytest
 
 from lorelab.numerics import U
-from lorelab.swap.model import scan, swap_slots
+from lorelab.swap.model import scan, swap_slots, v7_2
 from lorelab.swap.model.state import swapon, vm_swap_full
 from lorelab.swap.model.swap_slots import folio_alloc_swap, swap_entry_range_free
-from lorelab.swap.params import Variant
+from lorelab.swap.params import AllocMode, Variant
 
 TRUNK = 1 << 14
 
@@ -106,3 +106,192 @@ def test_the_linear_scan_finds_the_one_free_slot(slot):
     swap_entry_range_free(si, U(slot), U(1))
     assert folio_alloc_swap(si, U(0), U(0)) == slot
     assert si.info["highest_bit"][0] == 0
+
+
+def full(variant=Variant.V6_6, clusters=2, **given):
+    """An area whose slots are all taken, and the CPU's cache of them empty."""
+    si = swapon(clusters * 512, variant, **given)
+    while folio_alloc_swap(si, U(0), U(0)):
+        pass
+    return si
+
+
+def give_back(si, *slots):
+    for slot in slots:
+        swap_entry_range_free(si, U(slot), U(1))
+
+
+def rotational(taken, at, left):
+    """A device without clusters: slots below `taken` are, and it goes on at `at`."""
+    si = swapon(4 * 512, Variant.V6_6, rotational=True)
+    si.swap_map[1:taken] = 1
+    si.info["inuse_pages"], si.info["nr_swap_pages"] = taken - 1, 4 * 512 - taken
+    si.info["cluster_next"], si.info["cluster_nr"] = at, left
+    return si
+
+
+def batch(si):
+    """What an allocation of one slot takes for the CPU's cache."""
+    assert folio_alloc_swap(si, U(0), U(0))
+    return si.slots[0, : int(si.slots_nr[0]) + 1].tolist()
+
+
+@pytest.mark.parametrize(("slot", "found"), [(599, 599), (600, 0), (601, 601)])
+def test_the_linear_scan_leaves_out_the_slot_that_it_begins_at(slot, found):
+    si = full(slot_cache=False)
+    give_back(si, slot)
+    si.cluster_next_cpu[0] = 600
+    assert folio_alloc_swap(si, U(0), U(0)) == found
+
+
+def test_a_linear_scan_that_finds_nothing_goes_round_once():
+    si = full(slot_cache=False)
+    give_back(si, 600)
+    si.info["lowest_bit"], si.info["highest_bit"], si.cluster_next_cpu[0] = 1, 1023, 600
+    si.scanned[0] = 0
+    assert folio_alloc_swap(si, U(0), U(0)) == 0
+    assert si.scanned[0] == 1023 - 1
+
+
+@pytest.mark.parametrize(("free", "first"), [(511, 0), (512, 100)])
+def test_a_run_behind_a_slot_in_use_has_512_slots(free, first):
+    si = swapon(4 * 512, Variant.V6_6, rotational=True)
+    si.swap_map[99], si.swap_map[100 + free :] = 1, 1
+    si.info["highest_bit"] = 4 * 512 - 1
+    assert scan._empty_run(si)[0] == first
+
+
+def test_a_device_without_clusters_goes_on_at_the_last_free_slot():
+    si = rotational(taken=1, at=4 * 512 - 1, left=5)
+    assert folio_alloc_swap(si, U(0), U(0)) == 4 * 512 - 1
+
+
+@pytest.mark.parametrize(("taken", "left"), [(511, 4), (512, 3), (513, 2)])
+def test_what_a_scan_reads_is_taken_off_the_ration(taken, left):
+    """256, and from -1 on 257 more: of 511 slots read two are left, and one for the first."""
+    si = rotational(taken, at=1, left=500)
+    assert batch(si) == list(range(taken, taken + left))
+
+
+def test_a_batch_goes_on_behind_slots_in_use():
+    """The slot that it began at is not where that search ends."""
+    si = rotational(taken=1, at=10, left=1)
+    si.swap_map[11:13] = 1
+    assert batch(si)[:2] == [10, 13]
+
+
+@pytest.mark.parametrize(("second", "taken"), [(352, [100, 352]), (353, [100])])
+def test_a_batch_ends_where_the_ration_does(second, taken):
+    """One for the slot, one that was read before it; 253 more may be read."""
+    si = full(clusters=4)
+    give_back(si, 100, second)
+    si.info["nr_swap_pages"], si.cluster_next_cpu[0] = 700, 99  # as many as the cache wants
+    assert batch(si) == taken
+
+
+@pytest.mark.parametrize(
+    ("base", "taken"),
+    [
+        (649, [900, 902]),  # 251 are read before the first, and three more
+        (648, [900]),
+        (500, [900]),  # 400, more than the ration: it ends here, though 113 are left of the next
+    ],
+)
+def test_who_read_as_much_as_the_ration_takes_one_slot(base, taken):
+    si = full(clusters=4)
+    give_back(si, 900, 902)
+    si.info["nr_swap_pages"], si.cluster_next_cpu[0] = 700, base
+    assert batch(si) == taken
+
+
+def test_having_come_round_a_batch_ends_with_the_slot_that_it_began_at():
+    si = full(clusters=4)
+    give_back(si, 50, 100)
+    si.info["nr_swap_pages"], si.cluster_next_cpu[0] = 700, 100
+    assert batch(si) == [50, 100]
+
+
+@pytest.mark.parametrize(("order", "found"), [(1, 0), (2, 512)])
+def test_clusters_are_reserved_from_order_2_on(order, found):
+    si = swapon(4 * 512, Variant.V1, slot_cache=False)
+    assert folio_alloc_swap(si, U(0), U(order)) == found
+
+
+@pytest.mark.parametrize(("free", "looks"), [(15, 0), (16, 1)])
+def test_nobody_looks_for_more_slots_than_are_free(free, looks):
+    si = swapon(2 * 512, Variant.V6_12, slot_cache=False)
+    si.info["nr_swap_pages"] = free
+    assert bool(folio_alloc_swap(si, U(0), U(4))) == looks
+    assert si.visited[4] == looks
+
+
+@pytest.mark.parametrize("variant", [Variant.V6_12, Variant.V7_2])
+def test_order_0_steals_of_the_highest_order_too(variant):
+    si = swapon(2 * 512, variant, slot_cache=False)
+    assert folio_alloc_swap(si, U(0), U(9)) == 512
+    for _ in range(511):
+        assert folio_alloc_swap(si, U(0), U(0)) < 512
+    assert folio_alloc_swap(si, U(0), U(0)) == 0
+    give_back(si, 700)
+    assert folio_alloc_swap(si, U(0), U(0)) == 700
+
+
+def test_a_cluster_that_was_tried_just_now_is_not_tried_again():
+    """Nonfull clusters first: none is free, and the only one of order 4 has a slot and no range."""
+    si = swapon(2 * 512, Variant.V6_12, slot_cache=False, alloc_mode=AllocMode.NONFULL_FIRST)
+    for _ in range(32):
+        assert folio_alloc_swap(si, U(0), U(4))
+    give_back(si, 512)
+    si.visited[4] = 0
+    assert folio_alloc_swap(si, U(0), U(4)) == 0
+    assert si.visited[4] == 1
+    assert si.frag_cluster_nr[4] == 1
+
+
+@pytest.mark.parametrize(("given", "slot"), [((3, 2), 512), ((2, 3), 1024), ((2, 2), 512)])
+def test_the_fullest_cluster_is_the_first_of_those_that_are(given, slot):
+    si = swapon(3 * 512, Variant.V7_2, stealing=True)
+    si.info["stealing"] = v7_2.FULLEST
+    for order, left in zip((4, 5), given, strict=True):
+        for _ in range(512 >> order):
+            assert folio_alloc_swap(si, U(0), U(order))
+        first = 512 * (order - 3)
+        for offset in range(first, first + 512 - left):
+            give_back(si, offset)
+    while si.cluster_info[0]["count"] < 512:
+        assert folio_alloc_swap(si, U(0), U(0)) < 512
+    assert folio_alloc_swap(si, U(0), U(0)) == slot
+
+
+def test_no_range_of_the_highest_order_is_looked_for_in_a_promoted_cluster():
+    """It would be the whole cluster, free then; nor does one of that order serve others."""
+    si = swapon(2 * 512, Variant.HUANG_PROMOTE, slot_cache=False)
+    assert [int(folio_alloc_swap(si, U(0), U(8))) for _ in range(2)] == [512, 768]
+    read = int(si.scanned[8])
+    swap_entry_range_free(si, U(512), U(256))
+    assert (si.cluster_info[1]["order"], si.scanned[8]) == (8, read)
+    swap_entry_range_free(si, U(768), U(256))
+    assert folio_alloc_swap(si, U(0), U(9)) == 512
+    swap_entry_range_free(si, U(512), U(16))
+    assert si.cluster_info[1]["order"] == 9
+    assert folio_alloc_swap(si, U(0), U(4)) == 0
+
+
+def test_a_promoted_cluster_keeps_its_place_among_those_of_its_order():
+    si = swapon(3 * 512, Variant.HUANG_PROMOTE, slot_cache=False)
+    for _ in range(64):
+        assert folio_alloc_swap(si, U(0), U(4))
+    for offset in (512, 1024, 544):
+        swap_entry_range_free(si, U(offset), U(16))
+    assert folio_alloc_swap(si, U(0), U(4)) == 512
+
+
+@pytest.mark.parametrize(("hole", "following"), [(1024, 1040), (1040, 1056), (1520, 0)])
+def test_a_hole_is_searched_where_there_is_room_for_one_range(hole, following):
+    """Ryan Roberts' pointer stays at the cluster; the next range, unless it ends there, is next."""
+    si = swapon(4 * 512, Variant.RYAN_SCAN, slot_cache=False)
+    for _ in range(96):
+        assert folio_alloc_swap(si, U(0), U(4))
+    swap_entry_range_free(si, U(hole), U(16))
+    assert folio_alloc_swap(si, U(0), U(4)) == hole
+    assert (si.scan_next[4], si.percpu_next[0, 4]) == (2, following)
