@@ -7,17 +7,17 @@ import pytest
 
 from lorelab.checker import explore
 from lorelab.vmalock.experiments import wrap
-from lorelab.vmalock.model import events
-from lorelab.vmalock.model.operation import bucket, start
+from lorelab.vmalock.model import events, rwsem, sched, writer
+from lorelab.vmalock.model.operation import bucket, finish, start
 from lorelab.vmalock.model.protocol import configurations, ops, state, steps, wrapping, writers
 from lorelab.vmalock.model.protocol.configurations import MODEL
 from lorelab.vmalock.model.protocol.rules import Rule
 from lorelab.vmalock.model.run import run
-from lorelab.vmalock.model.state import BUCKETS, NEVER, NONE, U
+from lorelab.vmalock.model.state import BUCKETS, COUNT, MMAP_LOCK, NEVER, NONE, U
 from lorelab.vmalock.params import Variant, Wrap
 from lorelab.vmalock.workload.outcome import LEAST, UNITS, quantile, tally
 from tests.vmalock.model.protocol import oracle
-from tests.vmalock.model.test_invariants import made
+from tests.vmalock.model.test_invariants import made, rwsem_of
 
 
 @pytest.mark.parametrize(
@@ -176,3 +176,130 @@ def test_who_does_not_wait_for_readers_is_told_unlocked_falsely(variant):
     """The counter that is 0 of every whole protocol is not 0 of one that lacks a step."""
     found = counted(variant, 3, 0, frozenset([writers.WAIT]))
     assert found["false_unlocked"] > 0 < found["overtaken"]
+
+
+def test_who_asks_for_the_semaphore_asks_for_the_first_in_the_queue():
+    """The handoff bit is the first waiter's, whoever has waited for too long."""
+    m = rwsem_of(4)
+    assert rwsem.down_read(m, MMAP_LOCK, U(0))
+    m.sem["nonspinnable"][0] = 1
+    assert not rwsem.down_write(m, MMAP_LOCK, U(1))
+    assert not rwsem.down_write(m, MMAP_LOCK, U(2))
+    m.globals["now"] = 4_000_001
+    assert not rwsem.rwsem_try_write_lock(m, MMAP_LOCK, U(2))
+    assert m.task["handoff_set"].tolist() == [0, 1, 0, 0]
+
+
+def test_a_writer_does_not_pass_a_reader_that_asked_to_be_next():
+    m = rwsem_of(3)
+    assert rwsem.down_write(m, MMAP_LOCK, U(0))
+    assert not rwsem.down_read(m, MMAP_LOCK, U(1))
+    m.task["cpu"][0] = NONE
+    assert not rwsem.down_write(m, MMAP_LOCK, U(2))
+    m.globals["now"] = 4_000_001
+    rwsem.rwsem_mark_wake(m, MMAP_LOCK, rwsem.READERS, U(0))
+    m.sem["writer"][0] = m.sem["owner"][0] = NONE
+    assert not rwsem.rwsem_try_write_lock(m, MMAP_LOCK, U(2))
+    m.task["handoff_set"][1] = m.sem["handoff"][0] = 0
+    assert rwsem.rwsem_try_write_lock(m, MMAP_LOCK, U(2))
+
+
+@pytest.mark.parametrize("sleeping", [255, 256])
+def test_a_reader_that_a_full_batch_leaves_out_sleeps(sleeping):
+    """It wakes those before it, up to 256 with itself: rwsem_down_read_slowpath()."""
+    m = rwsem_of(sleeping + 2)
+    assert rwsem.down_write(m, MMAP_LOCK, U(0))
+    for thread in range(1, sleeping + 1):
+        assert not rwsem.down_read(m, MMAP_LOCK, U(thread))
+    m.sem["writer"][0] = m.sem["owner"][0] = NONE
+    m.sem["handoff"][0] = 1  # or it would steal
+    assert rwsem.down_read(m, MMAP_LOCK, U(sleeping + 1)) == (sleeping < 256)
+    assert m.sem["readers"][0] == 256
+
+
+@pytest.mark.parametrize(
+    ("now", "queued", "next_look"),
+    [(999, 1, 1000), (1000, 1, None), (1000, 0, 2000), (1001, 0, 2001), (1001, 1, None)],
+)
+def test_who_spins_looks_when_its_slice_is_over_and_leaves_where_another_one_waits(
+    now, queued, next_look
+):
+    m = made(Variant.MMAP_LOCK, 2, 2, 1, [{}] * 2, slice=1000)
+    m.task["cpu"], m.globals["idle"] = [0, 1], 0
+    assert rwsem.down_write(m, MMAP_LOCK, U(0))
+    m.globals["now"], m.globals["queued"] = now, queued
+    m.task["spins_on"][1], m.sem["osq_head"][0], m.sem["osq_tail"][0] = 0, 1, 1
+    assert not rwsem.spin(m, MMAP_LOCK, U(1))
+    assert (m.task["spins_on"][1] == NONE) == (next_look is None)
+    assert events.first(m)[0] == (next_look or NEVER)
+
+
+@pytest.mark.parametrize(("now", "starts"), [(4999, 1), (5000, 0)])
+def test_no_operation_starts_once_the_run_is_over(now, starts):
+    m = made(Variant.V6_12, 1, 1, 1, [{"body": 100}], stop=5000)
+    m.globals["idle"], m.globals["now"], m.task["cpu"][0] = 0, now, 0
+    start(m, U(0))
+    assert m.count[COUNT["started"]] == starts
+    assert m.task["ended"][0] == (0 if starts else 5000)
+
+
+@pytest.mark.parametrize(("spread", "drawn"), [(0, 2), (1, 2), (2, 3)])
+def test_a_vma_is_drawn_where_there_are_two(spread, drawn):
+    """One number is for which operation it is, and one for the time that follows it."""
+    m = made(Variant.V6_12, 1, 1, 2, [{"body": 100, "spread": spread}])
+    m.globals["idle"], m.task["cpu"][0] = 0, 0
+    start(m, U(0))
+    assert m.task["drawn"][0] == drawn
+
+
+def test_the_last_operation_is_the_one_that_ends_last():
+    m = made(Variant.V6_12, 2, 2, 1, [{}] * 2)
+    finish(m, U(0), U(500))
+    finish(m, U(1), U(300))
+    assert m.count[COUNT["last"]] == 500
+
+
+@pytest.mark.parametrize(("since", "runs"), [(100, 1001), (200, 1001), (201, 1002), (700, 1501)])
+def test_a_task_gets_a_cpu_no_earlier_than_it_runs(since, runs):
+    """It may have been woken, and wait from a time that is still to come; a switch takes 801 ns."""
+    m = made(Variant.V6_12, 1, 2, 1, [{}] * 2, switch=801)
+    m.globals["idle"], m.globals["now"], m.task["cpu"][0] = 0, 200, 0
+    sched.ready(m, U(1), U(since))
+    assert events.first(m)[0] == NEVER
+    sched.leave(m, U(0))
+    assert events.first(m) == (runs, 1)
+    assert m.count[COUNT["run_wait"]] == runs - since
+
+
+def test_the_queue_for_a_cpu_goes_round():
+    m = made(Variant.V6_12, 1, 3, 1, [{}] * 3)
+    m.globals["idle"], m.task["cpu"][0] = 0, 0
+    order = []
+    sched.ready(m, U(1), U(0))
+    sched.ready(m, U(2), U(0))
+    for _ in range(7):
+        [runs] = np.flatnonzero(m.task["cpu"] != NONE)
+        order.append(int(runs))
+        sched.leave(m, U(runs))
+        sched.ready(m, U(runs), U(0))
+    assert order == [0, 1, 2, 0, 1, 2, 0]
+    assert m.globals["head"][0] < 3
+
+
+@pytest.mark.parametrize(
+    ("first", "marks", "order"),
+    [(0, 4, [0, 1, 2, 3]), (1, 3, [1, 2, 3]), (2, 3, [0, 2, 3]), (3, 1, [3]), (3, 4, [0, 1, 2, 3])],
+)
+def test_a_writer_marks_in_the_order_of_addresses(first, marks, order):
+    """From the first on and, behind the last VMA, from the lowest on."""
+    m = made(Variant.V6_12, 1, 1, 4, [{"marks": marks}])
+    m.task["vma"][0] = first
+    assert [int(writer.nth(m, U(0), U(n))) for n in range(marks)] == order
+
+
+@pytest.mark.parametrize("limit", [10, 11])
+def test_a_run_ends_with_its_last_event(limit):
+    m = made(Variant.V6_12, 1, 1, 1, [{"body": 100}])
+    m.globals["limit"] = limit
+    assert not run(m)
+    assert m.globals["events"][0] == limit
