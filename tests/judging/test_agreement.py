@@ -26,7 +26,7 @@ from lorelab.judging.equivalence import (
     mann_whitney_counts,
     ratio,
 )
-from lorelab.judging.rows import intervals, without
+from lorelab.judging.rows import ROW, intervals, without
 
 
 def test_ways_are_those_of_all_orders():
@@ -115,21 +115,22 @@ def test_rows_are_judged_alike_however_they_were_made():
     rows = pd.DataFrame(
         {
             "counter": ["exact", "near", "far", "lacking", "wide"],
+            "unit": "pages",
             "agrees": [True, True, False, False, True],
             "detectable": [0, 0.1, 0.05, math.nan, math.inf],
         }
     )
     found = ["passed", "passed", "failed", "undecided", "undecided"]
     assert verdicts(rows) == found
-    assert verdicts(rows.drop(columns="detectable")) == [
-        "passed" if agrees else "failed" for agrees in rows["agrees"]
-    ]
     assert verdicts(rows, 0.04)[1] == "undecided"
     held = Agreement.of(rows, "so")
     assert (held.verdict, held.method, held.table is rows) == ("failed", "so", True)
     assert Agreement.of(rows, "so", ["far"]).verdict == "undecided"
     assert Agreement.of(rows, "so", ["far", "lacking", "wide"]).verdict == "passed"
     assert Agreement.of(rows, "so", rows["counter"]).verdict == "undecided"
+    for name in ROW:
+        with pytest.raises(ValueError, match=f"rows of an agreement lack {name}$"):
+            Agreement.of(rows.drop(columns=name), "so")
 
 
 def test_ranges_that_meet_at_zero_are_undecided_and_such_that_do_not_fail():
@@ -256,7 +257,7 @@ def test_equal_is_every_step_on_both_sides():
         AgreementVerdict.FAILED,
         [True, False],
     )
-    assert equal(both[:0], both[:0]).verdict == AgreementVerdict.FAILED
+    assert equal(both[:0], both[:0]).verdict == AgreementVerdict.UNDECIDED
 
 
 ONE_SIDED = [

@@ -1,4 +1,17 @@
-"""How far apart a model run and a kernel run of the same experiment are, and what that means."""
+"""How far apart a model run and a kernel run of the same experiment are, and what that means.
+
+There is one judge, `Agreement.of`: a row a counter (`lorelab.judging.rows.ROW`), a verdict for each
+row, and the worst of these for all. What differs is how rows are made:
+
+- `equal`, step by step, where chance has no part in either side.
+- `by_means`, where both sides draw, or measure, runs of their own: the ratio of their means has to
+  be shown to be near 1, and how far each run lies from the next says how near that can be shown.
+- `by_interval`, where it is the kernel that scatters, and the model is one run or several that are
+  alike. Two sides of which neither scatters have to be the same there, as in `equal`: a deviation
+  of 5 % of what never changes is no agreement, and to `by_means` it is near enough. Its table has
+  the range of the kernel's repeats, in which the model's one value can be found.
+- A design's own, in its `agree/`, such as counters that follow from a program.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -11,12 +24,12 @@ from lorelab.judging import equivalence
 from lorelab.judging.rows import (
     EQUIVALENCE_MARGIN,
     ONE_SIDED,
+    ROW,
     agrees,
     by_run,
     check_names,
     check_variants,
     compare,
-    exact,
     is_one_sided,
     names_of,
     say_lacking,
@@ -50,7 +63,7 @@ class Agreement:
     ----------
     verdict : AgreementVerdict
     table : DataFrame
-        One row a counter; column `agrees` says whether that one does.
+        One row a counter, with `lorelab.judging.rows.ROW` and what else there is to show.
     method : str
         How it was judged, in one sentence.
     """
@@ -72,14 +85,21 @@ class Agreement:
         Parameters
         ----------
         rows : DataFrame
-            As `verdicts()` takes them, with a `counter`.
+            One a counter, with all columns of `lorelab.judging.rows.ROW`.
         method : str
             How they were made.
         aside : collection of str
             Counters that are shown, not judged.
         within : float
             Deviation that has to be refused.
+
+        Raises
+        ------
+        ValueError
+            Rows lack one of the columns.
         """
+        if lacking := [name for name in ROW if name not in rows]:
+            raise ValueError(f"rows of an agreement lack {', '.join(lacking)}")
         judged = rows[~rows["counter"].isin(aside)]
         return cls(worst(verdicts(judged, within)), rows, method)
 
@@ -90,9 +110,9 @@ def verdicts(rows: pd.DataFrame, within: float = EQUIVALENCE_MARGIN) -> list[Agr
     Parameters
     ----------
     rows : DataFrame
-        `agrees`, and where chance has a part in it `detectable`, the smallest deviation that would
-        have been refused, at 95 %: 0 where both sides have to be the same, missing where one side
-        lacks the counter.
+        `agrees`, and `detectable`, the smallest deviation that would have been refused, at 95 %
+        where chance has a part in it: 0 where both sides have to be the same, missing where one
+        side lacks the counter.
     within : float
         Deviation that has to be refused.
 
@@ -108,10 +128,9 @@ def verdicts(rows: pd.DataFrame, within: float = EQUIVALENCE_MARGIN) -> list[Agr
     >>> [str(verdict) for verdict in verdicts(rows)]
     ['passed', 'undecided', 'failed']
     """
-    detectable = rows["detectable"] if "detectable" in rows else [0.0] * len(rows)
     return [
-        _verdict(bool(agrees), least, within)
-        for agrees, least in zip(rows["agrees"], detectable, strict=True)
+        _verdict(bool(agrees), detectable, within)
+        for agrees, detectable in zip(rows["agrees"], rows["detectable"], strict=True)
     ]
 
 
@@ -131,7 +150,7 @@ def no_model(why: str) -> Agreement:
     >>> str(no_model("memory cgroups are not modelled").verdict)
     'no model'
     """
-    table = pd.DataFrame({"counter": [], "unit": [], "agrees": pd.Series([], dtype=bool)})
+    table = pd.DataFrame(columns=ROW).astype({"agrees": bool, "detectable": float})
     return Agreement(AgreementVerdict.NO_MODEL, table, why)
 
 
@@ -146,7 +165,8 @@ def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
     Returns
     -------
     Agreement
-        Its table as `summary()`.
+        Its table as `summary()`, in which any deviation is `detectable`; undecided if there is
+        nothing on either side.
 
     Examples
     --------
@@ -158,11 +178,10 @@ def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
     failed - step by step, of 1 counters: 1 of 2 values are equal
     """
     joined = compare(model, kernel)
-    table = summary(joined)
-    verdict = AgreementVerdict.PASSED if exact(joined) else AgreementVerdict.FAILED
+    table = summary(joined).assign(detectable=0.0)
     same = int((joined["difference"] == 0).sum())
-    judged = f"step by step, of {len(table)} counters: {same} of {len(joined)} values are equal"
-    return Agreement(verdict, table, judged)
+    method = f"step by step, of {len(table)} counters: {same} of {len(joined)} values are equal"
+    return Agreement.of(table, method)
 
 
 def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreement:
@@ -203,7 +222,7 @@ def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreeme
     """
     check_names(timing, compared["counter"])
     table = compared.copy()
-    table["is_judged"] = ~(table["counter"].isin(timing) & (table["low"] < table["high"]))
+    table["is_judged"] = ~(table["counter"].isin(timing) & (table["least"] < table["most"]))
     judged = table[table["is_judged"]]
     decides = judged["detectable"] <= EQUIVALENCE_MARGIN
     said = (
@@ -214,7 +233,7 @@ def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreeme
     if aside:
         said += f"; not judged, for timing alone decides: {', '.join(aside)}"
     lacking = judged[judged["detectable"].isna()]
-    return Agreement.of(table, said + say_lacking(lacking, "mean"), aside)
+    return Agreement.of(table, said + say_lacking(lacking), aside)
 
 
 def by_means(
@@ -322,7 +341,7 @@ def by_means(
     if timed := [name for name in names if aside.get(name) == "timing"]:
         sentence += f"; not judged, for timing alone decides: {', '.join(timed)}"
     lacking = table["detectable"].isna() & table["counter"].isin(judged)
-    sentence += say_lacking(table[lacking], "kernel")
+    sentence += say_lacking(table[lacking])
     return Agreement.of(table, sentence, aside, within)
 
 

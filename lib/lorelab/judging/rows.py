@@ -10,6 +10,10 @@ from lorelab.judging import equivalence
 
 EQUIVALENCE_MARGIN = 0.10
 """Deviation that a judgement has to refuse before what it lets pass has passed."""
+ROW = ["counter", "unit", "agrees", "detectable"]
+"""What each row of an agreement has, however it was made: whether model and kernel agree in a
+counter, and which deviation would have been refused (`lorelab.judging.agreement.verdicts`). Where
+each side has one value or a mean of them, these are `model` and `kernel`."""
 KEY = ["design", "experiment", "variant", "step", "counter", "unit"]
 ONE_SIDED = equivalence.Ratio(np.nan, np.nan, np.nan)
 """Of a counter that one side lacks."""
@@ -69,6 +73,7 @@ def summary(joined: pd.DataFrame) -> pd.DataFrame:
     0  failed      2      1                 1.0
     """
     rows = []
+    names = ["counter", "unit", "steps", "equal", "largest_difference", "one_sided", "agrees"]
     for counter, group in joined.groupby("counter", sort=False):
         both = group.dropna(subset=["model", "kernel"])
         rows.append(
@@ -79,10 +84,10 @@ def summary(joined: pd.DataFrame) -> pd.DataFrame:
                 "equal": int((both["difference"] == 0).sum()),
                 "largest_difference": float(both["difference"].abs().max()) if len(both) else None,
                 "one_sided": len(group) - len(both),
-                "agrees": bool((group["difference"] == 0).all()),
+                "agrees": exact(group),
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=names)
 
 
 def exact(joined: pd.DataFrame) -> bool:
@@ -122,8 +127,8 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
     Returns
     -------
     DataFrame
-        A row for each counter of either side: `counter`, `unit`, `repeats`, `model` and `mean`
-        (means), `low` and `high` (least and most of the kernel's repeats), `agrees`, and
+        A row for each counter of either side: `counter`, `unit`, `runs` (repeats of the kernel),
+        `model` and `kernel` (means), `least` and `most` of the kernel's repeats, `agrees`, and
         `detectable`, the smallest deviation of the means that would have been detected, at 95 %. A
         counter that one side lacks does not agree, and its `detectable` is missing.
 
@@ -141,9 +146,9 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
     >>> kernel = table("swap/tiny", "v6.12", "kernel", counted)
     >>> model = kernel[kernel["step"] == 1].assign(source="model")
     >>> found = intervals(model, kernel, per="written")
-    >>> found[["counter", "unit", "repeats", "model", "mean", "agrees"]]
-      counter            unit  repeats  model  mean  agrees
-    0  faults  faults / pages        2    0.5  0.51    True
+    >>> found[["counter", "unit", "runs", "model", "kernel", "agrees"]]
+      counter            unit  runs  model  kernel  agrees
+    0  faults  faults / pages     2    0.5    0.51    True
     """
     check_variants(model, kernel)
     said, measured = by_run(model, per), by_run(kernel, per)
@@ -157,11 +162,11 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
             {
                 "counter": counter,
                 "unit": f"{units[counter]} / {units[per]}",
-                "repeats": len(sides[1]),
+                "runs": len(sides[1]),
                 "model": sides[0].mean(),
-                "mean": sides[1].mean(),
-                "low": sides[1].min(),
-                "high": sides[1].max(),
+                "kernel": sides[1].mean(),
+                "least": sides[1].min(),
+                "most": sides[1].max(),
                 "agrees": _same_or_near(*sides, ratio, 1 - 0.05 / len(names)),
                 "detectable": ratio.detectable,
             }
@@ -302,19 +307,19 @@ def check_names(given: Sequence[str], names: Collection[str]) -> None:
         raise ValueError(f"no counter is called {', '.join(wrong)}")
 
 
-def say_lacking(rows: pd.DataFrame, kernel: str) -> str:
-    """Say which counters one side lacks, where it does; `kernel` is the column with its means.
+def say_lacking(rows: pd.DataFrame) -> str:
+    """Say which counters one side lacks, where it does: there its mean is missing.
 
     Examples
     --------
-    >>> say_lacking(pd.DataFrame({"counter": ["lists"], "model": [2.0], "mean": [None]}), "mean")
+    >>> say_lacking(pd.DataFrame({"counter": ["lists"], "model": [2.0], "kernel": [None]}))
     '; not compared, for only the model has it: lists'
     """
-    said = ""
-    for side, column in (("kernel", "model"), ("model", kernel)):
-        if names := ", ".join(rows.loc[rows[column].isna(), "counter"]):
-            said += f"; not compared, for only the {side} has it: {names}"
-    return said
+    sentence = ""
+    for side, other in (("kernel", "model"), ("model", "kernel")):
+        if names := ", ".join(rows.loc[rows[other].isna(), "counter"]):
+            sentence += f"; not compared, for only the {side} has it: {names}"
+    return sentence
 
 
 def by_run(counters: pd.DataFrame, per: str | None) -> pd.DataFrame:

@@ -13,7 +13,7 @@ def test_the_model_agrees_with_itself(runs, as_kernel):
     params, said = runs
     mine = agree_accuracy.compared(params, as_kernel(said)).set_index("counter")
     assert mine["agrees"].all() and set(accuracy.DISTRIBUTIONS) < set(mine.index)
-    assert (mine.loc[[*accuracy.DISTRIBUTIONS], "repeats"] == 6).all()
+    assert (mine.loc[[*accuracy.DISTRIBUTIONS], "runs"] == 6).all()
     assert mine["distance"].notna().sum() == len(accuracy.DISTRIBUTIONS)
 
 
@@ -58,7 +58,7 @@ def test_distributions_are_the_kernels_to_within_five_per_cent(name):
     found = agree_accuracy.compared(params, records.load("damon/accuracy", params)).set_index(
         "counter"
     )
-    assert found["repeats"].min() >= 144 and found["agrees"].all()
+    assert found["runs"].min() >= 144 and found["agrees"].all()
     shown = ["regions_mean", "checks_per_second", "rate_error", "hot_seen", "lag_mean"]
     assert found.loc[[*shown, *accuracy.DISTRIBUTIONS], "within"].all()
 

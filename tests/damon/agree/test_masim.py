@@ -53,4 +53,4 @@ def test_a_program_is_seen_as_the_kernel_sees_it(params):
 def test_memory_that_waits_for_an_lru_list_is_the_kernels_page_by_page():
     params = Masim(workload="whole", mib=1, min_regions=1000, fresh=True)
     found = agree_masim.compared(params, records.load("damon/masim", params))
-    assert len(found) == 9 and np.allclose(found["model"], found["mean"], rtol=1e-9)
+    assert len(found) == 9 and np.allclose(found["model"], found["kernel"], rtol=1e-9)

@@ -22,7 +22,7 @@ def test_totals_of_schemes_agree_within_five_per_cent_and_no_further(file, as_ke
     said = pd.concat([said, table("damon/schemes", "damon", "model", speeds | theirs)])
     said = said[said["counter"] != "bloat"]
     told = agree_schemes.compared(params, as_kernel(said)).set_index("counter")
-    assert told["agrees"].all() and told.loc["paged_out", "mean"] > 500
+    assert told["agrees"].all() and told.loc["paged_out", "kernel"] > 500
     assert not {*took} & {*told.index}
     for share, agrees in ((1.04, True), (3, False)):
         more = said["value"].where(said["counter"] != "paged_out", said["value"] * share)

@@ -53,7 +53,7 @@ def test_schemes_rest_and_work_by_the_watermarks():
     given = schemes_log.unpack(record, params)
     assert 100 < sum(rests for window in given.looks for _, rests in window) < 10_000
     told = schemes_followed.compared(params, Record(record, None)).set_index("counter")
-    assert told.loc["rested", "windows"] == 50 and told["agrees"].all()
+    assert told.loc["rested", "compared"] == 50 and told["agrees"].all()
     [marks] = given.watermarks
     given = given._replace(watermarks=[marks._replace(mid=marks.mid - 5)])
     assert not schemes_followed.followed(params, given)["rested"].all()
@@ -97,5 +97,5 @@ def test_one_wrong_entry_shows(record, what):
 def test_the_model_follows_the_recorded_schemes_region_for_region(params):
     record = records.load(schemes_log.NAME, params)
     found = schemes_followed.compared(params, record)
-    assert found["windows"].iloc[0] > 100
+    assert found["compared"].iloc[0] > 100
     assert found["agrees"].all()

@@ -52,10 +52,10 @@ def test_rows_are_in_the_order_of_their_boots(monkeypatch):
 def test_a_mean_count_is_of_twenty_samples():
     row = agreement.mean_count(mib=1)
     record = agreement.MASIM.recorded(Masim(workload="whole", mib=1))
-    assert row["repeats"] == 3 and 19 < row["low"] <= row["high"] <= 20
+    assert row["runs"] == 3 and 19 < row["least"] <= row["most"] <= 20
     wide = record.counters.pivot_table(index="step", columns="counter", values="value")
     mean = 20 * wide["hot_seen"].sum() / wide["hot"].sum()
-    assert row["low"] - 1e-9 <= mean <= row["high"] + 1e-9
+    assert row["least"] - 1e-9 <= mean <= row["most"] + 1e-9
 
 
 def test_pages_seen_are_of_late_windows():
@@ -69,9 +69,9 @@ def test_pages_seen_are_of_late_windows():
 def test_sides_are_judged_by_program(sides, judged):
     assert set(judged.index.get_level_values(0)) == {PROGRAM}
     shown = agreement.shown(judged, ["regions_mean", "wss_p50"])
-    assert list(shown.columns) == ["runs", "unit", "kernel", "model", "ratio", "least", "most"]
+    assert list(shown.columns) == ["runs", "unit", "kernel", "model", "ratio", "low", "high"]
     assert shown.loc[(PROGRAM, "wss_p50"), "unit"] == "MB"
-    megabytes = judged.loc[(PROGRAM, "wss_p50"), "mean"] / 1e6
+    megabytes = judged.loc[(PROGRAM, "wss_p50"), "kernel"] / 1e6
     assert shown.loc[(PROGRAM, "wss_p50"), "kernel"] == f"{megabytes:.4f}"
     assert shown.loc[(PROGRAM, "regions_mean"), "kernel"] == (
         f"{judged.loc[(PROGRAM, 'regions_mean'), 'mean']:.4f}"
@@ -147,13 +147,13 @@ def test_runs_with_schemes_are_free_or_driven():
 
 def test_totals_that_are_not_zero_in_their_units():
     index = pd.MultiIndex.from_product([["ethp"], ["resident_mean", "paged_out", "memory"]])
-    row = {"repeats": 6, "low": 2.0**20, "high": 2.0**21, "model": 2.0**20, "agrees": True}
-    found = pd.DataFrame([row, row | {"low": 0, "high": 0, "model": 0}, row], index)
+    row = {"runs": 6, "least": 2.0**20, "most": 2.0**21, "model": 2.0**20, "agrees": True}
+    found = pd.DataFrame([row, row | {"least": 0, "most": 0, "model": 0}, row], index)
     table = agreement.in_units(found.assign(unit="bytes"))
-    assert list(table.columns) == ["repeats", "low", "high", "model", "agrees"]
+    assert list(table.columns) == ["runs", "least", "most", "model", "agrees"]
     assert table["agrees"].dtype == object
     assert list(table.index) == [("ethp", "resident_mean")]
-    assert table[["low", "high", "model"]].to_numpy().tolist() == [[1, 2, 1]]
+    assert table[["least", "most", "model"]].to_numpy().tolist() == [[1, 2, 1]]
     assert np.array_equal(table["agrees"], [True])
 
 

@@ -122,7 +122,7 @@ def test_a_count_is_of_twenty_samples_after_five_windows():
 
 def test_cost_and_accuracy_are_what_agree_compared(monkeypatch):
     names = ["regions_mean", "rate_error", "lag_mean", "wss_p50", "checks_per_second"]
-    found = pd.DataFrame({"counter": names, "mean": [2.0**20] * 5, "model": [2.0**21] * 5})
+    found = pd.DataFrame({"counter": names, "kernel": [2.0**20] * 5, "model": [2.0**21] * 5})
     asked = SimpleNamespace(
         recorded=lambda params: params, agree=lambda *_: SimpleNamespace(table=found)
     )

@@ -30,9 +30,9 @@ def test_a_repeated_record_has_the_model_in_its_range(params):
     assert set(compared[~compared["is_judged"]]["counter"]) <= set(TIMING)
     if params.cpus == 1:
         assert compared["is_judged"].all() and compared["agrees"].all()
-        assert (compared["low"] == compared["high"]).all()
+        assert (compared["least"] == compared["most"]).all()
     written = compared[compared["counter"].isin(["slot_allocations", "bios"])]
-    assert (written["low"] == written["high"]).all()
+    assert (written["least"] == written["most"]).all()
 
 
 def test_timing_is_shown_and_a_wrong_model_is_still_found(monkeypatch):

@@ -59,8 +59,8 @@ def test_repeats_have_both_sides():
 def test_ranges_are_what_agree_says():
     cpus, usemem = recorded.of_cpus(), recorded.of_usemem()
     for table in (cpus, usemem):
-        assert {"repeats", "model", "mean", "low", "high", "agrees"} <= set(table.columns)
-        assert (table["low"] <= table["mean"] + 1e-12).all()
+        assert {"runs", "model", "kernel", "least", "most", "agrees"} <= set(table.columns)
+        assert (table["least"] <= table["kernel"] + 1e-12).all()
     assert cpus["agrees"].all()
     assert set(usemem["cpus"]) == {1, 4}
 

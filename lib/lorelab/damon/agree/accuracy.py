@@ -97,8 +97,8 @@ def compared(params: Accuracy, measured: Record) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Figures as `lorelab.judging.rows.intervals()`, with the `ratio` of the means, and `least`
-        and `most`, between which it is with 95 % confidence (`equivalence.ratio`). They agree where
+        Figures as `lorelab.judging.rows.intervals()`, with the `ratio` of the means, and `low` and
+        `high`, between which it is with 95 % confidence (`equivalence.ratio`). They agree where
         that function says so, and nothing shows them more than 5 % apart; `within` says where it is
         shown that they are not.
 
@@ -115,14 +115,14 @@ def weighed(both: Sides) -> pd.DataFrame:
     [variant] = both.kernel["variant"].unique()
     table = intervals(both.model.assign(variant=variant), both.kernel, "runs")
     bounds = [_bounds(both, counter) for counter in table["counter"]]
-    table["least"], table["most"] = zip(*bounds, strict=True)
-    apart = (table["least"] > 1 + WITHIN) | (table["most"] < 1 - WITHIN)
+    table["low"], table["high"] = zip(*bounds, strict=True)
+    apart = (table["low"] > 1 + WITHIN) | (table["high"] < 1 - WITHIN)
     table["agrees"] &= ~apart
-    table["within"] = (table["least"] >= 1 - WITHIN) & (table["most"] <= 1 + WITHIN)
+    table["within"] = (table["low"] >= 1 - WITHIN) & (table["high"] <= 1 + WITHIN)
     repeats = int(both.kernel["step"].max())
     rows = []
     for name, kernel in both.kernel_counted.items():
-        row = {"counter": name, "unit": DISTRIBUTIONS[name], "repeats": repeats}
+        row = {"counter": name, "unit": DISTRIBUTIONS[name], "runs": repeats}
         rows.append(row | _distance(kernel, [one[name] for one in both.model_counted], repeats))
     return pd.concat([table, pd.DataFrame(rows)], ignore_index=True)
 

@@ -74,7 +74,7 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
     """As `lorelab.judging.rows.intervals()`, of what the model was not told, with the `ratio`."""
     sides = (side[~side["counter"].isin(NOT_COMPARED)] for side in (model, kernel))
     table = rows.intervals(*sides, per)
-    return table.assign(ratio=table["model"] / table["mean"].replace(0, np.nan))
+    return table.assign(ratio=table["model"] / table["kernel"].replace(0, np.nan))
 
 
 def compare_runs(before: pd.DataFrame, after: pd.DataFrame, per: str | None = None) -> Agreement:

@@ -76,19 +76,16 @@ def compared(params: Schemes, measured: Record) -> pd.DataFrame:
     """Follow a record; a row for each thing that has to be the same, and whether it `agrees`."""
     given = unpack(measured.counters, params)
     found = followed(params, given)
-    rows = [("regions", len(found), int(found["equal"].sum()))]
+    rows = [("regions", "windows", len(found), int(found["equal"].sum()))]
     for k in range(len(given.statistics)):
         for name in ("nr_tried", "sz_tried"):
             same = found[f"{name}{k}"] == found[f"kernel_{name}{k}"]
-            rows.append((f"scheme{k}_{name}", len(found), int(same.sum())))
-    table = pd.DataFrame(rows, columns=["counter", "windows", "equal"])
+            rows.append((f"scheme{k}_{name}", "windows", len(found), int(same.sum())))
     if given.watermarks:
-        table.loc[len(table)] = ("rested", len(found), int(found["rested"].sum()))
-    table["agrees"] = table["windows"] == table["equal"]
-    reported = {"counter": "statistics", "windows": 1, "equal": int(found["reported"].any())}
-    return pd.concat(
-        [table, pd.DataFrame([reported | {"agrees": bool(reported["equal"])}])], ignore_index=True
-    )
+        rows.append(("rested", "windows", len(found), int(found["rested"].sum())))
+    rows.append(("statistics", "reports", 1, int(found["reported"].any())))
+    table = pd.DataFrame(rows, columns=["counter", "unit", "compared", "equal"])
+    return table.assign(agrees=table["compared"] == table["equal"])
 
 
 def _statistics(ctx) -> list[dict[str, int]]:

@@ -67,7 +67,7 @@ def mean_count(**changes: object) -> pd.Series:
     params = Masim(workload="whole", **changes)
     both = agree_masim.runs(params, MASIM.recorded(params))
     table = intervals(*both, "hot").set_index("counter")
-    return table.loc["hot_seen", ["repeats", "low", "high", "model"]] * [1, 20, 20, 20]
+    return table.loc["hot_seen", ["runs", "least", "most", "model"]] * [1, 20, 20, 20]
 
 
 def pages_seen(counters: pd.DataFrame) -> tuple[int, float]:
@@ -108,8 +108,8 @@ def agreed(both: dict[str, object]) -> pd.DataFrame:
 
 def shown(judged: pd.DataFrame, counters: list[str]) -> pd.DataFrame:
     """Those counters of `agreed`, bytes in MB, four digits."""
-    columns = ["mean", "model", "ratio", "least", "most"]
-    table = judged.loc[(slice(None), counters), ["repeats", "unit", *columns]].sort_index(
+    columns = ["kernel", "model", "ratio", "low", "high"]
+    table = judged.loc[(slice(None), counters), ["runs", "unit", *columns]].sort_index(
         level=0, sort_remaining=False
     )
     table["unit"] = table["unit"].str.removesuffix(" / runs")
@@ -117,7 +117,7 @@ def shown(judged: pd.DataFrame, counters: list[str]) -> pd.DataFrame:
     table.loc[megabytes, columns[:2]] /= 1e6
     table.loc[megabytes, "unit"] = "MB"
     table[columns] = table[columns].map("{:.4f}".format)
-    return table.rename(columns={"repeats": "runs", "mean": "kernel"})
+    return table
 
 
 def curves(both: dict[str, object], others: dict[str, object], name: str) -> pd.DataFrame:
@@ -272,8 +272,8 @@ def in_units(found: pd.DataFrame) -> pd.DataFrame:
     """Those of `totals` that are in `UNITS` and not zero, in their units."""
     rows = found[found.index.get_level_values(1).isin(UNITS)]
     units = rows.index.get_level_values(1).map(UNITS)
-    rows = rows[["repeats", "low", "high", "model", "agrees"]].astype({"agrees": object})
-    rows[["low", "high", "model"]] = (
-        rows[["low", "high", "model"]].div(units, axis="index").round(1)
+    rows = rows[["runs", "least", "most", "model", "agrees"]].astype({"agrees": object})
+    rows[["least", "most", "model"]] = (
+        rows[["least", "most", "model"]].div(units, axis="index").round(1)
     )
-    return rows[rows["high"] + rows["model"] > 0]
+    return rows[rows["most"] + rows["model"] > 0]

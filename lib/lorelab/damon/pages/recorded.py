@@ -217,8 +217,8 @@ def against(programs: tuple[str, ...]) -> pd.DataFrame:
         runs = ACCURACY.agree(params, ACCURACY.recorded(params)).table.set_index("counter")
         for name in ("regions_mean", "rate_error", "lag_mean", "wss_p50", "checks_per_second"):
             unit = 2**20 if name == "wss_p50" else 1
-            pair = runs.loc[name, ["mean", "model"]]
-            rows[f"{program}, {name}"] = (pair["mean"] / unit, pair["model"] / unit)
+            pair = runs.loc[name, ["kernel", "model"]]
+            rows[f"{program}, {name}"] = (pair["kernel"] / unit, pair["model"] / unit)
     return pd.DataFrame(rows, index=["kernel", "model"]).T
 
 
@@ -253,4 +253,4 @@ def totals(given: object, names: list[str]) -> pd.DataFrame:
     asked_of = experiment("damon/schemes")
     table = asked_of.agree(given, asked_of.recorded(given)).table.set_index("counter")
     assert table["agrees"].all()
-    return table.loc[names, ["low", "high", "model"]]
+    return table.loc[names, ["least", "most", "model"]]

@@ -105,6 +105,7 @@ def agree(params: Followed, record: Record) -> Agreement:
     for name in ("compared", "same", "given"):
         table[name] = getattr(found, name).sum(axis=0)
     table["agrees"] = (table["same"] == table["compared"]) & (table["compared"] > 0)
+    table["detectable"] = 0.0
     alike = table.groupby(["same", "compared"], sort=False)["counter"].agg(", ".join)
     said = "; ".join(
         f"{names} of {same} of {compared} compared" for (same, compared), names in alike.items()

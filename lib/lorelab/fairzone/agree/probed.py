@@ -56,6 +56,7 @@ def agree(params: Probed, record: Record) -> Agreement:
     ]
     table = pd.DataFrame(rows)
     table["agrees"] = (table["probe"] - table["kernel"]).abs() <= table["off by at most"]
+    table["detectable"] = 0.0
     table["told"] = table["counter"].isin(TOLD)
     # A probe that saw nothing at all agrees with nothing.
     table["agrees"] &= table.loc[~table["told"], "probe"].sum() > 0

@@ -4,6 +4,8 @@ Over `dummy` no reader says what is wrong, and a function that the compiler inli
 that a probe could count.
 """
 
+from dataclasses import replace
+
 import pandas as pd
 
 from lorelab.judging.agreement import Agreement
@@ -28,6 +30,4 @@ def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
     missing = [name for name in model["counter"].unique() if name not in measured]
     if not missing:
         return found
-    return Agreement(
-        found.verdict, found.table, f"{found.method}; not measured: {', '.join(missing)}"
-    )
+    return replace(found, method=f"{found.method}; not measured: {', '.join(missing)}")

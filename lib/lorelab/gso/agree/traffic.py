@@ -33,5 +33,5 @@ def agree(params: Traffic, record: Record) -> Agreement:
     row = judged.table[judged.table["counter"] == "wrong"]
     row = row.assign(agrees=inside, detectable=most / least - 1)
     method = f"{others.method}; wrong is {wrong}, at least {least} and at most {most}"
-    table = pd.concat([others.table.assign(detectable=0.0), row], ignore_index=True)
+    table = pd.concat([others.table, row], ignore_index=True)
     return Agreement.of(table, method, within=WITHIN)

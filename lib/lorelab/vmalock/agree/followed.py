@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from lorelab.judging.agreement import Agreement, verdicts, worst
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 from lorelab.vmalock.agree.invariants import ruled, undecided
 from lorelab.vmalock.model import replay
@@ -71,7 +71,7 @@ def judge(log: pd.DataFrame, between: int) -> Agreement:
     compared = len(log) - total["given"]
     # What has two right answers would not have been refused, whatever the model said.
     open_ended = total["open"] + total["unordered"] > SPLIT * compared
-    found = verdicts(table.assign(detectable=np.inf if open_ended else 0.0))
+    table["detectable"] = np.inf if open_ended else 0.0
     method = (
         f"step by step, in the order of the kernel's log: of {len(log)} steps {compared} are "
         f"compared and {total['given']} given; of those compared {total['same']} are the model's, "
@@ -79,4 +79,4 @@ def judge(log: pd.DataFrame, between: int) -> Agreement:
         f"{total['unordered']} have two because the log does not order their read of the mm's "
         f"sequence; {between} read it in the moment that the log leaves open"
     )
-    return Agreement(worst(found), table, method)
+    return Agreement.of(table, method)

@@ -67,7 +67,7 @@ def undecided(record: Record, *variants: Variant) -> Agreement:
     """What a run on another kernel comes to: nothing is compared."""
     rules = " or ".join(label(variant) for variant in variants)
     release = record.provenance.kernel.release
-    table = pd.DataFrame(columns=["counter", "unit", "model", "kernel", "agrees"])
+    table = pd.DataFrame(columns=["counter", "unit", "model", "kernel", "agrees", "detectable"])
     method = f"nothing is compared: the rules are those of {rules}, and Linux {release} is neither"
     if len(variants) == 1:
         method = method.replace("is neither", "is another")
@@ -106,7 +106,7 @@ def judge(
                 "kernel": int(terms["value"].sum()),
             }
         )
-    table = pd.DataFrame(rows).assign(agrees=lambda t: t["model"] == t["kernel"])
+    table = pd.DataFrame(rows).assign(agrees=lambda t: t["model"] == t["kernel"], detectable=0.0)
     table["told"] = table["counter"].isin(told)
     ours, theirs = table[~table["told"]], table[table["told"]]
     method = (

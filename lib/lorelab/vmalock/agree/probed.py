@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lorelab.judging.agreement import Agreement, verdicts, worst
+from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 from lorelab.vmalock.params import Probed
 
@@ -48,5 +48,6 @@ def agree(params: Probed, record: Record) -> Agreement:
     method = f"{same} of {both} counters of the kernel are what the probes count, exactly"
     if both < len(table):
         method += f"; no probe watched the other {len(table) - both}"
-    found = verdicts(table.assign(detectable=table["probe"].astype(float) * 0))
-    return Agreement(worst(found), table, method)
+    # What no probe watched is missing, and not 0.
+    table["detectable"] = table["probe"].astype(float) * 0
+    return Agreement.of(table, method)
