@@ -56,6 +56,8 @@ class Measured(NamedTuple):
     """Frames of the job's probes; `lorelab.lab.probes` makes tables of them."""
     extra_frames: list[dict[str, Any]]
     """Frames of those that the `RunOptions` name."""
+    request: Request | None = None
+    """What the boot was asked for."""
 
     def record(self, name: str, params: Params, counters: pd.DataFrame, run: int = 1) -> Record:
         """The record of the `run`-th run of the boot, from 1.
@@ -144,7 +146,7 @@ def measure(
         [frame for frame in outcome.probes if frame["probe"] in names]
         for names in (job.probes, options.probes)
     )
-    return Measured(outcome.rows, source, own_frames, extra_frames)
+    return Measured(outcome.rows, source, own_frames, extra_frames, request)
 
 
 def one_boot(params: Params) -> int:

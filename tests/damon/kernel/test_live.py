@@ -8,6 +8,7 @@ import pytest
 
 from lorelab.damon.agree import follow, schemes_followed
 from lorelab.damon.agree import schemes as agree_schemes
+from lorelab.damon.kernel import boot
 from lorelab.damon.kernel import follow as log
 from lorelab.damon.kernel import masim as kernel_masim
 from lorelab.damon.kernel import schemes as kernel_schemes
@@ -15,6 +16,7 @@ from lorelab.damon.kernel import schemes_followed as schemes_log
 from lorelab.damon.params import FollowedSchemes, Masim, Schemes
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.setup import configuration
+from lorelab.lab import run
 
 PROGRAM = """a, 6000000
 b, 4000000
@@ -44,31 +46,32 @@ def kernel(patched):
 
 @pytest.fixture(scope="module")
 def live(kernel, params):
-    return log.measured([params])
+    """The run of a boot, and its record."""
+    measured = run.measure(log.measure.request([params]))
+    [played] = boot.logged([params], measured)
+    return played, measured.record(log.NAME, params, log.measure.counters(params, measured, 0))
 
 
 def test_the_process_is_the_models(live, params):
-    [(_, run, _)] = live
+    program = live[0].program
     vmas = []
-    for start, end in run.program.mappings.tolist():
+    for start, end in program.mappings.tolist():
         if vmas and vmas[-1][2] == start:
             vmas[-1] = (0, vmas[-1][1], end)
         else:
             vmas.append((0, start, end))
     patterns, _, expected = masim.program(configuration(params))
     assert vmas == expected
-    assert {int(p["start"]) for p in patterns} == set(run.program.regions[:, 0].tolist())
-    own = [
-        (at // 4096 * 4096, -(-(at + size) // 4096) * 4096) for at, size in run.program.own.tolist()
-    ]
+    assert {int(p["start"]) for p in patterns} == set(program.regions[:, 0].tolist())
+    own = [(at // 4096 * 4096, -(-(at + size) // 4096) * 4096) for at, size in program.own.tolist()]
     assert sorted(own) == sorted((start, end) for start, end, _ in masim.OWN)
 
 
 def test_a_live_kernel_is_followed_region_for_region(live, params):
-    [(record, run, given)] = live
+    played, record = live
     [row] = follow.compared(params, record).itertuples()
     assert row.agrees and row.kernel == row.equal >= 8
-    samples, equal = follow.sampled(params, run, given)
+    samples, equal = follow.sampled(params, played, log.of(played))
     assert samples == equal >= 20 * row.kernel
 
 

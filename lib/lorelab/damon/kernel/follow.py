@@ -36,9 +36,7 @@ from lorelab.damon.model.state import SNAPSHOT
 from lorelab.damon.params import Masim
 from lorelab.damon.workload.setup import configuration
 from lorelab.errors import BadInput, RunFailed
-from lorelab.lab import run
-from lorelab.lab.records import Record
-from lorelab.lab.run import DEFAULTS, RunOptions
+from lorelab.lab.run import Measured, Measurement, Request, RunOptions, one_boot
 from lorelab.numerics import PAGE
 from lorelab.params import label
 
@@ -69,29 +67,21 @@ class Row(NamedTuple):
     regions: str = ""
 
 
-def measured(
-    requested: list[Masim], options: RunOptions = DEFAULTS
-) -> list[tuple[Record, boot.Run, Given]]:
-    """Watch programs with every random number and check logged, all in one boot.
+def _request(batch: list[Masim]) -> Request:
+    """Programs with every random number and check logged, all in one boot.
 
     An instruction takes 32 ns, for speed: what is compared does not depend on time.
     """
-    for params in requested:
-        possible(params, options)
-    if len({params.variant.traits.own_random for params in requested}) > 1:
+    if len({params.variant.traits.own_random for params in batch}) > 1:
         raise BadInput("variant: takes v7.3 for all runs of a boot, or for none")
-    requests = [boot.RunRequest(params, configuration(params)) for params in requested]
-    log = "traced" if requested[0].variant.traits.own_random else "numbers"
-    source = run.measure(boot.request(requests, log, shift=5), options)
-    found, last = [], 0
-    for number, (params, played) in enumerate(
-        zip(requested, boot.logged(requested, source), strict=True), 1
-    ):
-        given = of(played, last)
-        record = source.record(NAME, params, pack(params, played, last), number)
-        found.append((record, played, given))
-        last = left(params, given)
-    return found
+    requests = [boot.RunRequest(params, configuration(params)) for params in batch]
+    log = "traced" if batch[0].variant.traits.own_random else "numbers"
+    return boot.request(requests, log, shift=5)
+
+
+def _counters(params: Masim, measured: Measured, run: int) -> pd.DataFrame:
+    [played] = boot.logged([params], measured, run)
+    return pack(params, played, left_before(measured, run))
 
 
 def possible(params: Masim, options: RunOptions) -> None:
@@ -111,14 +101,17 @@ def possible(params: Masim, options: RunOptions) -> None:
         )
 
 
-def measure(requested: list[Masim], options: RunOptions = DEFAULTS) -> list[Record]:
-    """Records of `measured()` alone."""
-    return [record for record, _, _ in measured(requested, options)]
+def left_before(measured: Measured, run: int) -> int:
+    """last_nr_regions as a run of a boot begins: what those before it left there."""
+    last = 0
+    for number, one in enumerate(measured.request.job.params["runs"][:run]):
+        last = left(one["attrs"]["max_regions"], of(boot.read(measured.rows, number), last))
+    return last
 
 
-def left(params: Masim, given: Given) -> int:
+def left(max_regions: int, given: Given) -> int:
     """What a run leaves in last_nr_regions: its regions when kdamond_split_regions() last split."""
-    split = [len(rows) for rows in given.windows if len(rows) <= params.max_regions // 2]
+    split = [len(rows) for rows in given.windows if len(rows) <= max_regions // 2]
     return split[-1] if split else given.last_nr_regions
 
 
@@ -265,3 +258,6 @@ def unpacked(text: str) -> np.ndarray:
         rows.append((0, at, at + pages * PAGE, count, age))
         at += pages * PAGE
     return np.array(rows, SNAPSHOT)
+
+
+measure = Measurement(NAME, _request, _counters, machine=one_boot, check=possible)

@@ -28,9 +28,7 @@ from lorelab.damon.kernel.schemes import CPUS, possible, rules
 from lorelab.damon.params import FollowedSchemes as Schemes
 from lorelab.damon.workload.schemes import STATISTICS
 from lorelab.damon.workload.setup import configuration
-from lorelab.lab import run
-from lorelab.lab.records import Record
-from lorelab.lab.run import DEFAULTS, RunOptions
+from lorelab.lab.run import Measured, Measurement, Request, one_boot
 from lorelab.numerics import PAGE
 
 NAME = "damon/schemes-followed"
@@ -77,24 +75,20 @@ class Given(NamedTuple):
     looks: list[list[Look]]  # a window each
 
 
-def measure(requested: list[Schemes], options: RunOptions = DEFAULTS) -> list[Record]:
-    """Apply schemes with every random number, check and trial logged, all in one boot."""
-    for params in requested:
-        possible(params)
+def _request(batch: list[Schemes]) -> Request:
+    """Schemes applied with every random number, check and trial logged, all in one boot."""
     requests = [
         boot.RunRequest(
             params, configuration(params), [rule | driven(params) for rule in rules(params)]
         )
-        for params in requested
+        for params in batch
     ]
-    measured = run.measure(boot.request(requests, "numbers", cpus=CPUS), options)
-    records, last = [], 0
-    for number, (params, played) in enumerate(
-        zip(requested, boot.logged(requested, measured), strict=True), 1
-    ):
-        records.append(measured.record(NAME, params, pack(params, played, last), number))
-        last = follow.left(params, follow.of(played, last))
-    return records
+    return boot.request(requests, "numbers", cpus=CPUS)
+
+
+def _counters(params: Schemes, measured: Measured, run: int) -> pd.DataFrame:
+    [played] = boot.logged([params], measured, run)
+    return pack(params, played, follow.left_before(measured, run))
 
 
 def driven(params: Schemes) -> dict[str, Any]:
@@ -187,3 +181,12 @@ def _tried(event: np.void) -> Tried:
     start, end = int(event["x"]), int(event["y"])
     scheme = int(event["kind"]) - boot.TRIED
     return Tried(scheme, start, (end - start) // PAGE, int(event["n"]), int(event["age"]))
+
+
+measure = Measurement(
+    NAME,
+    _request,
+    _counters,
+    machine=one_boot,
+    check=lambda params, _: possible(params),
+)
