@@ -18,10 +18,10 @@ from lorelab import atomic, params
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import Experiment, designs, experiment, experiments
 from lorelab.judging.agreement import AgreementVerdict
-from lorelab.judging.doors import claims, findings
+from lorelab.judging.commands import claims, findings
 from lorelab.lab import build, pool, probes, recipes, records
 from lorelab.lab.boot import GuestFailed
-from lorelab.lab.doors import doctor, lab
+from lorelab.lab.commands import doctor, lab
 from lorelab.lab.external_kernel import TAKES
 from lorelab.lab.run import RunOptions
 from lorelab.running.new.commands import new

@@ -2,7 +2,7 @@
 
 `swap/allocator-test` is simulated by `lorelab.swap.experiments.allocator_test:simulate`, measured
 by `lorelab.swap.kernel.allocator_test:measure`, and judged by
-`lorelab.swap.agree.allocator_test:agree`, or step by step where there is no such module. A road
+`lorelab.swap.agree.allocator_test:agree`, or step by step where there is no such module. A half
 that has no module does not exist. Listing the experiments looks for these modules and loads none,
 so that it takes neither numba nor the laboratory.
 """

@@ -172,7 +172,7 @@ def test_what_the_model_was_told_is_no_agreement():
     model, kernel = runs({"a": 100, "b": 5}), runs({"a": 200, "b": 5}, seed=2)
     found = by_means(model, kernel, inputs=("a",))
     assert found.verdict == AgreementVerdict.PASSED
-    assert list(found.table["verdict"]) == ["told", "passed"]
+    assert list(found.table["verdict"]) == ["input", "passed"]
     assert by_means(model, kernel, inputs=("a", "b")).verdict == AgreementVerdict.UNDECIDED
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import boot, build, cache, guest, needs, recipes
-from lorelab.lab.commands import check_output, run_logged
+from lorelab.lab.processes import check_output, run_logged
 
 
 @pytest.fixture

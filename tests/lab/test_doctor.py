@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from lorelab.errors import BadInput
-from lorelab.lab import doors, needs, obstacles, recipes
+from lorelab.lab import commands, needs, obstacles, recipes
 
 SECONDS = 300
 
@@ -156,7 +156,7 @@ def test_every_command_of_the_doctor_is_for_this_system(monkeypatch, system, com
         needs.check(lacks)
     told = [one.command for one in obstacles.obstacles() if "not found" in one.because]
     assert set(told) == {command}
-    done = CliRunner().invoke(doors.doctor)
+    done = CliRunner().invoke(commands.doctor)
     assert str(done.exception) == command
     if "debian" not in system:
         assert "apt-get install" not in needs.command([source], system)

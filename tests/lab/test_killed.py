@@ -17,7 +17,7 @@ FOLLOWS = """
 import sys
 from pathlib import Path
 from lorelab.lab import cache
-from lorelab.lab.commands import run_logged
+from lorelab.lab.processes import run_logged
 there = Path(sys.argv[1])
 with cache.locked(there):
     bakes = f"touch {there}/begun; sleep 2; touch {there}/done"

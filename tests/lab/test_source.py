@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from lorelab.errors import BadInput
 from lorelab.lab import needs, recipes, source
-from lorelab.lab.doors import lab
+from lorelab.lab.commands import lab
 
 MAKEFILE = "VERSION = 7\nPATCHLEVEL = 4\nSUBLEVEL = 0\nEXTRAVERSION = -rc2\nNAME = x\n"
 

@@ -122,7 +122,7 @@ def agreements() -> pd.DataFrame:
 
 
 def refused() -> pd.DataFrame:
-    """The recorded runs in which model and kernel differ: `experiment`, `parameters`, `judged`."""
+    """The recorded runs in which model and kernel differ: `experiment`, `parameters`, `method`."""
     tables = [
         pd.read_csv(HELD / f"{name}.csv", keep_default_na=False).assign(experiment=name)
         for name in experiments()
@@ -130,7 +130,7 @@ def refused() -> pd.DataFrame:
     ]
     every = pd.concat(tables)
     failed = every[every["verdict"] == str(AgreementVerdict.FAILED)]
-    return failed[["experiment", "parameters", "judged"]].reset_index(drop=True)
+    return failed[["experiment", "parameters", "method"]].reset_index(drop=True)
 
 
 def unjudged() -> dict[str, str]:

@@ -275,7 +275,7 @@ def by_means(
         Its table has, for each counter of either side, `counter`, `unit`, `runs` (of the kernel),
         `model_runs`, `model` and `kernel` (means), `ratio` (kernel over model), `low` and `high`
         (95 %), `detectable` (the smallest deviation that would have been detected), `verdict`
-        (an `AgreementVerdict`, `told` or `timing`) and `agrees` (false where it failed). A counter
+        (an `AgreementVerdict`, `input` or `timing`) and `agrees` (false where it failed). A counter
         that one side lacks is undecided and does not agree; its `detectable` is missing.
 
     Raises
@@ -302,7 +302,7 @@ def by_means(
     names = names_of(*sides, per)
     units = units_of(model, kernel)
     check_names((*inputs, *timing), names)
-    aside = dict.fromkeys(inputs, "told")
+    aside = dict.fromkeys(inputs, "input")
     for name in timing:
         if any(len(set(values(side, name))) > 1 for side in sides):
             aside[name] = "timing"
@@ -336,8 +336,8 @@ def by_means(
         f"by means over runs: {passed} of {len(judged)} counters are shown to be within "
         f"{within:.0%} at 95 %"
     )
-    if told_here := [name for name in names if aside.get(name) == "told"]:
-        sentence += f"; the model was told {', '.join(told_here)}"
+    if given := [name for name in names if aside.get(name) == "input"]:
+        sentence += f"; the model was told {', '.join(given)}"
     if timed := [name for name in names if aside.get(name) == "timing"]:
         sentence += f"; not judged, for timing alone decides: {', '.join(timed)}"
     lacking = table["detectable"].isna() & table["counter"].isin(judged)

@@ -27,7 +27,7 @@ from rich.console import Console
 from lorelab import atomic
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import build, cache, external_kernel, needs, probes
-from lorelab.lab.commands import check_output, stop
+from lorelab.lab.processes import check_output, stop
 from lorelab.lab.protocol import Damaged, Reader
 
 QEMU = "qemu-system-x86_64"

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache, needs
 from lorelab.lab import source as source_
-from lorelab.lab.commands import check_output, run_logged
+from lorelab.lab.processes import check_output, run_logged
 from lorelab.lab.recipes import MAKE, Recipe, settings
 
 ROOM_MIB = 6000

@@ -1,131 +1,130 @@
-"""Commands of the machine: none runs without an end, none outlives what asked for it."""
+"""`lorelab lab ...` and `lorelab doctor`: what is built, and what this machine lacks."""
 
-import os
-import selectors
-import signal
-import subprocess
 import sys
-import time
-from collections import deque
-from contextlib import suppress
-from pathlib import Path
-from typing import BinaryIO
 
+import click
 from rich.console import Console
+from rich.table import Column, Table
 
-from lorelab.errors import RunFailed
-
-SECONDS = 120.0
-"""Longest that a short command may take."""
-SILENT_SECONDS = 900.0
-"""Longest that a long command may say nothing; the kernel's link with type information is silent
-for a minute or two on an idle machine."""
-EVERY = 30.0
-"""Seconds between two lines of progress when stderr is not a terminal."""
-
-COMPLAINTS = ("No space left on device", "rror", "***")
-"""What the line has that says why a command failed, the most telling first."""
+from lorelab.errors import BadInput, RunFailed
+from lorelab.lab import boot, build, cache, drift, guest, needs, obstacles, recipes, source
 
 
-def check_output(*command: str, seconds: float = SECONDS, **options: object) -> str:
-    """What a short command prints.
+@click.group()
+def lab() -> None:
+    """The kernel laboratory: build a kernel and a guest, say what is built, clean up."""
 
-    Raises
-    ------
-    RunFailed
-        It failed, with its last words, or was not done after `seconds`.
+
+@lab.command("build")
+@click.argument("designs", metavar="[DESIGN]...", nargs=-1)
+@click.option(
+    "--config",
+    metavar="NAME",
+    help="Build with lib/kernel/common/NAME.config on top (debug, kasan or kcsan), or a config of "
+    "the design's own, lib/kernel/DESIGN/configs/NAME.config.",
+)
+@click.option(
+    "--source",
+    "word",
+    metavar="RELEASE|PATH",
+    help="Build one DESIGN's config on another source: Debian's linux-source-RELEASE, or a tree.",
+)
+@click.option("--upstream", is_flag=True, help="With --source: with DESIGN's patches for upstream.")
+def build_(designs: tuple[str, ...], config: str | None, word: str | None, upstream: bool) -> None:
+    """Build kernels, the guest and its programs; seconds when nothing changed.
+
+    The unmodified kernel and, of each DESIGN or of all, the one with its patches.
     """
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-        **options,
-    ) as child:
-        try:
-            out, complaint = child.communicate(timeout=seconds)
-        except BaseException as error:
-            stop(child)
-            if isinstance(error, subprocess.TimeoutExpired):
-                raise RunFailed(f"{command[0]} hung: not done after {seconds:.0f} s") from None
-            raise
-    if child.returncode:
-        raise RunFailed(f"{command[0]} failed: {complaint.strip()[-300:]}")
-    return out.strip()
+    if upstream and word is None:
+        raise BadInput("--upstream goes with --source: those patches are for a newer kernel")
+    if word is not None:
+        if len(designs) != 1:
+            raise BadInput(f"--source {word}: of which design? give one")
+        needs.check(needs.BUILD)
+        if upstream and designs[0] in cache.designs() and not recipes.upstream(designs[0]):
+            raise BadInput(f"--upstream: {designs[0]} has no patch for upstream")
+        kernel = build.build(recipes.recipe(designs[0], config, upstream, source.find(word)))
+        print(kernel.image)
+        return
+    # All that can be missing is named before the first of them starts.
+    needs.check(needs.BUILD + needs.GUEST + needs.BOOT)
+    selected = list(designs) or cache.designs()
+    made = (
+        [recipes.recipe(one, config) for one in selected] if config else recipes.recipes(selected)
+    )
+    # Last those with patches, on the objects of the others: few files are compiled again.
+    for one in made:
+        kernel = build.build(one)
+        print(f"{_named(one)} is ready: {kernel.info.release}", file=sys.stderr)
+    if config is None:
+        for design in selected:
+            guest.build_programs(recipes.recipe(design))
+        guest.build_root()
+        print(f"the guest is ready; all of it is in {cache.root()}", file=sys.stderr)
 
 
-def run_logged(
-    what: str, command: list[str], log: Path, silent: float = SILENT_SECONDS, **options: object
-) -> None:
-    """Run a long `command`, keep all it says in `log`, show how far it is.
-
-    A spinner on a terminal, else a line now and then.
-
-    Raises
-    ------
-    RunFailed
-        The command failed, or said nothing for `silent` seconds; its last line of complaint, and
-        where the log is.
-    """
-    last: deque[str] = deque(maxlen=200)
-    console = Console(stderr=True)
-    started = said = time.monotonic()
-    count, rest = 0, b""
-    with (
-        log.open("ab", buffering=0) as file,
-        console.status(what) as status,
-        subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            close_fds=False,  # it holds the lock of the folder that it works in
-            **options,
-        ) as child,
-        selectors.DefaultSelector() as ready,
-    ):
-        try:
-            ready.register(child.stdout, selectors.EVENT_READ)
-            while ready.select(silent):
-                data = os.read(child.stdout.fileno(), 1 << 16)
-                if not data:
-                    break
-                _log(file, data)
-                *lines, rest = (rest + data).split(b"\n")
-                last.extend(line.decode(errors="replace").rstrip() for line in lines)
-                count += len(lines)
-                state = f"{what}: {count} steps, {time.monotonic() - started:.0f} s"
-                status.update(f"{state}: {last[-1].strip()[:60] if last else ''}")
-                if not console.is_terminal and time.monotonic() - said > EVERY:
-                    said = time.monotonic()
-                    print(state, file=sys.stderr, flush=True)
-            else:
-                raise RunFailed(f"{what} hung: it said nothing for {silent:.0f} s; see {log}")
-        except BaseException:
-            stop(child)
-            raise
-    if child.returncode:
-        last.append(rest.decode(errors="replace"))
-        complaints = (text for sign in COMPLAINTS for text in last if sign in text)
-        complaint = next(complaints, "")
-        raise RunFailed(
-            f"{what} failed: {complaint or ' '.join(last)[-200:]}; all of it is in {log}"
-        )
-
-
-def _log(file: BinaryIO, data: bytes) -> None:
+@lab.command()
+def status() -> None:
+    """What is built, as a table on stdout."""
+    table = Table("part", "state", "made of")
     try:
-        file.write(data)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, file.name) from None
+        for made in recipes.recipes(cache.designs()):
+            kernel = build.find(made)
+            state = f"built, {kernel.info.release}" if kernel else "not built"
+            of = f"{made.package} {made.version}, {len(made.patches)} patches, {made.compiler}"
+            table.add_row(_named(made), state, of)
+    except BadInput as lacking:
+        table.add_row("kernels", "not built", str(lacking))
+    root = guest.find()
+    packages = f"{guest.SUITE}, {len(root.info.packages)} packages" if root else guest.SUITE
+    table.add_row("guest", "built" if root else "not built", packages)
+    for design, (runs, off) in drift.counted().items():
+        made = f"{off} with patches, config or guest programs that are no longer in the tree"
+        table.add_row(f"records of {design}", f"{runs} runs", made)
+    Console().print(table)
 
 
-def stop(child: subprocess.Popen) -> None:
-    """End a child that leads its own session, and all it started, by its own group id."""
-    with suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
+def _named(made: recipes.Recipe) -> str:
+    of = f" of {made.design}" if made.design else ""
+    config = "" if made.config == "lab" else f" ({made.config})"
+    return f"{'kernel' if made.patches else 'unmodified kernel'}{of}{config}"
+
+
+@lab.command()
+def clean() -> None:
+    """Remove everything the laboratory built; recorded runs stay."""
+    for name in ("kernel", "guest", "programs", "accelerator"):
+        guest.remove(cache.root() / name)
+
+
+@click.command()
+@click.option("--packages", is_flag=True, help="Only the Debian packages the laboratory needs.")
+def doctor(packages: bool) -> None:
+    """What this machine has for the laboratory, what it lacks, and the command that gets it.
+
+    Then, of all that lorelab offers and this machine can't do, why, and the command for it.
+    """
+    if packages:
+        print("\n".join(sorted({need.package for need in needs.ALL})))
+        return
+    names = ("needed", "here", "Debian package", "for")
+    table = Table(*(Column(name, overflow="fold") for name in names))
+    for need in needs.ALL:
+        table.add_row(need.what, "yes" if need.here() else "no", need.package, need.use)
+    Console().print(table)
+    lacking = needs.missing(needs.BUILD + needs.GUEST + needs.BOOT)
+    if lacking and (otherwise := needs.elsewhere(needs.system())):
+        print(otherwise, file=sys.stderr)
+    if not lacking:
+        root = guest.find()
+        kernel = build.find(recipes.recipe())
+        if root is not None and kernel is not None:
+            print(f"accelerator: {boot.fastest(kernel.image, root.root)}", file=sys.stderr)
+    if cant := obstacles.obstacles():
+        heads = ("why can't I ...", "because", "the command")
+        table = Table(*(Column(name, overflow="fold") for name in heads))
+        for one in cant:
+            table.add_row(*one)
+        Console().print(table)
+    if lacking:
+        raise RunFailed(needs.command(lacking, needs.system()))

@@ -15,7 +15,7 @@ from virtme import mkinitramfs, modfinder
 from lorelab.errors import BadInput
 from lorelab.lab import cache, guest, needs
 from lorelab.lab.build import Kernel, KernelInfo
-from lorelab.lab.commands import check_output
+from lorelab.lab.processes import check_output
 
 TAKES = (
     "takes a bzImage that has 9P_FS, NET_9P_VIRTIO, VIRTIO_PCI, VIRTIO_CONSOLE, OVERLAY_FS and "

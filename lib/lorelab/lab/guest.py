@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from lorelab import atomic
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import build, cache, needs, recipes
-from lorelab.lab.commands import check_output, run_logged
+from lorelab.lab.processes import check_output, run_logged
 
 SUITE = "trixie"
 PACKAGES = (

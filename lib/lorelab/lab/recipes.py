@@ -15,7 +15,7 @@ from typing import NamedTuple
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import cache, needs
 from lorelab.lab import source as source_
-from lorelab.lab.commands import check_output
+from lorelab.lab.processes import check_output
 
 UNPACKAGED = "put there by hand"
 """Version of a kernel source that no package manager knows."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lorelab.errors import BadInput
 from lorelab.lab import cache, needs
-from lorelab.lab.commands import run_logged
+from lorelab.lab.processes import run_logged
 
 PARTS = ("Makefile", "Kconfig", "scripts/kconfig/merge_config.sh")
 """What a tree of Linux has."""

@@ -228,7 +228,8 @@ def against_model(name: str) -> "pd.DataFrame":
     -------
     DataFrame
         A row for each parameters that were recorded: `parameters`, `patched` (whether the kernel
-        was), `counters` compared, how many of them `agree`, the `verdict`, how it was `judged`.
+        was), `counters` compared, how many of them `agree`, the `verdict`, and the `method` by
+        which it was reached.
     """
     import pandas as pd
 
@@ -248,7 +249,7 @@ def against_model(name: str) -> "pd.DataFrame":
                 "counters": len(agreement.table),
                 "agree": int(agreement.table["agrees"].sum()),
                 "verdict": str(agreement.verdict),
-                "judged": agreement.method,
+                "method": agreement.method,
             }
         )
     return pd.DataFrame(rows)

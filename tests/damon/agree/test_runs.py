@@ -34,7 +34,7 @@ def test_a_sample_costs_as_many_checks_beside_its_own_as_was_measured():
 
 
 @pytest.mark.parametrize(
-    ("rows", "told", "verdict"),
+    ("rows", "inputs", "verdict"),
     [
         ([("a", True, 0.1), ("b", True, 0.0)], (), "passed"),
         ([("a", True, 0.1), ("b", True, 0.11)], (), "undecided"),
@@ -43,11 +43,11 @@ def test_a_sample_costs_as_many_checks_beside_its_own_as_was_measured():
         ([("a", True, 0.1)], ("a",), "undecided"),  # nothing is left to be judged
     ],
 )
-def test_a_verdict_passes_what_would_have_refused_a_tenth(rows, told, verdict):
-    given = pd.DataFrame(rows, columns=["counter", "agrees", "detectable"])
-    found = judged(given, "how", told)
+def test_a_verdict_passes_what_would_have_refused_a_tenth(rows, inputs, verdict):
+    given = pd.DataFrame(rows, columns=["counter", "agrees", "detectable"]).assign(unit="pages")
+    found = judged(given, "how", inputs)
     assert found.verdict == verdict
-    assert (found.table["verdict"] == "told").tolist() == [name in told for name, *_ in rows]
+    assert (found.table["verdict"] == "input").tolist() == [name in inputs for name, *_ in rows]
 
 
 def test_more_runs_of_either_side_refuse_smaller_deviations():

@@ -30,5 +30,5 @@ def test_how_often_a_task_moves_is_told():
         params, record, record._replace(counters=counters.assign(value=moved))
     )
     assert held.verdict == AgreementVerdict.PASSED
-    told = held.table[held.table["verdict"] == "told"]
-    assert told["counter"].tolist() == ["migrations"]
+    inputs = held.table[held.table["verdict"] == "input"]
+    assert inputs["counter"].tolist() == ["migrations"]

@@ -248,14 +248,14 @@ def test_the_faults_are_the_programs_where_no_area_is_shared():
 def test_identities_of_the_kernels_own_counters_are_told_and_not_counted(name, release, params):
     found, _ = judged(name, params, recorded(name, release, params))
     rows = found.table
-    counted = (~rows["told"]).sum()
+    counted = (~rows["input"]).sum()
     assert found.method.startswith(f"{counted} of {counted} counters are what follows")
-    told = set(rows.loc[rows["told"], "counter"])
-    assert not told & {"faults", "pgfault", "writes", "marks", "failed", "vma_lock_retry"}
+    inputs = set(rows.loc[rows["input"], "counter"])
+    assert not inputs & {"faults", "pgfault", "writes", "marks", "failed", "vma_lock_retry"}
     if name == "vmalock/threads":
-        assert {"step_locked", "reasons of vma_lock_abort"} <= told
+        assert {"step_locked", "reasons of vma_lock_abort"} <= inputs
     elif params.mode == "private":
-        assert not told
+        assert not inputs
 
 
 def test_marks_of_several_mappers_are_not_judged():

@@ -35,7 +35,7 @@ class Sides(NamedTuple):
     """Figures of `damon/accuracy`, a step a run."""
     model: pd.DataFrame
     kernel_counted: dict[str, pd.Series]
-    """As `experiments.distributions()`, of all runs; empty where none is recorded."""
+    """As `workload.accuracy.distributions()`, of all runs; empty where none is recorded."""
     model_counted: list[dict[str, pd.Series]]
     """The same of each run."""
 

@@ -108,13 +108,13 @@ def judged(table: pd.DataFrame, how: str, inputs: tuple[str, ...] = ()) -> Agree
     if wrong := set(inputs) - set(table["counter"]):
         raise ValueError(f"no counter is called {', '.join(sorted(wrong))}")
     table = table.assign(verdict=list(map(str, agreement.verdicts(table))))
-    table.loc[table["counter"].isin(inputs), "verdict"] = "told"
+    table.loc[table["counter"].isin(inputs), "verdict"] = "input"
     number = table["verdict"].value_counts()
     passed, failed = (
         int(number.get(str(one), 0)) for one in (AgreementVerdict.PASSED, AgreementVerdict.FAILED)
     )
     said = (
-        f"{how}; of {len(table) - int(number.get('told', 0))} counters {passed} agree so that "
+        f"{how}; of {len(table) - int(number.get('input', 0))} counters {passed} agree so that "
         f"{agreement.EQUIVALENCE_MARGIN:.0%} off would have been detected at 95 %, {failed} do not "
         "agree"
     )

@@ -17,7 +17,7 @@ PAIRS = {
 }
 """The probe's counters and those of the kernel that have to be the same."""
 
-TOLD = ("zones.passes", "zones.slow")
+INPUTS = ("zones.passes", "zones.slow")
 """What the probe counts where the patch does, so that it has to be the same: shown, not counted,
 though one that is not fails."""
 
@@ -57,13 +57,13 @@ def agree(params: Probed, record: Record) -> Agreement:
     table = pd.DataFrame(rows)
     table["agrees"] = (table["probe"] - table["kernel"]).abs() <= table["off by at most"]
     table["detectable"] = 0.0
-    table["told"] = table["counter"].isin(TOLD)
+    table["input"] = table["counter"].isin(INPUTS)
     # A probe that saw nothing at all agrees with nothing.
-    table["agrees"] &= table.loc[~table["told"], "probe"].sum() > 0
-    ours = table[~table["told"]]
+    table["agrees"] &= table.loc[~table["input"], "probe"].sum() > 0
+    ours = table[~table["input"]]
     method = (
         f"{ours['agrees'].sum()} of {len(ours)} counters of the probe are the kernel's own, to the "
         f"page, but for {pending(params)} that its CPUs may keep of {', '.join(PENDING)}; "
-        f"told, and not counted: {', '.join(TOLD)}"
+        f"told, and not counted: {', '.join(INPUTS)}"
     )
     return Agreement.of(table, method)

@@ -78,7 +78,7 @@ def judge(
     expected: dict[str, int],
     counters: pd.DataFrame,
     left: Sequence[str],
-    told: Sequence[str] = (),
+    inputs: Sequence[str] = (),
 ) -> Agreement:
     """Compare.
 
@@ -90,7 +90,7 @@ def judge(
         Of the kernel.
     left : sequence of str
         Counters that the order of events decides; those in `expected` are judged all the same.
-    told : sequence of str
+    inputs : sequence of str
         Those in `expected` whose `model` is the kernel's own, counted in another place: identities,
         which are not counted, though one that does not hold fails.
     """
@@ -107,8 +107,8 @@ def judge(
             }
         )
     table = pd.DataFrame(rows).assign(agrees=lambda t: t["model"] == t["kernel"], detectable=0.0)
-    table["told"] = table["counter"].isin(told)
-    ours, theirs = table[~table["told"]], table[table["told"]]
+    table["input"] = table["counter"].isin(inputs)
+    ours, theirs = table[~table["input"]], table[table["input"]]
     method = (
         f"{ours['agrees'].sum()} of {len(ours)} counters are what follows from the program, exactly"
     )

@@ -7,7 +7,7 @@
   6.12 whoever drops pages does as well (`madvise_lock()`), and on both whoever unmaps, who goes on
   as a reader. Only faults try it before they wait (`lock_mm_and_find_vma()`).
 - How often mappers take it for writing, and if there is one only what it marks
-  (`follows.CALLS`): on 7.3 VMAs that it has marked do not count again (`vma_start_write()`).
+  (`invariants.CALLS`): on 7.3 VMAs that it has marked do not count again (`vma_start_write()`).
 """
 
 import pandas as pd

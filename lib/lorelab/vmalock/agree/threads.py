@@ -4,14 +4,14 @@ Where the order of events matters, some sums of counters still do not depend on 
 
 - A fault asks for its VMA's lock once (`do_user_addr_fault()`), and is then a success, a retry or
   an abort; with path=mmap none asks. Which faults there are follows where nobody shares an area
-  (`follows.faults()`).
+  (`invariants.faults()`).
 - A lock that was got ends in a success, a retry, a miss (the VMA was detached) or a range (it no
   longer covered the address). The reasons add up to `vma_lock_abort` (`lock_vma_under_rcu()`).
 - A fault that was not a success goes for mmap_lock (`step_mmap`).
 - None is a retry: each area has an `anon_vma` before, and keeps it. None finds no VMA: an area
   grows and is split in one store to the tree. None misses its VMA or finds that it ends earlier but
   where mappings merge, and none at all is refused where areas are private.
-- What a mapper marks (`follows.CALLS`), waiting for readers or not, if there is one only. None
+- What a mapper marks (`invariants.CALLS`), waiting for readers or not, if there is one only. None
   waits where areas are private, for what it marks has no readers, nor with path=mmap.
 """
 
