@@ -74,7 +74,7 @@ def test_sides_are_judged_by_program(sides, judged):
     megabytes = judged.loc[(PROGRAM, "wss_p50"), "kernel"] / 1e6
     assert shown.loc[(PROGRAM, "wss_p50"), "kernel"] == f"{megabytes:.4f}"
     assert shown.loc[(PROGRAM, "regions_mean"), "kernel"] == (
-        f"{judged.loc[(PROGRAM, 'regions_mean'), 'mean']:.4f}"
+        f"{judged.loc[(PROGRAM, 'regions_mean'), 'kernel']:.4f}"
     )
 
 

@@ -147,7 +147,7 @@ def test_outcomes_are_of_free_runs(monkeypatch):
 
 def test_totals_are_those_asked_for_and_agree(monkeypatch):
     table = pd.DataFrame({"counter": ["memory", "huge", "collapses"], "agrees": True})
-    table = table.assign(low=1, high=2, model=1)
+    table = table.assign(least=1, most=2, model=1)
     asked = SimpleNamespace(
         recorded=lambda params: params, agree=lambda *_: SimpleNamespace(table=table)
     )

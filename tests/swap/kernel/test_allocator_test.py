@@ -4,7 +4,7 @@ import pytest
 
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from lorelab.judging import agreement
+from lorelab.judging.rows import compare, exact
 from lorelab.lab import needs, records
 from lorelab.lab.run import RunOptions
 from lorelab.params import parse
@@ -73,7 +73,7 @@ def test_the_model_of_7_2_equals_that_kernel():
 
         def equal(given, params=params, counted=counted):
             model = FOUND.simulate(params.model_copy(update=given))
-            return agreement.exact(agreement.compare(model.assign(variant="v6.12"), counted))
+            return exact(compare(model.assign(variant="v6.12"), counted))
 
         assert equal(changed) and len(counted) == 200
         if not params.large_swapin and "-a" not in params.options:

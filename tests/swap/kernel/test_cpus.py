@@ -4,7 +4,7 @@ import pytest
 
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from lorelab.judging import agreement
+from lorelab.judging.rows import compare, exact
 from lorelab.lab import records
 from lorelab.swap.params import AllocatorTest, Cpus
 
@@ -39,4 +39,4 @@ def test_several_cpus_are_recorded():
 @pytest.mark.parametrize("params", PINNED, ids=str)
 def test_a_task_that_is_told_where_to_be_gives_the_model_exactly(params):
     counted = PINNED_TEST.recorded(params).counters
-    assert agreement.exact(agreement.compare(PINNED_TEST.simulate(params), counted))
+    assert exact(compare(PINNED_TEST.simulate(params), counted))

@@ -4,7 +4,7 @@ import pytest
 
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from lorelab.judging import agreement
+from lorelab.judging.rows import compare, exact
 from lorelab.lab import records
 from lorelab.params import label, parse
 from lorelab.swap.kernel.allocator_test import SWITCHES, switches
@@ -55,7 +55,7 @@ def test_a_rotational_device_has_no_paths(run):
 def test_the_model_equals_the_switched_kernel(name, params):
     record = experiment(name).recorded(params)
     assert record.provenance.kernel.patches
-    assert agreement.exact(agreement.compare(experiment(name).simulate(params), record.counters))
+    assert exact(compare(experiment(name).simulate(params), record.counters))
 
 
 def test_every_mode_and_switch_is_recorded():

@@ -6,7 +6,7 @@ import pytest
 
 from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
-from lorelab.judging import agreement
+from lorelab.judging.rows import compare, exact
 from lorelab.lab import records, run
 from lorelab.swap.kernel import paths, probed
 from lorelab.swap.params import AllocatorTest
@@ -21,8 +21,8 @@ def test_there_are_records():
 
 @pytest.mark.parametrize("params", RECORDED, ids=str)
 def test_a_record_equals_the_model(params):
-    joined = agreement.compare(PROBED.simulate(params), PROBED.recorded(params).counters)
-    assert agreement.exact(joined)
+    joined = compare(PROBED.simulate(params), PROBED.recorded(params).counters)
+    assert exact(joined)
 
 
 BOTH = [params for params in RECORDED if records.load("swap/paths", params)]

@@ -7,7 +7,7 @@ instructions, and no time is among what is counted.
 import pytest
 
 from lorelab.experiments import experiment
-from lorelab.judging import agreement
+from lorelab.judging.rows import compare, exact
 from lorelab.lab import probes, records
 from lorelab.lab.run import RunOptions
 from lorelab.params import parse
@@ -36,7 +36,7 @@ def test_every_path_is_recorded():
 @pytest.mark.parametrize("params", RECORDED, ids=str)
 def test_a_record_equals_the_model(params):
     kernel = FOUND.recorded(params).counters
-    assert agreement.exact(agreement.compare(FOUND.simulate(params), kernel))
+    assert exact(compare(FOUND.simulate(params), kernel))
 
 
 def test_live_equals_the_record(patched):

@@ -3,7 +3,7 @@
 import pytest
 
 from lorelab.experiments import experiment
-from lorelab.judging import agreement
+from lorelab.judging.rows import compare, exact
 from lorelab.lab import records, run
 from lorelab.lab.records import Record
 from lorelab.lab.run import Measured
@@ -68,7 +68,7 @@ def test_v3_is_told_from_v6_10():
 def test_the_model_equals_the_kernel_in_every_turn(params):
     record = FOUND.recorded(params)
     assert record.provenance.kernel.patches and record.provenance.boots == 1
-    joined = agreement.compare(FOUND.simulate(params), record.counters)
-    assert agreement.exact(joined)
+    joined = compare(FOUND.simulate(params), record.counters)
+    assert exact(joined)
     runs = params.turns * len(settings(params))
     assert len(joined) == runs * (2 * params.iterations + 16)

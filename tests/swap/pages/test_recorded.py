@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from lorelab.experiments import experiment
-from lorelab.judging import agreement
+from lorelab.judging.rows import compare, exact
 from lorelab.lab import records
 from lorelab.swap.pages import recorded
 from lorelab.swap.params import AllocatorTest, Swapout, Switches
@@ -31,7 +31,7 @@ def test_every_recorded_run_is_a_row_and_equal(runs):
 def test_a_step_that_differs_is_not_counted_as_equal():
     counted = TEST.recorded(AllocatorTest()).counters
     changed = counted.assign(value=counted["value"] + (counted["step"] == 7))
-    both = agreement.compare(changed.assign(source="model"), counted)
+    both = compare(changed.assign(source="model"), counted)
     assert recorded._equal_steps(both) == 99
 
 
@@ -73,7 +73,7 @@ def test_v3_and_v6_10_part_on_several_cpus():
 
 def test_turns_of_a_record_beside_the_model():
     told = recorded.in_turns(Switches())
-    assert agreement.exact(told)
+    assert exact(told)
     assert set(told["turn"]) == {"turn 1", "turn 2"}
 
 

@@ -37,7 +37,7 @@ def simulate(params: Switches) -> pd.DataFrame:
 
 
 def by_setting(joined: pd.DataFrame, iterations: int) -> pd.DataFrame:
-    """Tell settings and turns apart in a table of `lorelab.judging.agreement.compare`.
+    """Tell settings and turns apart in a table of `lorelab.judging.rows.compare`.
 
     Returns
     -------
