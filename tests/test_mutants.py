@@ -1,6 +1,7 @@
 """A run of `make mutants`, its table of outcomes, and what is told of it."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -331,3 +332,14 @@ def test_bad_input_is_told_in_a_line():
         )
         assert done.returncode == 2
         assert why in done.stderr.splitlines()[-1]
+
+
+def test_every_model_is_there_without_compilation():
+    """Mutations of compiled functions run so; a module that fails then would count as killed."""
+    files = sorted(file for room in samples.PACKAGE.glob("*/model") for file in room.rglob("*.py"))
+    names = [mutants.name(file) for file in files if file.stem != "__init__"]
+    assert len(names) > 50
+    code = f"import {', '.join(names)}"
+    env = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert not done.returncode, done.stderr[-500:]

@@ -411,9 +411,14 @@ def _back(successors, setting, states, table, following, steps, reaches):
     return marked
 
 
-search_of = numba.njit(error_model="numpy")(_search.py_func)
+def _anew(function):
+    # Where numba is off, as for mutants, it has no `py_func`.
+    return numba.njit(error_model="numpy")(getattr(function, "py_func", function))
+
+
+search_of = _anew(_search)
 """`_search` for compiled code that names the two functions of its model, as a panel's does."""
-way_of = numba.njit(error_model="numpy")(_way.py_func)
+way_of = _anew(_way)
 """`_way`, for the same."""
-back_of = numba.njit(error_model="numpy")(_back.py_func)
+back_of = _anew(_back)
 """`_back`, for the same."""
