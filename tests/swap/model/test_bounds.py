@@ -4,7 +4,7 @@ import pytest
 
 from lorelab.numerics import U
 from lorelab.swap.model import scan, swap_slots, v7_2
-from lorelab.swap.model.state import swapon, vm_swap_full
+from lorelab.swap.model.state import NR_HEADS, swapon, vm_swap_full
 from lorelab.swap.model.swap_slots import folio_alloc_swap, swap_entry_range_free
 from lorelab.swap.params import AllocMode, Variant
 
@@ -295,3 +295,44 @@ def test_a_hole_is_searched_where_there_is_room_for_one_range(hole, following):
     swap_entry_range_free(si, U(hole), U(16))
     assert folio_alloc_swap(si, U(0), U(4)) == hole
     assert (si.scan_next[4], si.percpu_next[0, 4]) == (2, following)
+
+
+def test_having_come_round_a_batch_reads_no_further_than_where_it_began():
+    """Above that are 16 free slots of order 4, which order 0 may not take here."""
+    si = swapon(2 * 512, Variant.V6_10, stealing=False)
+    for _ in range(32):
+        assert folio_alloc_swap(si, U(0), U(4)) >= 512
+    while folio_alloc_swap(si, U(0), U(0)):
+        pass
+    swap_entry_range_free(si, U(512), U(16))
+    give_back(si, 300)
+    si.info["nr_swap_pages"], si.info["swap_slot_cache_active"] = 700, 0
+    si.cluster_next_cpu[0], si.scanned[0] = 400, 0
+    assert batch(si) == [300]
+    # 401 to 527, and 300; then 300 to 400, and not the ration's 127.
+    assert si.scanned[0] == 127 + 1 + 101
+
+
+@pytest.mark.parametrize(("pages", "clusters"), [(1023, 2), (1024, 2), (1025, 3)])
+def test_clusters_have_512_slots_or_the_last_less(pages, clusters):
+    si = swapon(pages, Variant.V6_12)
+    assert si.info["nr_clusters"][0] == len(si.cluster_info) - NR_HEADS == clusters
+
+
+def test_of_65_freed_slots_64_go_back_and_one_waits():
+    si = swapon(4 * 512, Variant.V6_12)
+    slots = [folio_alloc_swap(si, U(0), U(0)) for _ in range(70)]
+    before = int(si.info["nr_swap_pages"][0])
+    for number, slot in enumerate(slots[:65], start=1):
+        swap_slots.free_swap_slot(si, U(0), slot)
+        assert si.n_ret[0] == (number if number < 65 else 1)
+        assert si.info["nr_swap_pages"][0] == before + (64 if number == 65 else 0)
+
+
+def test_a_cpu_that_is_drained_gives_back_what_nobody_has():
+    si = swapon(4 * 512, Variant.V6_12)
+    slots = [int(folio_alloc_swap(si, U(0), U(0))) for _ in range(3)]
+    assert si.slots_cur[0] == 3 and si.slots_nr[0] == 61
+    swap_slots.drain_slots_cache_cpu(si, U(0))
+    assert si.info["inuse_pages"][0] == 3
+    assert [slot for slot in range(1, 4 * 512) if si.swap_map[slot]] == slots
