@@ -8,7 +8,7 @@ INSTALLER ?= $(firstword $(foreach tool,micromamba mamba conda uv,\
 run := .venv/bin/python -m
 # Into .venv, whatever PIP_USER or the user's pip.conf says.
 pip := $(run) pip install --quiet --no-user --prefix '$(CURDIR)/.venv' --target= --no-deps
-comma := ,
+within := >=3.11,<3.13
 
 # Where it is set (as in images of containers), and uv made .venv, each process compiles pandas anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -42,10 +42,15 @@ fits = $(1) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 1
 .PHONY: may-micromamba may-mamba may-conda may-uv may-pip
 may-micromamba may-mamba may-conda:
 
-# Of a Python that uv does not find it fetches the version that was named.
+# Of a Python that uv does not find it fetches the version that was named. One that nobody named it
+# may have to fetch, too, and can't without a network.
 may-uv:
 ifneq ($(origin PYTHON),file)
 	@found=$$(uv python find '$(PYTHON)' 2>/dev/null) || exit 0; $(call fits,"$$found")
+else
+	@try=$$(mktemp -d) && { uv venv --quiet --python '$(within)' "$$try/.venv"; made=$$?; \
+	rm -rf "$$try"; } && [ $$made = 0 ] || { echo "make env: uv finds no Python 3.11 or 3.12," \
+	"and can't fetch one; name one: make env PYTHON=python3.12" >&2; exit 2; }
 endif
 
 may-pip:
@@ -56,11 +61,11 @@ may-pip:
 .PHONY: venv-micromamba venv-mamba venv-conda venv-uv venv-pip
 venv-micromamba venv-mamba venv-conda:
 	$(INSTALLER) create --yes --quiet --prefix '$(CURDIR)/.venv' --override-channels \
-		--channel conda-forge 'python>=3.11,<3.13' pip
+		--channel conda-forge 'python$(within)' pip
 	$(pip) --require-hashes --requirement requirements.lock
 
 venv-uv:
-	uv venv --quiet --python '$(if $(filter file,$(origin PYTHON)),>=3.11$(comma)<3.13,$(PYTHON))' .venv
+	uv venv --quiet --python '$(if $(filter file,$(origin PYTHON)),$(within),$(PYTHON))' .venv
 	uv pip install --quiet --python .venv --no-deps --require-hashes --requirement requirements.lock
 
 venv-pip:

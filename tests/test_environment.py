@@ -166,6 +166,16 @@ def test_a_python_that_will_not_do_is_not_given_to_uv_either(checkout):
     assert (checkout / ".venv/kept").exists()
 
 
+def test_where_uv_can_not_fetch_a_python_the_old_environment_stays(checkout):
+    (checkout / "uv").write_text('#!/bin/sh\necho "uv: no network for $*" >&2\nexit 2\n')
+    (checkout / "uv").chmod(0o755)
+    shown = make(f"{checkout}:/usr/bin:/bin", "env", cwd=checkout)
+    assert shown.returncode == 2
+    assert "--python >=3.11,<3.13" in shown.stderr
+    assert "uv finds no Python 3.11 or 3.12, and can't fetch one" in shown.stderr
+    assert (checkout / ".venv/kept").exists()
+
+
 CONDA = """
 import sys, venv
 *_, prefix, override, channel, name, python, pip = words = sys.argv[1:]
