@@ -336,3 +336,15 @@ def test_a_cpu_that_is_drained_gives_back_what_nobody_has():
     swap_slots.drain_slots_cache_cpu(si, U(0))
     assert si.info["inuse_pages"][0] == 3
     assert [slot for slot in range(1, 4 * 512) if si.swap_map[slot]] == slots
+
+
+def test_a_cluster_that_the_device_ends_in_is_read_to_its_last_slot():
+    """100 slots of it are there: six ranges of 16, and the four behind them are not asked for."""
+    si = swapon(512 + 100, Variant.HUANG_PROMOTE, slot_cache=False)
+    si.cluster_next_cpu[0] = 520
+    assert folio_alloc_swap(si, U(0), U(0)) == 521
+    give_back(si, 521)
+    si.scanned[4] = 0
+    given = [int(folio_alloc_swap(si, U(0), U(4))) for _ in range(7)]
+    assert given == [*range(512, 608, 16), 0]
+    assert si.scanned[4] == 6 * 16
