@@ -19,10 +19,8 @@ def faster() -> tuple[pd.DataFrame, str]:
     return table, (
         f"No. It checks {times['checks_per_second']:.1f} times as often, misplaces "
         f"{times['misplaced']:.1f} times as much memory, and sees "
-        f"{every.loc[1000, 'hot_seen']:.0%} of "
-        f"the accesses to hot memory in place of {every.loc[5000, 'hot_seen']:.0%}. One "
-        "program and "
-        "one seed."
+        f"{every.loc[1000, 'hot_seen']:.0%} of the accesses to hot memory in place of "
+        f"{every.loc[5000, 'hot_seen']:.0%}. One program and one seed."
     )
 
 
@@ -41,9 +39,8 @@ def fewer() -> tuple[pd.DataFrame, str]:
     return table, (
         "Nothing that adapts: every counter is the same as with regions that are never split or "
         f"merged. DAMON is {late['10 at most']:.0f} windows late in place of "
-        f"{late['10 to 1000']:.0f}. "
-        "`kdamond_split_regions()` splits none while there are more than half of the "
-        "regions allowed."
+        f"{late['10 to 1000']:.0f}. `kdamond_split_regions()` splits none "
+        "while there are more than half of the regions allowed."
     )
 
 

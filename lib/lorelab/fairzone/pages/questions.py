@@ -18,8 +18,8 @@ def disk() -> tuple[pd.DataFrame, str]:
     return table, (
         "Neither: of these paces more than one read in a hundred hits only at "
         f"{', '.join(map(str, much.index))} MB/s, and most at {percent.idxmax()} "
-        f"({percent.max():.1f} %). "
-        "What the disk and kswapd's nap have to do with it is on the model's page."
+        f"({percent.max():.1f} %). What the disk and kswapd's nap have to do with it "
+        "is on the model's page."
     )
 
 
@@ -32,9 +32,9 @@ def reserve() -> tuple[pd.DataFrame, str]:
     reserve = (100 * pd.Series(kept)).rename("hits, %").rename_axis("min_free_kib")
     table = reserve.round(2).to_frame()
     return table, (
-        f"{reserve[67584]:.1f} % of the reads hit with the raised reserve, {reserve[11264]:.1f} % "
-        "without. "
-        "It sets the distance between the watermarks, which the disk crosses in a nap or does not."
+        f"{reserve[67584]:.1f} % of the reads hit with the raised reserve, "
+        f"{reserve[11264]:.1f} % without. It sets the distance between the watermarks, "
+        "which the disk crosses in a nap or does not."
     )
 
 

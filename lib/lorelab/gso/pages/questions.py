@@ -39,9 +39,8 @@ def dropped() -> tuple[pd.DataFrame, str]:
     wrong = list(lossy.index[lossy["wrong"] > 0])
     return table, (
         f"All four tell of all {Traffic().sends} sends: a dropped segment gives up its pages as "
-        f"a sent one does. They differ in *when*: {' and '.join(wrong)} tell while "
-        "segments wait, so "
-        "what the sender writes next is what is sent."
+        f"a sent one does. They differ in *when*: {' and '.join(wrong)} tell while segments wait, "
+        "so what the sender writes next is what is sent."
     )
 
 
@@ -58,7 +57,7 @@ def heard() -> tuple[pd.DataFrame, str]:
     assert one["copied_bytes"] == other["copied_bytes"]
     return table, (
         f"The same {one['copied_bytes']:,} bytes, in {one['copies']} copies or in "
-        f"{other['copies']}: "
-        "`orphan` copies the packet before it is segmented, `shared-count` each segment when the "
-        "packet socket takes it. Both tell the sender that all was copied."
+        f"{other['copies']}: `orphan` copies the packet before it is segmented, "
+        "`shared-count` each segment when the packet socket takes it. "
+        "Both tell the sender that all was copied."
     )

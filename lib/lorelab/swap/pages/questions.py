@@ -31,9 +31,8 @@ def room() -> tuple[pd.DataFrame, str]:
     return table, (
         f"Of these sizes 6.12 splits none from {none['v6.12']} MiB on, and 6.10 from "
         f"{none['v6.10']} MiB on. On {sizes[3]} MiB 6.10 still splits "
-        f"{percent.loc[sizes[3], 'v6.10']:.0f} %: it takes only clusters that are wholly free, and "
-        "what is "
-        "swapped in page by page rarely leaves one."
+        f"{percent.loc[sizes[3], 'v6.10']:.0f} %: it takes only clusters that are wholly free, "
+        "and what is swapped in page by page rarely leaves one."
     )
 
 
@@ -50,8 +49,8 @@ def seeds() -> tuple[pd.DataFrame, str]:
     table = spread.describe().loc[["min", "mean", "max"]].round(2).rename("split, %")
     return table, (
         f"Seed 1 splits {spread[1]:.1f} %; {len(spread)} seeds split between "
-        f"{spread.min():.1f} and "
-        f"{spread.max():.1f} %. {(spread < spread[1]).sum()} of them split fewer than seed 1."
+        f"{spread.min():.1f} and {spread.max():.1f} %. "
+        f"{(spread < spread[1]).sum()} of them split fewer than seed 1."
     )
 
 
@@ -73,8 +72,8 @@ def switches() -> tuple[pd.DataFrame, str]:
     moved = (found["split, %"] - found.loc["as it is", "split, %"]).drop("as it is")
     return table, (
         f"Leaving out `{moved.abs().idxmax()}` moves it most, by "
-        f"{moved[moved.abs().idxmax()]:+.1f} "
-        f"points, the others by at most {moved.abs().sort_values().iloc[-2]:.1f}. With stealing, a "
-        "small folio that finds no slot in its own clusters takes one from a cluster of "
+        f"{moved[moved.abs().idxmax()]:+.1f} points, "
+        f"the others by at most {moved.abs().sort_values().iloc[-2]:.1f}. With stealing, "
+        "a small folio that finds no slot in its own clusters takes one from a cluster of "
         "large folios."
     )

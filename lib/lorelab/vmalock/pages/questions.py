@@ -24,10 +24,9 @@ def one_vma() -> tuple[pd.DataFrame, str]:
     gain = rates / rates.loc["mmap-lock"] - 1
     return table, (
         f"With a VMA each, 6.12 handles {gain.loc['v6.12', 8]:.0%} more faults than with "
-        "mmap_lock, "
-        f"and 7.3 {gain.loc['v7.3', 8]:.0%} more. With one VMA it is "
-        f"{gain.loc['v6.12', 1]:.0%} and "
-        f"{gain.loc['v7.3', 1]:.0%}: the faults write to one lock again, now the VMA's."
+        f"mmap_lock, and 7.3 {gain.loc['v7.3', 8]:.0%} more. With one VMA it is "
+        f"{gain.loc['v6.12', 1]:.0%} and {gain.loc['v7.3', 1]:.0%}: "
+        "the faults write to one lock again, now the VMA's."
     )
 
 
@@ -52,8 +51,7 @@ def cpus() -> tuple[pd.DataFrame, str]:
     return table, (
         f"Of these, from {pays} on. On one CPU the second lock costs {1 - ratio[1]:.1%}; on "
         f"{counts[-1]} the process handles {ratio[counts[-1]]:.1f} times as many faults. "
-        "That is the "
-        "model, which reproduces none of the published figures."
+        "That is the model, which reproduces none of the published figures."
     )
 
 
