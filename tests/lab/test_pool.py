@@ -50,7 +50,7 @@ def test_every_run_is_in_one_part(wanted, cpus):
     ]
     found = parts(asked, cpus)
     for fake, given_ in asked:
-        mine = [run for part in found if part.found is fake for run in part.runs]
+        mine = [run for part in found if part.experiment is fake for run in part.runs]
         assert sorted(mine, key=lambda run: run.seed) == given_
     for part in found:
         assert {run.cpus > 1 for run in part.runs} == {part.several}
@@ -59,7 +59,7 @@ def test_every_run_is_in_one_part(wanted, cpus):
 def test_runs_of_one_cpu_are_dealt_and_come_after_what_cannot_be_parted():
     many, few = Fake(name="f/many"), Fake(name="f/few")
     found = parts([(many, runs(*[1] * 17, 4, 2)), (few, runs(1, 1))], 2)
-    assert [(part.found.name, len(part.runs)) for part in found] == [
+    assert [(part.experiment.name, len(part.runs)) for part in found] == [
         ("f/many", 2),
         ("f/few", 2),
         ("f/many", 9),

@@ -173,8 +173,8 @@ def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
     >>> from lorelab.counters import table
     >>> model = table("swap/tiny", "v6.12", "model", {"failed": ("allocations", [0, 3])})
     >>> kernel = table("swap/tiny", "v6.12", "kernel", {"failed": ("allocations", [0, 4])})
-    >>> found = equal(model, kernel)
-    >>> print(found.verdict, "-", found.method)
+    >>> agreement = equal(model, kernel)
+    >>> print(agreement.verdict, "-", agreement.method)
     failed - step by step, of 1 counters: 1 of 2 values are equal
     """
     joined = compare(model, kernel)
@@ -185,7 +185,7 @@ def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
 
 
 def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreement:
-    """Judge what `intervals` found, counter by counter.
+    """Judge what `intervals` gives, counter by counter.
 
     Parameters
     ----------
@@ -213,11 +213,11 @@ def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreeme
     >>> from lorelab.counters import table
     >>> repeats = {"written": ("pages", [100] * 4), "faults": ("faults", [50, 51, 50, 52])}
     >>> kernel = table("swap/tiny", "v6.12", "kernel", repeats)
-    >>> found = by_interval(intervals(kernel, kernel, per="written"))
-    >>> found.table[["counter", "agrees", "is_judged"]]
+    >>> agreement = by_interval(intervals(kernel, kernel, per="written"))
+    >>> agreement.table[["counter", "agrees", "is_judged"]]
       counter  agrees  is_judged
     0  faults    True       True
-    >>> str(found.verdict)
+    >>> str(agreement.verdict)
     'passed'
     """
     check_names(timing, compared["counter"])
@@ -225,15 +225,15 @@ def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreeme
     table["is_judged"] = ~(table["counter"].isin(timing) & (table["least"] < table["most"]))
     judged = table[table["is_judged"]]
     decides = judged["detectable"] <= EQUIVALENCE_MARGIN
-    said = (
+    sentence = (
         f"by means over repeats, {judged['agrees'].sum()} of {len(judged)} counters agree, and "
         f"{decides.sum()} of them would have refused a model {EQUIVALENCE_MARGIN:.0%} off, at 95 %"
     )
     aside = table.loc[~table["is_judged"], "counter"].tolist()
     if aside:
-        said += f"; not judged, for timing alone decides: {', '.join(aside)}"
+        sentence += f"; not judged, for timing alone decides: {', '.join(aside)}"
     lacking = judged[judged["detectable"].isna()]
-    return Agreement.of(table, said + say_lacking(lacking), aside)
+    return Agreement.of(table, sentence + say_lacking(lacking), aside)
 
 
 def by_means(
@@ -290,11 +290,11 @@ def by_means(
     >>> from lorelab.counters import table
     >>> model = table("swap/tiny", "v6.12", "model", {"faults": ("faults", [100, 101, 99, 100])})
     >>> kernel = table("swap/tiny", "v6.12", "kernel", {"faults": ("faults", [103, 104, 102, 103])})
-    >>> found = by_means(model, kernel)
-    >>> found.table[["counter", "ratio", "verdict"]]
+    >>> agreement = by_means(model, kernel)
+    >>> agreement.table[["counter", "ratio", "verdict"]]
       counter  ratio verdict
     0  faults   1.03  passed
-    >>> found.method
+    >>> agreement.method
     'by means over runs: 1 of 1 counters are shown to be within 10% at 95 %'
     """
     check_variants(model, kernel)
@@ -310,8 +310,8 @@ def by_means(
     rows = []
     for name in names:
         modelled, measured = both = [values(side, name) for side in sides]
-        found = ONE_SIDED if is_one_sided(both) else equivalence.ratio(*both)
-        near = agrees(*both, found, 1 - alpha / max(1, len(judged)), within)
+        ratio = ONE_SIDED if is_one_sided(both) else equivalence.ratio(*both)
+        near = agrees(*both, ratio, 1 - alpha / max(1, len(judged)), within)
         rows.append(
             {
                 "counter": name,
@@ -320,16 +320,16 @@ def by_means(
                 "model_runs": len(modelled),
                 "model": modelled.mean(),
                 "kernel": measured.mean(),
-                "ratio": found.estimate,
-                "low": found.low,
-                "high": found.high,
-                "detectable": found.detectable,
+                "ratio": ratio.estimate,
+                "low": ratio.low,
+                "high": ratio.high,
+                "detectable": ratio.detectable,
                 "agrees": near or (name in aside and not is_one_sided(both)),
             }
         )
     table = pd.DataFrame(rows)
-    found = map(str, verdicts(table, within))
-    named = [aside.get(name, verdict) for name, verdict in zip(names, found, strict=True)]
+    reached = map(str, verdicts(table, within))
+    named = [aside.get(name, verdict) for name, verdict in zip(names, reached, strict=True)]
     table.insert(table.columns.get_loc("agrees"), "verdict", named)
     passed = int((table["verdict"] == AgreementVerdict.PASSED).sum())
     sentence = (

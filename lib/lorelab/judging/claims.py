@@ -92,8 +92,10 @@ def claims(design: str | None = None) -> list[Claim]:
     They are `CLAIMS` of `lorelab.DESIGN.thread.claims`.
     """
     rooms = [f"lorelab.{name}.thread" for name in designs(design)]
-    found = [f"{room}.claims" for room in rooms if find_spec(room) and find_spec(f"{room}.claims")]
-    return [claim for module in found for claim in import_module(module).CLAIMS]
+    modules = [
+        f"{room}.claims" for room in rooms if find_spec(room) and find_spec(f"{room}.claims")
+    ]
+    return [claim for module in modules for claim in import_module(module).CLAIMS]
 
 
 def ledger(chosen: list[Claim]) -> pd.DataFrame:
@@ -109,10 +111,10 @@ def ledger(chosen: list[Claim]) -> pd.DataFrame:
     """
     rows = []
     for claim in track(chosen, "weighing the claims"):
-        found = claim.weigh()
-        evidence = "; ".join(f"{name} {_shown(value)}" for name, value in found.evidence.items())
-        why = f"A judgement: {found.why}" if found.judgement else found.why
-        weighed = (str(found.verdict), why, evidence)
+        outcome = claim.weigh()
+        evidence = "; ".join(f"{name} {_shown(value)}" for name, value in outcome.evidence.items())
+        why = f"A judgement: {outcome.why}" if outcome.judgement else outcome.why
+        weighed = (str(outcome.verdict), why, evidence)
         stated = (claim.design, claim.id, claim.statement, claim.place, claim.check)
         rows.append((*stated, *weighed))
     return pd.DataFrame(rows, columns=COLUMNS)

@@ -19,14 +19,14 @@ console = Console()
 @click.argument("design", required=False)
 def claims(design: str | None) -> None:
     """Every claim of a thread and its verdict: a table in a terminal, CSV in a pipe."""
-    found = claims_.ledger(claims_.claims(design))
+    ledger = claims_.ledger(claims_.claims(design))
     if not console.is_terminal:
-        found.to_csv(sys.stdout, index=False)
+        ledger.to_csv(sys.stdout, index=False)
         return
     table = Table(show_lines=True)
     for column in ("id", "statement", "verdict", "why"):
         table.add_column(column)
-    for row in found.itertuples():
+    for row in ledger.itertuples():
         table.add_row(f"{row.design}/{row.id}", row.statement, row.verdict, row.why)
     console.print(table)
 
@@ -57,17 +57,17 @@ def findings(title: str | None, folder: Path | None, image: Path | None, record:
             raise BadInput(f"--kernel {image}: takes one finding, and no -o")
         one = found_.finding(title)
         here = image == Path("running")
-        said = reproduced.run_here(one) if here else reproduced.run(one, image)
-        print(said.text, end="")
-        print(f"kernel: {said.kernel}", file=sys.stderr)
+        answer = reproduced.run_here(one) if here else reproduced.run(one, image)
+        print(answer.text, end="")
+        print(f"kernel: {answer.kernel}", file=sys.stderr)
         if record:
-            print(f"recorded: {reproduced.save(one, said)}", file=sys.stderr)
+            print(f"recorded: {reproduced.save(one, answer)}", file=sys.stderr)
         return
     if folder is not None:
         if title is None:
             raise BadInput(f"-o {folder}: of which finding? `lorelab findings` alone lists all")
         one = found_.finding(title)
-        seen = [f"{said.kernel}: {said.verdict}" for said in reproduced.recorded(one)]
+        seen = [f"{answer.kernel}: {answer.verdict}" for answer in reproduced.recorded(one)]
         print(*upstream.write(one, folder, seen), sep="\n")
         return
     if title is not None:
@@ -78,8 +78,8 @@ def findings(title: str | None, folder: Path | None, image: Path | None, record:
         show_again(one.command)
         print(one.effect(), file=sys.stderr)
         print(one.prior_art.text, file=sys.stderr)
-        for said in reproduced.recorded(one):
-            print(f"{said.kernel}: {said.verdict}", file=sys.stderr)
+        for answer in reproduced.recorded(one):
+            print(f"{answer.kernel}: {answer.verdict}", file=sys.stderr)
         return
     rows = found_.table(found_.findings())
     if not console.is_terminal:

@@ -69,8 +69,8 @@ def ratio(before: Sequence[float], after: Sequence[float], confidence: float = 0
 
     Examples
     --------
-    >>> found = ratio([100, 101, 99, 100], [103, 104, 102, 103])
-    >>> found.estimate, round(found.low, 3), round(found.high, 3), found.within(0.10)
+    >>> interval = ratio([100, 101, 99, 100], [103, 104, 102, 103])
+    >>> interval.estimate, round(interval.low, 3), round(interval.high, 3), interval.within(0.10)
     (1.03, 1.012, 1.049, True)
     >>> ratio([100, 100], [109])  # how much the one would scatter is not known
     Ratio(estimate=1.09, low=0.0, high=inf)

@@ -108,12 +108,12 @@ class Finding:
 
 def findings(design: str | None = None) -> list[Finding]:
     """All findings of a design, or of every design in the order of the book."""
-    found = []
+    collected = []
     for name in designs(design):
         thread = import_module(f"lorelab.{name}.thread")
         if find_spec(f"{thread.__name__}.findings"):
-            found += import_module(f"{thread.__name__}.findings").FINDINGS
-    return found
+            collected += import_module(f"{thread.__name__}.findings").FINDINGS
+    return collected
 
 
 def finding(title: str) -> Finding:
@@ -130,8 +130,8 @@ def table(chosen: list[Finding]) -> pd.DataFrame:
     Examples
     --------
     >>> known = PriorArt({"0123456789ab": "fixes it"})
-    >>> said = ("swap", "tiny", "It leaks a slot.", "all", lambda: "1 of 8 slots", known)
-    >>> one = Finding(*said, "none", "7.3.4 has it", worth_sending=True, command="list swap")
+    >>> fields = ("swap", "tiny", "It leaks a slot.", "all", lambda: "1 of 8 slots", known)
+    >>> one = Finding(*fields, "none", "7.3.4 has it", worth_sending=True, command="list swap")
     >>> table([one])[["finding", "effect", "known"]].T
                                     0
     finding                 swap/tiny

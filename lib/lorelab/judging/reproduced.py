@@ -62,7 +62,7 @@ class Here(BaseModel):
     """SHA-256 of the reproducer."""
 
 
-class Said(NamedTuple):
+class Answer(NamedTuple):
     """What a reproducer said."""
 
     text: str
@@ -82,7 +82,7 @@ class Said(NamedTuple):
         return f"{self.source.kernel.release}{' with the patches' if self.patched else ''}"
 
 
-def run(one: Finding, image: Path) -> Said:
+def run(one: Finding, image: Path) -> Answer:
     """Boot a kernel and run a finding's reproducer on it.
 
     Parameters
@@ -106,10 +106,10 @@ def run(one: Finding, image: Path) -> Said:
     _check_verdict(file, row["status"], row["said"], row["complained"])
     given = {"file": file.name}
     source = Provenance(experiment=one.title, params=given, run_in_boot=1, **measured.source)
-    return Said(row["said"], source, _patched(one, source))
+    return Answer(row["said"], source, _patched(one, source))
 
 
-def run_here(one: Finding) -> Said:
+def run_here(one: Finding) -> Answer:
     """Run a finding's reproducer on this machine's own kernel, for as long as it takes.
 
     Raises
@@ -134,7 +134,7 @@ def run_here(one: Finding) -> Said:
         seconds=round(time.monotonic() - began),
         programs={file.name: cache.file_digest(file)},
     )
-    return Said(done.stdout, source, patched=False)
+    return Answer(done.stdout, source, patched=False)
 
 
 def _reproducer(one: Finding) -> Path:
@@ -144,25 +144,25 @@ def _reproducer(one: Finding) -> Path:
     return file
 
 
-def _check_verdict(file: Path, status: int, said: str, complained: str) -> None:
-    lines = said.splitlines()
+def _check_verdict(file: Path, status: int, output: str, complained: str) -> None:
+    lines = output.splitlines()
     if not lines or lines[-1][:4] != STATUS.get(status):
         why = " ".join(complained.split())
         raise BadInput(f"{file.name} says neither PASS nor FAIL: {why}")
 
 
-def save(one: Finding, said: Said, folder: Path = FOLDER) -> Path:
+def save(one: Finding, answer: Answer, folder: Path = FOLDER) -> Path:
     """Keep what a reproducer said, with its provenance; returns the file of the output."""
-    which = f"{said.source.kernel.release}{'-patched' if said.patched else ''}"
-    file = folder / one.title / f"{which}--{said.source.date:%Y%m%dT%H%M%SZ}.txt"
+    which = f"{answer.source.kernel.release}{'-patched' if answer.patched else ''}"
+    file = folder / one.title / f"{which}--{answer.source.date:%Y%m%dT%H%M%SZ}.txt"
     file.parent.mkdir(parents=True, exist_ok=True)
-    data = said.text.encode()
+    data = answer.text.encode()
     atomic.write(file, data, new=True)
-    atomic.write(file.with_suffix(".json"), records.sealed(said.source, data), new=True)
+    atomic.write(file.with_suffix(".json"), records.sealed(answer.source, data), new=True)
     return file
 
 
-def recorded(one: Finding, folder: Path = FOLDER) -> list[Said]:
+def recorded(one: Finding, folder: Path = FOLDER) -> list[Answer]:
     """What was kept of a finding, the newest of each kernel: unpatched ones first.
 
     Raises
@@ -170,7 +170,7 @@ def recorded(one: Finding, folder: Path = FOLDER) -> list[Said]:
     BadInput
         A file is missing, truncated or was edited.
     """
-    found: dict[str, Said] = {}
+    newest: dict[str, Answer] = {}
     for file in sorted((folder / one.title).glob("*.json"), key=lambda file: file.stem[-16:]):
         sealed = records.unseal(file, Provenance | Here)
         output = file.with_suffix(".txt")
@@ -179,9 +179,9 @@ def recorded(one: Finding, folder: Path = FOLDER) -> list[Said]:
             raise BadInput(f"{output} is not what was recorded; `git checkout` brings it back")
         source = sealed.provenance
         patched = isinstance(source, Provenance) and _patched(one, source)
-        said = Said(data.decode(), source, patched)
-        found[said.kernel] = said
-    return sorted(found.values(), key=lambda said: (said.patched, said.kernel))
+        answer = Answer(data.decode(), source, patched)
+        newest[answer.kernel] = answer
+    return sorted(newest.values(), key=lambda answer: (answer.patched, answer.kernel))
 
 
 def _patched(one: Finding, source: Provenance) -> bool:

@@ -145,18 +145,18 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
     >>> counted = {"written": ("pages", [100, 100]), "faults": ("faults", [50, 52])}
     >>> kernel = table("swap/tiny", "v6.12", "kernel", counted)
     >>> model = kernel[kernel["step"] == 1].assign(source="model")
-    >>> found = intervals(model, kernel, per="written")
-    >>> found[["counter", "unit", "runs", "model", "kernel", "agrees"]]
+    >>> table = intervals(model, kernel, per="written")
+    >>> table[["counter", "unit", "runs", "model", "kernel", "agrees"]]
       counter            unit  runs  model  kernel  agrees
     0  faults  faults / pages     2    0.5    0.51    True
     """
     check_variants(model, kernel)
-    said, measured = by_run(model, per), by_run(kernel, per)
+    modelled, measured = by_run(model, per), by_run(kernel, per)
     units = units_of(model, kernel)
     rows = []
-    names = names_of(said, measured, per)
+    names = names_of(modelled, measured, per)
     for counter in names:
-        sides = values(said, counter), values(measured, counter)
+        sides = values(modelled, counter), values(measured, counter)
         ratio = ONE_SIDED if is_one_sided(sides) else equivalence.ratio(*sides)
         rows.append(
             {
@@ -200,9 +200,9 @@ def without(
 
 
 def agrees(
-    said: pd.Series,
-    measured: pd.Series,
-    found: equivalence.Ratio,
+    model: pd.Series,
+    kernel: pd.Series,
+    ratio: equivalence.Ratio,
     confidence: float,
     within: float = EQUIVALENCE_MARGIN,
 ) -> bool:
@@ -214,20 +214,20 @@ def agrees(
     >>> agrees(model, kernel, equivalence.ratio(model, kernel), confidence=0.95)
     False
     """
-    if is_one_sided((said, measured)):
+    if is_one_sided((model, kernel)):
         return False
-    if np.isnan(found.estimate):  # 0 on one side alone
-        return bool(said.min() <= measured.max() and measured.min() <= said.max())
-    apart = equivalence.ratio(said, measured, confidence)
-    return bool(found.within(within) or apart.low <= 1 <= apart.high)
+    if np.isnan(ratio.estimate):  # 0 on one side alone
+        return bool(model.min() <= kernel.max() and kernel.min() <= model.max())
+    apart = equivalence.ratio(model, kernel, confidence)
+    return bool(ratio.within(within) or apart.low <= 1 <= apart.high)
 
 
 def _same_or_near(
-    said: pd.Series, measured: pd.Series, found: equivalence.Ratio, confidence: float
+    model: pd.Series, kernel: pd.Series, ratio: equivalence.Ratio, confidence: float
 ) -> bool:
-    if said.nunique() == measured.nunique() == 1 and len(measured) > 1:
-        return found == equivalence.EQUAL
-    return agrees(said, measured, found, confidence)
+    if model.nunique() == kernel.nunique() == 1 and len(kernel) > 1:
+        return ratio == equivalence.EQUAL
+    return agrees(model, kernel, ratio, confidence)
 
 
 def check_variants(model: pd.DataFrame, kernel: pd.DataFrame) -> None:
@@ -239,9 +239,9 @@ def check_variants(model: pd.DataFrame, kernel: pd.DataFrame) -> None:
     Traceback (most recent call last):
     lorelab.errors.NoModel: the kernel is v7.3, and the model is of v6.12: nothing is compared
     """
-    said, measured = (sorted(set(side["variant"])) for side in (model, kernel))
-    if said and measured and set(said).isdisjoint(measured):
-        names = ", ".join(measured), ", ".join(said)
+    modelled, measured = (sorted(set(side["variant"])) for side in (model, kernel))
+    if modelled and measured and set(modelled).isdisjoint(measured):
+        names = ", ".join(measured), ", ".join(modelled)
         raise NoModel(
             "the kernel is {}, and the model is of {}: nothing is compared".format(*names)
         )

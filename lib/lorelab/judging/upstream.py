@@ -78,9 +78,9 @@ def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
     to = (kit(one) / "recipients").read_text()
     written = []
     for number, mail in enumerate(mails):
-        said = _notes(one, seen) if number == 0 else ""
+        notes = _notes(one, seen) if number == 0 else ""
         written.append(folder / mail.name)
-        written[-1].write_text(_addressed(mail.read_text(), to, said))
+        written[-1].write_text(_addressed(mail.read_text(), to, notes))
     if shown := reproducer(one):
         written.append(Path(shutil.copy(shown, folder)))
     written.append(folder / "README")
@@ -88,11 +88,11 @@ def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
     return written
 
 
-def _addressed(mail: str, to: str, said: str) -> str:
+def _addressed(mail: str, to: str, notes: str) -> str:
     """A mail with its recipients, and what is said of it below the line that git drops."""
     head, body = mail.split("\n\n", 1)
     text, line, diff = body.partition("\n---\n")
-    return f"{head}\n{to}\n{text}{line}{said}{diff}"
+    return f"{head}\n{to}\n{text}{line}{notes}{diff}"
 
 
 def _notes(one: Finding, seen: Sequence[str]) -> str:
@@ -102,8 +102,8 @@ def _notes(one: Finding, seen: Sequence[str]) -> str:
         "Known": one.prior_art.text,
         "In mainline": one.mainline,
     }
-    said = (textwrap.fill(f"{name}: {text}", WIDTH) for name, text in parts.items())
-    return "\n\n".join(said) + "\n\n"
+    paragraphs = (textwrap.fill(f"{name}: {text}", WIDTH) for name, text in parts.items())
+    return "\n\n".join(paragraphs) + "\n\n"
 
 
 def _readme(one: Finding, written: list[Path]) -> str:

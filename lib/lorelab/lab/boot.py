@@ -173,14 +173,14 @@ def fastest(image: Path, root: Path, modules: Path | None = None) -> str:
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
     known = remembered()
-    if known.exists() and (found := known.read_text()) in ("kvm", "tcg"):
-        return found
+    if known.exists() and (accelerator := known.read_text()) in ("kvm", "tcg"):
+        return accelerator
     try:
         nothing = Job(None, "nothing", {}, KVM_JOB_SECONDS)
         _run(image, root, None, Machine(), nothing, "kvm", True, KVM_BOOT_SECONDS, modules)
-        found = "kvm"
+        accelerator = "kvm"
     except RunFailed as failure:
-        found = "tcg"
+        accelerator = "tcg"
         first, *console = str(failure).splitlines()
         why = [first.split("; ")[0], *(line.strip() for line in console[-1:])]
         print(
@@ -189,8 +189,8 @@ def fastest(image: Path, root: Path, modules: Path | None = None) -> str:
             file=sys.stderr,
         )
     known.parent.mkdir(parents=True, exist_ok=True)
-    atomic.write(known, found)
-    return found
+    atomic.write(known, accelerator)
+    return accelerator
 
 
 def remembered() -> Path:
@@ -295,10 +295,10 @@ def _command(
     ask += [part for word in words for part in ("--kopt", word)]
     ask += ["--script-sh", "exec python3 /lab/agent.py", "--qemu-opts", *qemu, *machine.qemu]
     # virtme-ng keeps its temporary files and its settings in the run's own folder.
-    said = check_output(*ask, env={**os.environ, "TMPDIR": str(folder), "HOME": str(folder)})
-    if QEMU not in said:
-        raise RunFailed(f"virtme-run gave no command line for QEMU: {said[-300:]}")
-    return shlex.split(said.splitlines()[-1])
+    output = check_output(*ask, env={**os.environ, "TMPDIR": str(folder), "HOME": str(folder)})
+    if QEMU not in output:
+        raise RunFailed(f"virtme-run gave no command line for QEMU: {output[-300:]}")
+    return shlex.split(output.splitlines()[-1])
 
 
 def _watch(command: list[str], job: Job, quiet: bool, boot_seconds: float) -> Reader:
@@ -349,8 +349,8 @@ def _watch(command: list[str], job: Job, quiet: bool, boot_seconds: float) -> Re
             console += qemu.stderr.read()
     if reader.lacks is not None:
         raise BadInput(f"kernel {reader.hello['release']} lacks {reader.lacks}")
-    if job.fatal and not reader.ended and (said := _complaints(console)):
-        reader.rows.append({"died": said})
+    if job.fatal and not reader.ended and (complaints := _complaints(console)):
+        reader.rows.append({"died": complaints})
         return reader
     if splat := SPLAT.search(console):
         raise GuestFailed(_splat(console[splat.start() :]), reader.rows)
@@ -414,22 +414,22 @@ def _complaints(console: bytes) -> list[str]:
     """What the kernel complained of, a line each, without their times."""
     lines = bytes(console).decode(errors="replace").replace("\r", "").splitlines()
     # By time and each once: a kernel with `panic_print` says all again as it dies.
-    said = sorted({line for line in lines if SPLAT.match(line.encode())})
-    return [line.split("] ", 1)[1] for line in said]
+    splats = sorted({line for line in lines if SPLAT.match(line.encode())})
+    return [line.split("] ", 1)[1] for line in splats]
 
 
 def _splat(console: bytes) -> str:
-    said = console.decode(errors="replace").replace("\r", "").splitlines()
-    first = said[0].split("] ", 1)[1]
-    return f"the guest's kernel complained: {first}; it said:\n  " + "\n  ".join(said[: 2 * TAIL])
+    lines = console.decode(errors="replace").replace("\r", "").splitlines()
+    first = lines[0].split("] ", 1)[1]
+    return f"the guest's kernel complained: {first}; it said:\n  " + "\n  ".join(lines[: 2 * TAIL])
 
 
 def _last(console: bytes) -> str:
     lines = bytes(console).decode(errors="replace").replace("\r", "").splitlines()
-    said = [line for line in lines if line.strip()][-TAIL:]
+    last = [line for line in lines if line.strip()][-TAIL:]
     return (
-        "; the console's last lines:\n  " + "\n  ".join(said)
-        if said
+        "; the console's last lines:\n  " + "\n  ".join(last)
+        if last
         else "; its console said nothing"
     )
 

@@ -16,8 +16,8 @@ KERNEL_FILES = Path(__file__).resolve().parents[2] / "kernel"
 
 def designs() -> list[str]:
     """Designs that have files for a kernel: folders of lib/kernel."""
-    found = {path.name for path in KERNEL_FILES.iterdir() if path.is_dir()}
-    return sorted(found - {"common"})
+    folders = {path.name for path in KERNEL_FILES.iterdir() if path.is_dir()}
+    return sorted(folders - {"common"})
 
 
 def files(design: str | None, pattern: str) -> list[Path]:

@@ -53,21 +53,21 @@ def counted() -> dict[str, tuple[int, int]]:
 def _kernel(kernel: KernelInfo, design: str) -> list[str]:
     if kernel.digest is None:
         return []
-    found = []
+    changed = []
     config = None if kernel.config == "lab" else kernel.config
     if kernel.patches:
         newest = kernel.package != needs.SOURCE.name.removesuffix(".tar.xz")
         series = upstream(design) if newest else patches(design, config)
         ours = cache.digest(*(file.read_bytes() for file in series))
         if kernel.patches_sha256 != ours:
-            found.append("patches")
+            changed.append("patches")
     try:
         merged = fragments(kernel.design, config)
     except BadInput:  # a config that is gone
-        return [*found, "config"]
+        return [*changed, "config"]
     made = (kernel.package, kernel.package_version, kernel.source_sha256, kernel.compiler)
     digest = digest_of(made, merged, kernel.patches_sha256)
-    return found if digest == kernel.digest else [*found, "config"]
+    return changed if digest == kernel.digest else [*changed, "config"]
 
 
 def _programs(programs: dict[str, str], design: str) -> list[str]:

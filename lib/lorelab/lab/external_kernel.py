@@ -168,11 +168,11 @@ def command(
 def _image(path: Path) -> Path:
     if not path.is_dir():
         return path
-    found = sorted({image.resolve() for pattern in IMAGES for image in path.glob(pattern)})
-    if len(found) != 1:
-        there = ", ".join(map(str, found)) or "no kernel"
+    images = sorted({image.resolve() for pattern in IMAGES for image in path.glob(pattern)})
+    if len(images) != 1:
+        there = ", ".join(map(str, images)) or "no kernel"
         raise BadInput(f"--kernel {path}: holds {there}; {TAKES}")
-    return found[0]
+    return images[0]
 
 
 def _modules(image: Path, release: str) -> Path | None:
@@ -180,8 +180,8 @@ def _modules(image: Path, release: str) -> Path | None:
     beside = [image.parent]
     if image.parent.name == "boot":
         beside += [image.parents[1] / lib / "modules" / release for lib in ("lib", "usr/lib")]
-    found = [folder for folder in beside if (folder / "modules.builtin").exists()]
-    return found[0] if found else None
+    folders = [folder for folder in beside if (folder / "modules.builtin").exists()]
+    return folders[0] if folders else None
 
 
 def _stage(needed: list[Path], loaded: list[Path], there: Path) -> dict[str, str]:

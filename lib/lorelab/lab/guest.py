@@ -237,7 +237,7 @@ def _programs(kernel: recipes.Recipe) -> Path | None:
 
 
 def _installed(status: Path) -> dict[str, str]:
-    found = re.findall(
+    packages = re.findall(
         r"^Package: (.*)\n(?:.+\n)*?Version: (.*)$", status.read_text(), re.MULTILINE
     )
-    return dict(sorted(found))
+    return dict(sorted(packages))

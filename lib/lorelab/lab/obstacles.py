@@ -43,19 +43,19 @@ def _lacking(lists: list[needs.Need]) -> list[tuple[str, str]]:
 
 
 def _build() -> list[tuple[str, str]]:
-    found = _lacking(needs.BUILD + needs.GUEST)
+    reasons = _lacking(needs.BUILD + needs.GUEST)
     if os.geteuid() == 0:
-        return found
+        return reasons
     user = _user()
     if not has_ids(IDS.read_text() if IDS.exists() else "", user, os.geteuid()):
         how = f"usermod --add-subuids 100000-165535 --add-subgids 100000-165535 {user}"
-        found.append(
+        reasons.append(
             (f"{user} has no ids in {IDS}, which the guest's users take", f"as root: {how}")
         )
     for name, (forbids, other) in NAMESPACES.items():
         if (file := Path(name)).exists() and file.read_text().strip() == forbids:
-            found.append((f"{name} is {forbids}: no namespace without root", _sysctl(other)))
-    return found
+            reasons.append((f"{name} is {forbids}: no namespace without root", _sysctl(other)))
+    return reasons
 
 
 def _sysctl(setting: str) -> str:
@@ -87,10 +87,10 @@ def has_ids(table: str, user: str, uid: int) -> bool:
 def _live() -> list[tuple[str, str]]:
     if needs.missing(needs.BUILD):  # without these nobody can say what would be built
         return _lacking(needs.BUILD + needs.BOOT)
-    found = _lacking(needs.BOOT)
+    reasons = _lacking(needs.BOOT)
     if guest.find() is None or build.find(recipes.recipe()) is None:
-        found.append(("kernels or guest are not built", ".venv/bin/lorelab lab build"))
-    return found
+        reasons.append(("kernels or guest are not built", ".venv/bin/lorelab lab build"))
+    return reasons
 
 
 def _fast() -> list[tuple[str, str]]:

@@ -34,7 +34,7 @@ class Part(NamedTuple):
     """Their guests have several CPUs."""
     of: int
     """Parts that such runs of the experiment are dealt to."""
-    found: Measurable
+    experiment: Measurable
     runs: list[Params]
 
 
@@ -51,8 +51,8 @@ def measured(
     left = parts(wanted, cpus)
     if len(left) == 1 or cpus == 1:
         for part in left:
-            for given, record in zip(part.runs, part.found.measure(part.runs), strict=True):
-                yield part.found, given, record
+            for given, record in zip(part.runs, part.experiment.measure(part.runs), strict=True):
+                yield part.experiment, given, record
         return
     running, failed = {}, None
     # Processes, so that Ctrl-C reaches each, and its QEMU ends with it; no part waits in the pool,
@@ -61,19 +61,19 @@ def measured(
         while left or running:
             while len(running) < cpus and (part := _next(left, running.values())):
                 left.remove(part)
-                running[pool.submit(part.found.measure, part.runs)] = part, time.monotonic()
+                running[pool.submit(part.experiment.measure, part.runs)] = part, time.monotonic()
             for done in wait(running, return_when=FIRST_COMPLETED).done:
                 part, began = running.pop(done)
                 try:
                     records = done.result()
                 except (BadInput, RunFailed) as failure:
-                    print(f"{part.found.name}: failed; the others go on", file=sys.stderr)
+                    print(f"{part.experiment.name}: failed; the others go on", file=sys.stderr)
                     failed = failed or failure
                     continue
                 took = f"{len(records)} runs in {time.monotonic() - began:.0f} s"
-                print(f"{part.found.name}: {took}", file=sys.stderr)
+                print(f"{part.experiment.name}: {took}", file=sys.stderr)
                 for given, record in zip(part.runs, records, strict=True):
-                    yield part.found, given, record
+                    yield part.experiment, given, record
     if failed is not None:
         raise failed
 
@@ -97,11 +97,11 @@ def parts(wanted: list[tuple[Measurable, list[Params]]], cpus: int) -> list[Part
     [(2, 10), (2, 10)]
     """
     dealt = []
-    for found, runs in wanted:
+    for experiment, runs in wanted:
         for several, group in groupby(sorted(runs, key=_several), key=_several):
             alike = list(group)
             of = 1 if several else max(1, min(cpus, len(alike), _times(alike) // FEWEST))
-            dealt += [Part(several, of, found, some) for some in _deal(alike, of)]
+            dealt += [Part(several, of, experiment, some) for some in _deal(alike, of)]
     return sorted(dealt, key=lambda part: (not part.several, part.of))
 
 

@@ -85,12 +85,12 @@ def events(frames: list[dict[str, Any]]) -> dict[str, pd.DataFrame]:
     0    0     5
     1    0     5
     """
-    found: dict[str, list[pd.DataFrame]] = {}
+    streams: dict[str, list[pd.DataFrame]] = {}
     for frame in frames:
         if "stream" in frame:
             part = pd.DataFrame(frame["rows"], columns=frame["fields"])
-            found.setdefault(f"{frame['probe']}.{frame['stream']}", []).append(part)
-    return {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
+            streams.setdefault(f"{frame['probe']}.{frame['stream']}", []).append(part)
+    return {name: pd.concat(parts, ignore_index=True) for name, parts in streams.items()}
 
 
 def lost(frames: list[dict[str, Any]]) -> dict[str, int]:

@@ -72,7 +72,7 @@ def run_logged(
     """
     last: deque[str] = deque(maxlen=200)
     console = Console(stderr=True)
-    started = said = time.monotonic()
+    started = reported = time.monotonic()
     count, rest = 0, b""
     with (
         log.open("ab", buffering=0) as file,
@@ -100,8 +100,8 @@ def run_logged(
                 count += len(lines)
                 state = f"{what}: {count} steps, {time.monotonic() - started:.0f} s"
                 status.update(f"{state}: {last[-1].strip()[:60] if last else ''}")
-                if not console.is_terminal and time.monotonic() - said > EVERY:
-                    said = time.monotonic()
+                if not console.is_terminal and time.monotonic() - reported > EVERY:
+                    reported = time.monotonic()
                     print(state, file=sys.stderr, flush=True)
             else:
                 raise RunFailed(f"{what} hung: it said nothing for {silent:.0f} s; see {log}")

@@ -145,8 +145,8 @@ def _wanted(design: str, config: str | None, patched: bool, other: Path | None) 
 
 def upstream(design: str) -> list[Path]:
     """A design's patches for mainline, in order: no cover letter, and none for a stable series."""
-    found = sorted((cache.KERNEL_FILES / design / "upstream").glob("*/*.patch"))
-    mails = [patch for patch in found if not patch.name.startswith("0000")]
+    files = sorted((cache.KERNEL_FILES / design / "upstream").glob("*/*.patch"))
+    mails = [patch for patch in files if not patch.name.startswith("0000")]
     return [mail for mail in mails if not source_.is_stable(mail)]
 
 
@@ -164,10 +164,10 @@ def patches(design: str, config: str | None = None) -> list[Path]:
 def recipes(designs: list[str]) -> list[Recipe]:
     """What the kernels of some designs are made of, each once: the unmodified ones come first."""
     made = [recipe(), *(recipe(design, patched=False) for design in designs)]
-    found: dict[str, Recipe] = {}
+    by_digest: dict[str, Recipe] = {}
     for one in [*made, *(recipe(design) for design in designs)]:
-        found.setdefault(one.digest, one)
-    return list(found.values())
+        by_digest.setdefault(one.digest, one)
+    return list(by_digest.values())
 
 
 @functools.cache
@@ -197,21 +197,21 @@ def fragments(design: str | None, config: str | None) -> list[Path]:
     BadInput
         There is no such config.
     """
-    found = [cache.KERNEL_FILES / "common" / "lab.config", *cache.files(design, "kernel.config")]
+    files = [cache.KERNEL_FILES / "common" / "lab.config", *cache.files(design, "kernel.config")]
     if config is None:
-        return found
+        return files
     further = {file.stem: file for file in (cache.KERNEL_FILES / "common").glob("*.config")}
     del further["lab"]
     further |= {file.stem: file for file in cache.files(design, "configs/*.config")}
     if config not in further:
         known = ", ".join(sorted(further))
         raise BadInput(f"unknown kernel config {config}: takes one of {known}")
-    return [*found, further[config]]
+    return [*files, further[config]]
 
 
 def settings(file: Path) -> dict[str, str]:
     """What a .config or a fragment says of each name; `n` where it is not set."""
-    found = re.findall(
+    options = re.findall(
         r"^(?:# )?(CONFIG_\w+)(?:=(.*)| is not set)$", file.read_text(), flags=re.MULTILINE
     )
-    return {name: value or "n" for name, value in found}
+    return {name: value or "n" for name, value in options}

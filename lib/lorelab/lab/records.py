@@ -187,10 +187,10 @@ def load(
     BadInput
         A record is truncated, was edited, or lacks one of its two files.
     """
-    found = _newest(_home(experiment, folder), params, release, before)
-    if found is None:
+    newest = _newest(_home(experiment, folder), params, release, before)
+    if newest is None:
         return None
-    file, sealed = found
+    file, sealed = newest
     csv = file.with_suffix(".csv")
     try:
         text = csv.read_bytes()
@@ -210,12 +210,12 @@ def recorded(experiment: str, model: type[Params], folder: Path | None = None) -
     parameters the experiment still takes; the others are named on stderr. Parameters that
     only the model reads make no difference, and have their defaults.
     """
-    found: dict[str, Params] = {}
+    each: dict[str, Params] = {}
     for file, sealed in _all(_home(experiment, folder)):
         params = _params(file, sealed, model)
         if params is not None and not _own(sealed.provenance.kernel):
-            found.setdefault(params.model_dump_json(), params)
-    return list(found.values())
+            each.setdefault(params.model_dump_json(), params)
+    return list(each.values())
 
 
 def others(
@@ -225,12 +225,12 @@ def others(
 
     Older releases first; `load` takes them.
     """
-    found: dict[tuple[str, str], tuple[str, Params]] = {}
+    runs: dict[tuple[str, str], tuple[str, Params]] = {}
     for file, sealed in _all(_home(experiment, folder)):
         release, params = _own(sealed.provenance.kernel), _params(file, sealed, model)
         if release is not None and params is not None:
-            found.setdefault((release, params.model_dump_json()), (release, params))
-    return sorted(found.values(), key=lambda run: [int(n) for n in re.findall(r"\d+", run[0])])
+            runs.setdefault((release, params.model_dump_json()), (release, params))
+    return sorted(runs.values(), key=lambda run: [int(n) for n in re.findall(r"\d+", run[0])])
 
 
 def _own(kernel: KernelInfo) -> str | None:

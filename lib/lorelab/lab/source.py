@@ -69,10 +69,10 @@ def described(tree: Path) -> tuple[str, str, str]:
         Its Makefile names no version.
     """
     text = (tree / "Makefile").read_text(errors="replace")
-    said = [re.search(rf"^{name} = *(\S*)$", text, re.MULTILINE) for name in VERSION]
-    if None in said:
+    matches = [re.search(rf"^{name} = *(\S*)$", text, re.MULTILINE) for name in VERSION]
+    if None in matches:
         raise BadInput(f"--source {tree}: its Makefile names no version of Linux")
-    major, minor, patch, extra = (found[1] for found in said)
+    major, minor, patch, extra = (match[1] for match in matches)
     whole = hashlib.sha256()
     for file in _files(tree):
         what = str(file.readlink()) if file.is_symlink() else cache.file_digest(file)

@@ -113,7 +113,7 @@ def checked(notebook: Path, given: dict[str, str]) -> dict[str, Any]:
         takes = ", ".join(declared) or "none: no cell is tagged `parameters`"
         raise BadInput(f"unknown parameter {unknown[0]}: {notebook} takes {takes}")
     values = {name: _typed(name, _found(text), declared[name]) for name, text in given.items()}
-    defaults = {name: found.default for name, found in declared.items()}
+    defaults = {name: parameter.default for name, parameter in declared.items()}
     everything = {**defaults, **values}
     for name, arguments in _checks(content):
         given_to = {a: everything[v] for a, v in arguments.items() if v in everything}
@@ -141,16 +141,18 @@ def described(notebook: Path) -> pd.DataFrame:
         for argument, variable in arguments.items()
     }
     rows = []
-    for name, found in _declared(content).items():
+    for name, parameter in _declared(content).items():
         field = fields.get(name)
         rows.append(
             {
                 "parameter": name,
-                "type": found.type,
-                "default": "" if found.default is None else params.format_value(found.default),
+                "type": parameter.type,
+                "default": ""
+                if parameter.default is None
+                else params.format_value(parameter.default),
                 "unit": field.json_schema_extra["unit"] if field else "",
                 "takes": params.describe_range(field) if field else "",
-                "meaning": found.help,
+                "meaning": parameter.help,
             }
         )
         if name == _kernel_source(content):
@@ -175,7 +177,7 @@ def _without_lost(source: str, attached: list[str]) -> str:
     """A cell's text without references to attachments that it has not, where nbconvert ends."""
     kept = tuple(attached)
     return ATTACHED.sub(
-        lambda found: found[0] if source.startswith(kept, found.end()) else "", source
+        lambda match: match[0] if source.startswith(kept, match.end()) else "", source
     )
 
 
@@ -192,11 +194,11 @@ def _load(notebook: Path) -> NotebookNode:
     except (ValueError, RecursionError, nbformat.ValidationError) as error:
         why = str(error).partition("\n")[0][:80]
         raise BadInput(f"{notebook} is not a notebook, or none that is read here: {why}") from None
-    found = (
+    languages = (
         (content.metadata.get(part) or {}).get(key)
         for part, key in (("kernelspec", "language"), ("language_info", "name"))
     )
-    language = next(filter(None, found), None)
+    language = next(filter(None, languages), None)
     if "python" not in (language or "python").lower():  # ipython is written, too
         raise BadInput(f"{notebook} is written in {language}; lorelab run takes Python alone")
     spec = content.metadata.get("kernelspec") or {}
@@ -220,8 +222,8 @@ def _declared(notebook: NotebookNode) -> dict[str, Declared]:
     """Parameters of the cell that is tagged so, in its order."""
     for cell in notebook.cells:
         if "parameters" in cell.metadata.get("tags", []):
-            found = (_assigned(MAGIC.sub("", cell.source), node) for node in _parsed(cell).body)
-            return dict(filter(None, found))
+            assigned = (_assigned(MAGIC.sub("", cell.source), node) for node in _parsed(cell).body)
+            return dict(filter(None, assigned))
     return {}
 
 
@@ -290,14 +292,16 @@ def _checks(notebook: NotebookNode) -> Iterator[tuple[str, dict[str, str]]]:
 
 def _entries(cell: ast.Module, name: str) -> dict[str, str]:
     """Entries of the dictionary `name` of a cell whose values are variables."""
-    found = {}
+    variables = {}
     for node in ast.walk(cell):
         if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)):
             continue
         if [ast.unparse(target) for target in node.targets] == [name]:
             entries = zip(node.value.keys, node.value.values, strict=True)
-            found |= {key.value: value.id for key, value in entries if isinstance(value, ast.Name)}
-    return found
+            variables |= {
+                key.value: value.id for key, value in entries if isinstance(value, ast.Name)
+            }
+    return variables
 
 
 def _kernel_source(notebook: NotebookNode) -> str | None:

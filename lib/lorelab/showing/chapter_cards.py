@@ -37,8 +37,8 @@ def totals() -> pd.DataFrame:
     DataFrame
         Columns `experiments`, `runs`, `boots` (machines started for them) and `counters`.
     """
-    found = _runs().groupby("design", sort=False)
-    counted = found.agg(
+    runs = _runs().groupby("design", sort=False)
+    counted = runs.agg(
         experiments=("experiment", "nunique"),
         runs=("counters", "size"),
         boots=("boots", "sum"),
@@ -51,8 +51,8 @@ def totals() -> pd.DataFrame:
 def machines() -> pd.DataFrame:
     """Recorded kernel runs by design, kernel and machine: `runs`, `boots`, first and last day."""
     keys = ["design", "kernel", "patches", "config", "qemu", "accelerator", "icount"]
-    found = _runs().groupby(keys, sort=False)
-    return found.agg(
+    runs = _runs().groupby(keys, sort=False)
+    return runs.agg(
         runs=("counters", "size"),
         boots=("boots", "sum"),
         first=("day", "min"),

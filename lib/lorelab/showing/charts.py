@@ -160,8 +160,8 @@ def _saying(title: str | dict[str, Any], label: str) -> dict[str, Any]:
     whole = title if isinstance(title, dict) else {"text": title}
     above = whole.get("subtitle", [])
     lines = [*([above] if isinstance(above, str) else above), f"{label}: "]
-    said = ", ".join(map(json.dumps, lines))
-    return whole | {"subtitle": {"expr": f"[{said} + at]"}}
+    texts = ", ".join(map(json.dumps, lines))
+    return whole | {"subtitle": {"expr": f"[{texts} + at]"}}
 
 
 def render(spec: dict, **_: object) -> dict[str, str]:

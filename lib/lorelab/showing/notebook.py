@@ -71,11 +71,11 @@ def _refuse_unknown() -> None:
 
 def _assigned(cell: str) -> list[str]:
     """Names that the lines of a cell set, in their order."""
-    found = []
+    names = []
     for line in ast.parse(cell).body:
         targets = line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", None)]
-        found += [target.id for target in targets if isinstance(target, ast.Name)]
-    return found
+        names += [target.id for target in targets if isinstance(target, ast.Name)]
+    return names
 
 
 def kernel_source(kernel: str) -> str:
@@ -149,10 +149,10 @@ def measured(name: str, given: "Params", kernel: str) -> "Record":
 
     question = experiment(name)
     live = kernel_source(kernel) == "live"
-    found = question.measure([for_kernel(given)])[0] if live else question.recorded(given)
-    if found is None:
+    record = question.measure([for_kernel(given)])[0] if live else question.recorded(given)
+    if record is None:
         raise BadInput(f"no recorded run of {name} with {to_cli(given)}: rerun with -p kernel=live")
-    return found
+    return record
 
 
 def provenance(*records: "Record", kernel: str = "recorded") -> "pd.DataFrame":

@@ -56,15 +56,15 @@ def linked(text: str) -> str:
     return LINKS.sub(_link, escape(text, quote=False))
 
 
-def _link(found: re.Match) -> str:
-    word = found[0]
+def _link(match: re.Match) -> str:
+    word = match[0]
     there = {
         "page": word,
         "message": f"https://lore.kernel.org/r/{word}",
         "commit": f"https://git.kernel.org/linus/{word}",
         "function": f"{ELIXIR}/{word[:-2]}",
-    }[found.lastgroup]
-    shown = f"<code>{word}</code>" if found.lastgroup == "function" else word
+    }[match.lastgroup]
+    shown = f"<code>{word}</code>" if match.lastgroup == "function" else word
     return f'<a href="{there}">{shown}</a>'
 
 
@@ -85,8 +85,9 @@ def _row(one: Finding) -> tuple[str, ...]:
 def _seen(one: Finding) -> list[str]:
     """What the reproducer said of each kernel, a line each."""
     return [
-        f"<i>Reproducer on {said.kernel}:</i> <b>{said.verdict[:4]}</b>{escape(said.verdict[4:])}"
-        for said in reproduced.recorded(one)
+        f"<i>Reproducer on {answer.kernel}:</i> "
+        f"<b>{answer.verdict[:4]}</b>{escape(answer.verdict[4:])}"
+        for answer in reproduced.recorded(one)
     ]
 
 
@@ -96,5 +97,5 @@ def _folded(name: str, file: Path) -> str:
 
 
 def _subject(mail: Path) -> str:
-    said = re.search(r"^Subject: \[[^\]]*\] (.*(?:\n .*)*)", mail.read_text(), re.MULTILINE)
-    return said[1].replace("\n ", " ")
+    match = re.search(r"^Subject: \[[^\]]*\] (.*(?:\n .*)*)", mail.read_text(), re.MULTILINE)
+    return match[1].replace("\n ", " ")

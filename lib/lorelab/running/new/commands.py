@@ -38,5 +38,5 @@ def new(name: str, file: Path | None, gone: bool) -> None:
     numbers, asked = figures.figures(messages), figures.sentences(messages)
     for page in layout.lay_out(name, messages, numbers, asked, ROOT):
         print(page.relative_to(ROOT))
-    found = f"{len(messages)} messages, {len(numbers)} numbers, {len(asked)} questions and doubts"
-    print(f"{name}: {found}, all to be confirmed; now run: make outputs", file=sys.stderr)
+    counts = f"{len(messages)} messages, {len(numbers)} numbers, {len(asked)} questions and doubts"
+    print(f"{name}: {counts}, all to be confirmed; now run: make outputs", file=sys.stderr)

@@ -76,9 +76,9 @@ def figures(messages: list[Message]) -> list[Figure]:
 
     Examples
     --------
-    >>> said = ((7, "It takes 12 ms with 64 pages, not 3."),)
-    >>> message = Message("1@example.org", "A. Writer", None, "[PATCH] tiny", said)
-    >>> [(found.value, found.unit) for found in figures([message])]
+    >>> lines = ((7, "It takes 12 ms with 64 pages, not 3."),)
+    >>> message = Message("1@example.org", "A. Writer", None, "[PATCH] tiny", lines)
+    >>> [(figure.value, figure.unit) for figure in figures([message])]
     [(12.0, 'ms'), (64.0, 'pages'), (3.0, 'count')]
     """
     return [figure for message in messages for figure in _figures(message)]
@@ -89,19 +89,19 @@ def sentences(messages: list[Message]) -> list[Sentence]:
 
     Examples
     --------
-    >>> said = ((7, "I doubt that. Why 64 pages? It is fine."),)
-    >>> message = Message("1@example.org", "A. Writer", None, "[PATCH] tiny", said)
-    >>> [(found.kind, found.text) for found in sentences([message])]
+    >>> lines = ((7, "I doubt that. Why 64 pages? It is fine."),)
+    >>> message = Message("1@example.org", "A. Writer", None, "[PATCH] tiny", lines)
+    >>> [(sentence.kind, sentence.text) for sentence in sentences([message])]
     [('objection', 'I doubt that.'), ('question', 'Why 64 pages?')]
     """
-    found = []
+    flagged = []
     for message in messages:
         for line, paragraph in _paragraphs(message):
             for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z\"'(])", paragraph):
                 kind = "question" if sentence.endswith("?") else "objection"
                 if kind == "question" or DOUBT.search(sentence):
-                    found.append(Sentence(message, line, _shortened(sentence), kind))
-    return found
+                    flagged.append(Sentence(message, line, _shortened(sentence), kind))
+    return flagged
 
 
 def _figures(message: Message) -> Iterator[Figure]:

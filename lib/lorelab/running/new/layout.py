@@ -151,7 +151,7 @@ def _templates(name: str) -> Iterator[tuple[str, Template]]:
 def _sorted(text: str) -> str:
     """A module with its imports of the library in order, wherever the design's name comes."""
     block = re.compile(r"(?:^from lorelab.*\n){2,}", re.M)
-    return block.sub(lambda found: "".join(sorted(found[0].splitlines(True))), text)
+    return block.sub(lambda match: "".join(sorted(match[0].splitlines(True))), text)
 
 
 def _literal(text: str) -> str:

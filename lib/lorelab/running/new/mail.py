@@ -124,12 +124,12 @@ def _alone(text: str, data: bytes) -> list[Message]:
     """One mail, or a page that shows one."""
     if HEADER.match(data):
         return [_mail(data)]
-    if not (found := MENU.match(text)):
+    if not (menu := MENU.match(text)):
         return []
-    page = text[found.end("menu") :]
+    page = text[menu.end("menu") :]
     head, _, body = page.partition("\n\n")
     mail = _mail(f"{LINKS.sub('', head)}\n\n{body}".encode())
-    above = text.count("\n", 0, found.end("menu")) + head.count("\n") + 2
+    above = text.count("\n", 0, menu.end("menu")) + head.count("\n") + 2
     return [mail._replace(lines=tuple((number + above, line) for number, line in mail.lines))]
 
 
@@ -184,7 +184,7 @@ def _date(mail: EmailMessage) -> datetime | None:
 
 def _page(text: str) -> list[Message]:
     lines = text.split("\n")
-    heads = [(number, found) for number, line in enumerate(lines) if (found := POSTED.match(line))]
+    heads = [(number, head) for number, line in enumerate(lines) if (head := POSTED.match(line))]
     ends = [_title(lines, number)[0] for number, _ in heads[1:]] + [len(lines)]
     messages = []
     for (number, head), end in zip(heads, ends, strict=True):

@@ -165,7 +165,7 @@ def rests_on(plan: Plan) -> str:
     given = (file for folder in folders for file in folder.rglob("*") if file.is_file())
     files = sorted([*LIBRARY.rglob("*.py"), *given])
     parts = [f"{file.relative_to(LIBRARY.parents[1])} {cache.file_digest(file)}" for file in files]
-    packages = sorted(f"{found.name} {found.version}" for found in distributions())
+    packages = sorted(f"{package.name} {package.version}" for package in distributions())
     if plan.target.endswith(".ipynb"):
         parts.append(cache.file_digest(Path(plan.target)))
     if plan.kernel:

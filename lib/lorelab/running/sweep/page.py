@@ -92,8 +92,8 @@ def _frames(journal: Journal) -> Iterator[pd.DataFrame]:
         name: {pa.int64(): int, pa.float64(): float}.get(schema.field(name).type, str)
         for name in journal.plan.swept
     }
-    found = journal.points()
-    while batch := list(islice(found, AT_ONCE)):
+    points = journal.points()
+    while batch := list(islice(points, AT_ONCE)):
         rows: list[list[Any]] = []
         for point in batch:
             given = journal.plan[point.number]
@@ -115,8 +115,8 @@ def _page(journal: Journal, table: Path, failed: dict[int, str]) -> str:
     if plan.target.endswith(".ipynb"):
         body.append("<h2>Notebooks</h2><ul>")
         for number in sorted(journal.done):
-            said = ", ".join(f"{name}={value}" for name, value in plan[number].items())
-            body.append(f'<li><a href="{number:06}.html">{html.escape(said)}</a></li>')
+            setting = ", ".join(f"{name}={value}" for name, value in plan[number].items())
+            body.append(f'<li><a href="{number:06}.html">{html.escape(setting)}</a></li>')
         body.append("</ul>")
     elif journal.done and plan.swept:
         for (counter, unit), means in _means(journal, table):
@@ -138,10 +138,10 @@ def _means(journal: Journal, table: Path) -> Iterator[tuple[tuple[str, str], pd.
     for batch in file.iter_batches(ROWS_AT_ONCE, columns=[*keys, "value"]):
         rows = batch.to_pandas()
         rows[by[0]] = drawn_at(rows[by[0]])
-        found = rows.groupby(keys, sort=False)["value"].agg(["sum", "count"])
+        sums = rows.groupby(keys, sort=False)["value"].agg(["sum", "count"])
         if total is not None:
-            found = pd.concat([total, found]).groupby(level=keys, sort=False).sum()
-        total = found
+            sums = pd.concat([total, sums]).groupby(level=keys, sort=False).sum()
+        total = sums
     means = (total["sum"] / total["count"]).rename("value").reset_index()
     for key, group in islice(means.groupby(["counter", "unit"], sort=False), MOST_CHARTS):
         yield key, group[[*by, "value"]].sort_values(by, ignore_index=True)

@@ -186,8 +186,8 @@ def _declared(field: FieldInfo) -> tuple[Any, Any]:
     """Smallest and largest value that a field takes; of an open bound, the next whole number."""
 
     def bound(name: str, step: int) -> Any:
-        found = [getattr(each, name) + step for each in field.metadata if hasattr(each, name)]
-        return found[0] if found else None
+        bounds = [getattr(each, name) + step for each in field.metadata if hasattr(each, name)]
+        return bounds[0] if bounds else None
 
     lows, highs = (bound("ge", 0), bound("gt", 1)), (bound("le", 0), bound("lt", -1))
     first = [next((value for value in ends if value is not None), None) for ends in (lows, highs)]

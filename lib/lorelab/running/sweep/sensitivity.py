@@ -68,19 +68,19 @@ def sampled(
     question = {"plan": sample.model_dump(mode="json"), "result": result}
     kept, beside = folder / f"{name}.csv", folder / f"{name}.json"
     rests = {"rests_on": rests_on(asked), **question}
-    found = _stored(kept, beside, rests)
-    if found is None:
+    table = _stored(kept, beside, rests)
+    if table is None:
         text = _run(name, sample, result).to_csv(index=False, lineterminator="\n")
         with suppress(OSError):  # what can't be stored is shown all the same
             kept.parent.mkdir(parents=True, exist_ok=True)
             atomic.write(kept, text)
             rests["sha256"] = cache.digest(text)
             atomic.write(beside, json.dumps(rests, sort_keys=True) + "\n")
-        found = pd.read_csv(StringIO(text), keep_default_na=False, na_values={"result": [""]})
-    return found
+        table = pd.read_csv(StringIO(text), keep_default_na=False, na_values={"result": [""]})
+    return table
 
 
-def shares(found: pd.DataFrame) -> pd.DataFrame:
+def shares(table: pd.DataFrame) -> pd.DataFrame:
     """How much of the variance of a result each parameter explains by itself.
 
     The share is that of the variance between groups of points with alike values of the parameter
@@ -90,7 +90,7 @@ def shares(found: pd.DataFrame) -> pd.DataFrame:
 
     Parameters
     ----------
-    found : DataFrame
+    table : DataFrame
         As `sampled` gives it.
 
     Returns
@@ -108,15 +108,15 @@ def shares(found: pd.DataFrame) -> pd.DataFrame:
     0     pages          100.0
     1      seed            0.0
     """
-    found = found.dropna(subset="result")
-    total = float(found["result"].var(ddof=1))
+    table = table.dropna(subset="result")
+    total = float(table["result"].var(ddof=1))
     rows = []
-    swept = [name for name in found.columns[:-1] if len(set(found[name])) > 1]
+    swept = [name for name in table.columns[:-1] if len(set(table[name])) > 1]
     for name in swept:
-        groups = found.groupby(_grouped(found[name]), observed=True, sort=True)["result"]
+        groups = table.groupby(_grouped(table[name]), observed=True, sort=True)["result"]
         means = groups.mean()
-        free = len(found) - len(means)
-        within = float(((found["result"] - groups.transform("mean")) ** 2).sum())
+        free = len(table) - len(means)
+        within = float(((table["result"] - groups.transform("mean")) ** 2).sum())
         explained = 1 - within / free / total if free and total else 0.0
         rows.append(
             {
@@ -170,22 +170,22 @@ def _file(name: str) -> Path | None:
 
 def _imported(file: Path) -> list[str]:
     """Modules of this library that a file imports, wherever it does."""
-    found = []
+    modules = []
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return [name for name in found if name.startswith("lorelab.")]
+            modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return [name for name in modules if name.startswith("lorelab.")]
 
 
 def _stored(kept: Path, beside: Path, rests: dict) -> pd.DataFrame | None:
     """The stored points, if they rest on what is there now and nobody touched them."""
     try:
-        text, said = kept.read_text(), json.loads(beside.read_text())
+        text, basis = kept.read_text(), json.loads(beside.read_text())
     except (OSError, ValueError):
         return None
-    if said != {**rests, "sha256": cache.digest(text)}:
+    if basis != {**rests, "sha256": cache.digest(text)}:
         return None
     return pd.read_csv(StringIO(text), keep_default_na=False, na_values={"result": [""]})
 
