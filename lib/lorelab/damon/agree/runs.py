@@ -34,7 +34,7 @@ SAMPLE_CHECKS = 3
 `damon/overhead` 99 and 998 regions leave 7,362 instructions for it, and in `damon/accuracy` a
 check, with the probe that counts it, is some 2,700 (85 us at 32 ns)."""
 NOT_COMPARED = (*TOOK, "end")
-"""What the model is told, and when windows ended."""
+"""Input of the model, and when windows ended."""
 
 
 def recorded(name: str, params: Masim, measured: Record) -> list[pd.DataFrame]:

@@ -38,7 +38,7 @@ DONE = {
 
 
 def setting(params: Lifetimes, wanted: int = 0) -> np.ndarray:
-    """What the model reads: scope, wanted invariant, traits; shape (23,)."""
+    """What the model reads: scope, wanted invariant, traits."""
     scope = [int(getattr(params, name)) for name in model.SCOPE]
     traits = TRAITS[params.variant]
     return np.array(

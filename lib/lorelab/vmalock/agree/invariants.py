@@ -113,7 +113,7 @@ def judge(
         f"{ours['agrees'].sum()} of {len(ours)} counters are what follows from the program, exactly"
     )
     if len(theirs):
-        method += f"; told, and not counted: {', '.join(theirs['counter'])}"
+        method += f"; input, and not counted: {', '.join(theirs['counter'])}"
         if wrong := ", ".join(theirs.loc[~theirs["agrees"], "counter"]):
             method += f", of which these are not what they have to be: {wrong}"
     shown = ", ".join(name for name in left if name in kernel.index and name not in expected)

@@ -109,7 +109,7 @@ def configuration_of(params: Protocol) -> tuple[Configuration, frozenset[str]]:
 
 
 def searched(params: Protocol) -> Searched:
-    """What the search finds for these parameters; raises BadInput as `asked`."""
+    """What the search finds for these parameters; raises BadInput as `configuration_of`."""
     chosen, without = configuration_of(params)
     return search(params.variant, chosen, params.sequence_bits, without)
 
