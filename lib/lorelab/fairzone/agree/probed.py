@@ -64,6 +64,6 @@ def agree(params: Probed, record: Record) -> Agreement:
     method = (
         f"{ours['agrees'].sum()} of {len(ours)} counters of the probe are the kernel's own, to the "
         f"page, but for {pending(params)} that its CPUs may keep of {', '.join(PENDING)}; "
-        f"told, and not counted: {', '.join(INPUTS)}"
+        f"input, and not counted: {', '.join(INPUTS)}"
     )
     return Agreement.of(table, method)
