@@ -7,6 +7,9 @@ in at its head, and reclaim frees the one at its tail, whatever zone that is in.
         pgdat_balanced()      ONE zone of the node is above high and what it keeps from the class
                               (3.15 asked that every zone be, without what it keeps)
 
+Node 1 may be slower. With demotion what reclaim takes off the tail of node 0 goes to the head of
+node 1, as long as that is above min, and is freed where it is not (demote_folio_list()).
+
 Simplifications: no lists of pages a CPU (at most a few batches of 15 in the guest), counters are
 exact, and nothing but the file takes pages. The functions have the kernel's names (mm/page_alloc.c,
 mm/vmscan.c); kswapd is taken apart into chunks as in `vmscan`.
@@ -48,14 +51,18 @@ class Nodes(NamedTuple):
     """Zones of two nodes, and what each node has."""
 
     zone: np.ndarray  # (zones,) ZONE
-    zonelist: np.ndarray  # (zones,) u8
+    zonelist: np.ndarray  # (2, zones) u8: of an allocation that prefers node 0, and node 1
+    weights: np.ndarray  # (2,) u8: pages of each node in turn; 0: node 0 is always preferred
     kswapd: np.ndarray  # (2,) KSWAPD
     lru: np.ndarray  # (2, pages) u1: the zone of each page, as a ring, the oldest first
+    number: np.ndarray  # (2, pages) u4: which page of the disk it is, from 0
     ring: np.ndarray  # (2, 2) u8: where the ring of a node begins, and how many are in it
-    info: np.ndarray  # (5,) u8: every_zone, nap_pages, spread, draws, direct reclaims
+    info: np.ndarray  # (10,) u8, by the names below
 
 
-EVERY_ZONE, NAP_PAGES, SPREAD, DRAWS, DIRECT = (U(i) for i in range(5))
+EVERY_ZONE, NAP_PAGES, SPREAD, DRAWS, DIRECT, READ, DEMOTION, DEMOTED, IL_NODE, IL_LEFT = (
+    U(i) for i in range(10)
+)
 
 
 def make(
@@ -65,6 +72,8 @@ def make(
     every_zone: bool = False,
     spread: int = 0,
     seed: int = 1,
+    demotion: bool = False,
+    weights: tuple[int, int] = (0, 0),
 ) -> Nodes:
     """Nodes as they are when a run begins.
 
@@ -72,18 +81,26 @@ def make(
     ----------
     zones : (zones,) ZONE
     zonelist : list of int
-        Zones in the order of allocation.
+        Zones in the order of allocation, those of node 0 first.
     nap_pages : int
         Pages that the disk moves in HZ/10, the nap of kswapd.
     every_zone : bool
         A node is balanced once every zone is above high, as in 3.15, not one.
     spread, seed : int
         As many pages more or less may the disk move in a nap, each equally likely.
+    demotion : bool
+        Reclaim of node 0 demotes to node 1.
+    weights : tuple of int
+        Of weighted interleave, for each node; zeros where the reader has no such policy.
     """
-    info = np.array([every_zone, nap_pages, spread, seed, 0], np.uint64)
-    lru = np.zeros((2, int(zones["free"].sum()) + 1), np.uint8)
-    kswapd = np.zeros(2, KSWAPD)
-    return Nodes(zones, np.array(zonelist, U), kswapd, lru, np.zeros((2, 2), U), info)
+    info = np.zeros(10, np.uint64)
+    info[:4] = every_zone, nap_pages, spread, seed
+    info[DEMOTION], info[IL_LEFT] = demotion, weights[0]
+    size = 2, int(zones["free"].sum()) + 1
+    lru, number = np.zeros(size, np.uint8), np.zeros(size, np.uint32)
+    far_first = sorted(zonelist, key=lambda z: zones["node"][z] == 0)
+    lists, kswapd = np.array([zonelist, far_first], U), np.zeros(2, KSWAPD)
+    return Nodes(zones, lists, np.array(weights, U), kswapd, lru, number, np.zeros((2, 2), U), info)
 
 
 @forceinline
@@ -112,59 +129,105 @@ def _start(kswapd):
 
 
 @outline
+def wakeup_kswapd(mm, node):
+    """Wake it if the node is not balanced, also from a nap."""
+    kswapd = mm.kswapd[node]
+    if kswapd.state == AWAKE or pgdat_balanced(mm, node):
+        return
+    kswapd.woken += ONE
+    if kswapd.state == NAPPING:
+        kswapd.low_wmark_hit_quickly += ONE
+    _start(kswapd)
+
+
+@outline
 def wake_all_kswapds(mm):
-    """Wake that of each node which is not balanced, also from a nap."""
     for node in range(TWO):
-        kswapd = mm.kswapd[node]
-        if kswapd.state == AWAKE or pgdat_balanced(mm, node):
-            continue
-        kswapd.woken += ONE
-        if kswapd.state == NAPPING:
-            kswapd.low_wmark_hit_quickly += ONE
-        _start(kswapd)
+        wakeup_kswapd(mm, node)
 
 
 @forceinline
-def get_page_from_freelist(mm, slow):
-    for z in mm.zonelist:
+def get_page_from_freelist(mm, preferred, slow):
+    for z in mm.zonelist[preferred]:
         zone = mm.zone[z]
         if zone_watermark_ok(mm, z, zone.min if slow else zone.low):
             return z
     return NONE
 
 
+@forceinline
+def lru_add(mm, z, number):
+    """Take a page of a zone, and put it at the head of its node's LRU."""
+    zone = mm.zone[z]
+    zone.free -= ONE
+    ring = mm.ring[zone.node]
+    at = (ring[0] + ring[1]) % U(mm.lru.shape[1])
+    mm.lru[zone.node, at] = z
+    mm.number[zone.node, at] = number
+    ring[1] += ONE
+
+
+@outline
+def alloc_demote_folio(mm):
+    """A zone of node 1 that may take a page, whose kswapd is woken below low; GFP_NOWAIT."""
+    for slow in (False, True):
+        for z in mm.zonelist[1]:
+            zone = mm.zone[z]
+            if zone.node == ONE and zone_watermark_ok(mm, z, zone.min if slow else zone.low):
+                return z
+        if not slow:
+            wakeup_kswapd(mm, ONE)
+    return NONE
+
+
 @outline
 def shrink_inactive_list(mm, node, nr):
-    """Free the oldest `nr` pages of a node; gives how many there were."""
+    """Free the oldest `nr` pages of a node, or demote them; gives how many there were."""
     size = U(mm.lru.shape[1])
     nr = min(nr, mm.ring[node, 1])
     for _ in range(nr):
-        mm.zone[mm.lru[node, mm.ring[node, 0]]].free += ONE
-        mm.ring[node, 0] = (mm.ring[node, 0] + ONE) % size
+        at = mm.ring[node, 0]
+        mm.zone[mm.lru[node, at]].free += ONE
+        mm.ring[node, 0] = (at + ONE) % size
+        if mm.info[DEMOTION] and node == ZERO:
+            z = alloc_demote_folio(mm)
+            if z != NONE:
+                lru_add(mm, z, mm.number[node, at])
+                mm.info[DEMOTED] += ONE
     mm.ring[node, 1] -= nr
     return nr
+
+
+@forceinline
+def weighted_interleave_nodes(mm):
+    """The node that is preferred for the next page."""
+    node = mm.info[IL_NODE]
+    if mm.weights[node]:
+        mm.info[IL_LEFT] -= ONE
+        if mm.info[IL_LEFT] == ZERO:
+            mm.info[IL_NODE] = ONE - node
+            mm.info[IL_LEFT] = mm.weights[ONE - node]
+    return node
 
 
 @outline
 def alloc_page(mm):
     """Take a page, and put it at the head of its node's LRU; False if there is none."""
-    z = get_page_from_freelist(mm, False)
+    preferred = weighted_interleave_nodes(mm)
+    z = get_page_from_freelist(mm, preferred, False)
     if z == NONE:
         wake_all_kswapds(mm)
-        z = get_page_from_freelist(mm, True)
+        z = get_page_from_freelist(mm, preferred, True)
     if z == NONE:
         mm.info[DIRECT] += ONE
         for node in range(TWO):
             shrink_inactive_list(mm, node, SWAP_CLUSTER_MAX)
-        z = get_page_from_freelist(mm, True)
+        z = get_page_from_freelist(mm, preferred, True)
         if z == NONE:
             return False
-    zone = mm.zone[z]
-    zone.free -= ONE
-    zone.allocated += ONE
-    ring = mm.ring[zone.node]
-    mm.lru[zone.node, (ring[0] + ring[1]) % U(mm.lru.shape[1])] = z
-    ring[1] += ONE
+    mm.zone[z].allocated += ONE
+    lru_add(mm, z, mm.info[READ])
+    mm.info[READ] += ONE
     return True
 
 
