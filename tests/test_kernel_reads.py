@@ -19,7 +19,7 @@ KERNELS = [
     for one in experiments().values()
     if "kernel" in one.backends and one.name not in BOOTS_NOTHING
 ]
-OF_THE_READER = {"gso/unread": RunOptions(image=Path("vmlinuz"))}
+OF_THE_READER = dict.fromkeys(("gso/unread", "fairzone/tiers"), RunOptions(image=Path("vmlinuz")))
 """Experiments that the laboratory's kernel cannot answer, and what they are given."""
 KERNEL = {
     "swap/usemem": {"variant": "v6.12", "split_batching": True, "architecture": "x86"},

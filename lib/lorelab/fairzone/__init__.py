@@ -9,6 +9,7 @@ from lorelab.fairzone.params import (
     Nodes,
     Probed,
     Reread,
+    Tiers,
     Tiobench,
 )
 
@@ -47,6 +48,11 @@ EXPERIMENTS = [
         "fairzone/nodes",
         "Does a kernel of today use two LRU lists unevenly, as its zones did until 4.8?",
         Nodes,
+    ),
+    Experiment(
+        "fairzone/tiers",
+        "Does a kernel that demotes pages to a slower node use the two unevenly?",
+        Tiers,
     ),
     Experiment(
         "fairzone/probed",

@@ -110,6 +110,7 @@ class Traits(NamedTuple):
 
 
 _MERGED = Traits(Fair.FIRST_PASS, Reset.SKIPPED, Depleted.FLAG, breaks=True, rescans_anyway=False)
+_JUNE = _MERGED._replace(only_several=True, small_out=True)
 
 TRAITS = {
     Variant.OFF: Traits(Fair.NO),
@@ -119,27 +120,8 @@ TRAITS = {
     Variant.V1: Traits(Fair.FIRST_PASS, Reset.NO_BATCH_LEFT),
     Variant.V1_LOCAL: Traits(Fair.FIRST_PASS, Reset.NO_LOCAL_BATCH_LEFT),
     Variant.V1_REACHABLE: Traits(Fair.FIRST_PASS, Reset.NO_REACHABLE_BATCH_LEFT),
-    Variant.JUNE_18: Traits(
-        Fair.FIRST_PASS,
-        Reset.WATERMARK_OR_ALL,
-        Depleted.FLAG,
-        breaks=True,
-        only_several=True,
-        quarter=True,
-        small_out=True,
-        rescans_anyway=False,
-    ),
-    Variant.JUNE_25: Traits(
-        Fair.FIRST_PASS,
-        Reset.SKIPPED,
-        Depleted.FLAG,
-        breaks=True,
-        only_several=True,
-        small_out=True,
-        only_depleted=True,
-        reuse=True,
-        rescans_anyway=False,
-    ),
+    Variant.JUNE_18: _JUNE._replace(reset=Reset.WATERMARK_OR_ALL, quarter=True),
+    Variant.JUNE_25: _JUNE._replace(only_depleted=True, reuse=True),
     Variant.MERGED: _MERGED,
     Variant.FIXED: _MERGED._replace(depleted=Depleted.FLAG_BELOW),
     Variant.V4_7: _MERGED._replace(depleted=Depleted.FLAG_BELOW, breaks=False, goes_on=True),
@@ -224,13 +206,7 @@ class Machine(Params):
     @model_validator(mode="after")
     def _has_its_own(self) -> Self:
         if self.zoneinfo:
-            its_own = (
-                "zone_dma",
-                "min_free_kib",
-                "watermark_scale_factor",
-                "mib",
-                "below_4g_mib",
-            )
+            its_own = ("zone_dma", "min_free_kib", "watermark_scale_factor", "mib", "below_4g_mib")
             for name, field in type(self).model_fields.items():
                 if name in its_own and getattr(self, name) != field.default:
                     raise ValueError(f"{name}: leave it out, as zoneinfo={self.zoneinfo} says it")
@@ -439,6 +415,25 @@ class Nodes(OnDisk):
         if self.exact and self.mode == "unpatched":
             raise ValueError("exact=true: takes a mode other than unpatched, which has no batches")
         return self
+
+
+class Tiers(Params):
+    """`fairzone/tiers`: a near node, and a far one that is slower, to which the kernel demotes."""
+
+    near_mib: int = param(320, "memory of the node with the CPU", "MiB", ge=256, le=3072)
+    far_mib: int = param(192, "memory of the slower node", "MiB", ge=128, le=16384)
+    min_free_kib: int = param(19200, "vm.min_free_kbytes", "KiB", ge=1024, le=65536)
+    disk_mb_s: int = param(20, "throughput that the disk is held to", "MB/s", ge=1, le=100_000)
+    demotion: bool = param(False, "numa/demotion_enabled: a page goes to the slower node first")
+    mglru: bool = param(False, "lru_gen/enabled: multi-gen LRU in place of two lists")
+    promo_mark: bool = param(
+        False, "numa_balancing=2: kswapd refills up to a mark above high, to leave room to promote"
+    )
+    interleave: bool = param(
+        False, "the reader has MPOL_WEIGHTED_INTERLEAVE, each node its size as weight"
+    )
+    turnovers: int = param(2, "read once memory is full, in its sizes", ge=1, le=100)
+    repeats: int = param(2, "times that it is done, one after the other in one boot", ge=1, le=100)
 
 
 class Probed(Guest):

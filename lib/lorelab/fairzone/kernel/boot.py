@@ -27,6 +27,7 @@ UNITS = {
     "pageoutrun": "runs",
     "kswapd_low_wmark_hit_quickly": "naps",
     "kswapd_high_wmark_hit_quickly": "naps",
+    "ms": "ms",
 }
 """Units of what is not in pages; skips are in zones."""
 CHOICE = {"fixed": "merged"}

@@ -28,18 +28,20 @@ RATE = Paced.model_fields["kswapd_rate"].default
 RULES = {"6.12: one zone above high": False, "3.15: every zone above high": True}
 
 
-def zones_of(first: pd.Series) -> np.ndarray:
+def zones_of(first: pd.Series, names: tuple[str, ...] = ZONES) -> np.ndarray:
     """The guest's zones as a run began.
 
     Parameters
     ----------
     first : Series
         The run's counters by name.
+    names : tuple of str
+        Of the zones, `NODE_ZONE`, in the order of the model.
     """
-    found = np.zeros(len(ZONES), nodes.ZONE)
-    found["node"] = [int(name[0]) for name in ZONES]
+    found = np.zeros(len(names), nodes.ZONE)
+    found["node"] = [int(name[0]) for name in names]
     for what in ("free", "min", "low", "high", "reserve"):
-        found[what] = [int(first[f"zone_{zone}_{what}"]) for zone in ZONES]
+        found[what] = [int(first[f"zone_{zone}_{what}"]) for zone in names]
     return found
 
 

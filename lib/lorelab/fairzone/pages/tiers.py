@@ -1,0 +1,228 @@
+"""Recorded runs of `fairzone/tiers`, and beside those of 6.12 what the model makes of them.
+
+The model gets the zones of the guest as a run began, reads as many pages, and has the run's mean
+number of pages in a nap. How fast kswapd is compared with the disk, and how even the disk, is not
+known of the guest; see `beside`.
+"""
+
+from itertools import product
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from lorelab.fairzone.kernel.tiers import run
+from lorelab.fairzone.model import nodes
+from lorelab.fairzone.pages.beside import BURST, RATES, SPREADS, ZONELIST, zones_of
+from lorelab.fairzone.pages.charts import BLACK, BLUE, VERMILLION
+from lorelab.fairzone.params import Tiers
+from lorelab.fairzone.workload import PAGES_A_MIB
+from lorelab.fairzone.workload.files import FIXED_POINT
+from lorelab.fairzone.workload.tiers import NAME, PARTS
+from lorelab.lab import records
+from lorelab.numerics import U
+from lorelab.showing.charts import title
+
+ZONES = ("0_dma", "0_dma32", "1_normal")
+MODEL = "model"
+MODELLED = "6.12.117"
+"""The kernel that reads ahead page by page, as the model does."""
+NAP_MS = 100
+"""kswapd's nap, HZ/10."""
+SETTINGS = {
+    "plain": {},
+    "demotion": {"demotion": True},
+    "demotion, promo mark": {"demotion": True, "promo_mark": True},
+    "weighted interleave": {"interleave": True},
+    "MGLRU": {"mglru": True},
+    "MGLRU, demotion": {"mglru": True, "demotion": True},
+}
+"""What a page calls the settings of a run, in its order."""
+FEW = 3
+"""Up to so many runs have no median."""
+SHARES = ("size", "far", "demoted", "stale", "by naps", "direct")
+
+
+def setting(params: Tiers) -> str:
+    """What a page calls it."""
+    given = params.model_dump(include=("demotion", "promo_mark", "interleave", "mglru"))
+    turned = {name: value for name, value in given.items() if value}
+    return next(name for name, wanted in SETTINGS.items() if wanted == turned)
+
+
+def measured() -> list[tuple[str, Tiers, pd.DataFrame]]:
+    """Release, parameters, and counters of every recorded run: a row a repeat."""
+    found = []
+    for release, params in records.others(NAME, Tiers):
+        record = records.load(NAME, params, release=release)
+        wide = record.counters.pivot_table(index="step", columns="counter", values="value")
+        found.append((release.partition("+")[0], params, wide))
+    return found
+
+
+def kernel_shares(params: Tiers, said: pd.Series) -> dict[str, float]:
+    """What a run on a kernel came to once memory was full, in per cent.
+
+    Returns
+    -------
+    dict
+        `size`, the far node's part of the pages free at the start; `far`, its part of the pages as
+        they are read; `demoted`, of the pages that the near node gave; `stale`, see `stale`; `by
+        naps`, runs of kswapd begun at a nap's end; `direct`, of the pages reclaimed, those that a
+        reader had to reclaim itself.
+    """
+    near, far = (said.filter(regex=f"^zone_{node}_.*_free$").sum() for node in (0, 1))
+    demoted = said["read_pgdemote_kswapd"] + said["read_pgdemote_direct"]
+    into_far = said["read_pgalloc_normal"] - demoted
+    into_near = said["read_pgalloc_dma"] + said["read_pgalloc_dma32"]
+    direct, all_ = (said[f"read_pgsteal_{who}"] for who in ("direct", "kswapd"))
+    return {
+        "size": 100 * far / (near + far),
+        "far": 100 * into_far / (into_far + into_near),
+        "demoted": 100 * demoted / into_near,
+        "stale": stale(said.filter(like="read_cached_").sort_index().to_numpy(), params),
+        "by naps": 100 * said["read_kswapd_high_wmark_hit_quickly"] / said["read_pageoutrun"],
+        "direct": 100 * direct / (direct + all_),
+    }
+
+
+def stale(cached: np.ndarray, params: Tiers) -> float:
+    """Cached pages that one LRU of the same size would no longer hold, in per cent.
+
+    Parameters
+    ----------
+    cached : (PARTS,) array
+        Cached pages of each part, in the order in which they were read.
+    params : Tiers
+    """
+    each = (1 + params.turnovers) * (params.near_mib + params.far_mib) * PAGES_A_MIB / PARTS
+    total = cached.sum()
+    # What the newest `total` pages of the disk have of each part.
+    newest = np.clip(total - each * np.arange(PARTS)[::-1], 0, each)
+    return float(100 * (1 - np.minimum(cached, newest).sum() / total))
+
+
+def play(params: Tiers, first: pd.Series, spread: int, rate: float) -> tuple[dict, np.ndarray]:
+    """The model's run on the zones of one of the kernel's: its shares, and what is cached of it."""
+    zones = zones_of(first, ZONES)
+    if params.promo_mark:
+        zones["high"] += zones["high"] - zones["low"]
+    asked = run(params)
+    fill, read = (phase["reads"][1] for phase in asked["phases"])
+    pause = round(NAP_MS * read / first["read_ms"])
+    mm = nodes.make(
+        zones,
+        ZONELIST,
+        pause,
+        spread=pause * spread // 100,
+        demotion=params.demotion,
+        weights=tuple(asked["weights"]) or (0, 0),
+    )
+    pace = U(BURST), round(rate * FIXED_POINT)
+    nodes.read(mm, U(fill), *pace)
+    before = mm.zone["allocated"].copy(), mm.kswapd.copy(), mm.info.copy()
+    nodes.read(mm, U(read), *pace)
+    near0, near1, far = (mm.zone["allocated"] - before[0]).astype(float)
+    demoted = float(mm.info[nodes.DEMOTED] - before[2][nodes.DEMOTED])
+    naps, woken = (
+        int((mm.kswapd[name] - before[1][name]).sum())
+        for name in ("high_wmark_hit_quickly", "woken")
+    )
+    cached = _cached(mm, fill + read)
+    return {
+        "far": 100 * far / (near0 + near1 + far),
+        "demoted": 100 * demoted / (near0 + near1),
+        "stale": stale(cached, params),
+        "by naps": 100 * naps / max(1, naps + woken),
+    }, cached
+
+
+def _cached(mm: nodes.Nodes, pages: int) -> np.ndarray:
+    size = mm.lru.shape[1]
+    held = [
+        mm.number[node, (int(begins) + np.arange(int(many))) % size]
+        for node, (begins, many) in enumerate(mm.ring)
+    ]
+    return np.histogram(np.concatenate(held), PARTS, (0, pages))[0]
+
+
+def table() -> pd.DataFrame:
+    """Least and most of every recorded setting, and of the model's runs on the same zones.
+
+    Returns
+    -------
+    DataFrame
+        A row a `setting` and `source`; columns of `kernel_shares`, as text such as `12-15`, the
+        model's with their median; empty where it does not say.
+    """
+    rows = {}
+    for release, params, wide in measured():
+        name = setting(params)
+        each = [kernel_shares(params, said) for _, said in wide.iterrows()]
+        rows[name, release] = pd.DataFrame(each)
+        if params.mglru or release != MODELLED:
+            continue
+        plays = [
+            play(params, said, spread, rate)[0]
+            for (_, said), rate, spread in product(wide.iterrows(), RATES, SPREADS)
+        ]
+        rows[name, MODEL] = pd.DataFrame(plays)
+    places = list(SETTINGS)
+    found = {
+        key: {share: _range(rows[key], share) for share in SHARES}
+        for key in sorted(rows, key=lambda key: (places.index(key[0]), key[1]))
+    }
+    return pd.DataFrame(found).T.rename_axis(["setting", "source"])
+
+
+def _range(each: pd.DataFrame, share: str) -> str:
+    if share not in each:
+        return ""
+    least, median, most = each[share].quantile([0, 0.5, 1]).round()
+    if least == most:
+        return f"{least:.0f}"
+    return f"{least:.0f}-{most:.0f}" + (f", median {median:.0f}" if len(each) > FEW else "")
+
+
+def ages() -> pd.DataFrame:
+    """What is cached at the end, by how long ago it was read.
+
+    Returns
+    -------
+    DataFrame
+        `setting`, `source` (a release), `ago`, the middle of a part, in sizes of the memory,
+        `cached`, in per cent of the part, the mean over the repeats.
+    """
+    parts = []
+    for release, params, wide in measured():
+        each = (1 + params.turnovers) * (params.near_mib + params.far_mib) * PAGES_A_MIB / PARTS
+        mean = wide.filter(like="read_cached_").sort_index(axis=1).mean().to_numpy()
+        ago = (1 + params.turnovers) * (PARTS - 0.5 - np.arange(PARTS)) / PARTS
+        parts.append(
+            pd.DataFrame(
+                {"ago": ago, "cached": np.minimum(100 * mean / each, 100).round(1)}
+            ).assign(setting=setting(params), source=release)
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def drawn(found: pd.DataFrame, settings: tuple[str, ...], see: str) -> alt.Chart:
+    """Draw `ages()` of some settings, a panel each, a line a kernel."""
+    rows = found[found["setting"].isin(settings)]
+    used = sorted(rows["source"].unique())
+    colours = (BLUE, VERMILLION, BLACK)[: len(used)]
+    above = alt.Header(labelOrient="top", labelAnchor="start", labelAngle=0)
+    return (
+        alt.Chart(rows)
+        .mark_line(interpolate="step", aria=False)
+        .encode(
+            x=alt.X("ago:Q", title="read so many memory sizes ago"),
+            y=alt.Y("cached:Q", title="still cached, %", scale=alt.Scale(domain=[0, 100])),
+            color=alt.Color(
+                "source:N", title="kernel", scale=alt.Scale(domain=used, range=list(colours))
+            ),
+        )
+        .properties(width=460, height=80)
+        .facet(row=alt.Row("setting:N", title=None, sort=list(settings), header=above))
+        .properties(title=title("What is cached, by age", see))
+    )
