@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lorelab.fairzone.model import filemap, page_alloc, pcp, vmscan, zones
+from lorelab.fairzone.model import filemap, page_alloc, pcp, vmscan, vmstat, zones
 from lorelab.fairzone.model.lru import ACTIVE, INACTIVE
 from lorelab.fairzone.params import Variant
 from lorelab.numerics import U
@@ -343,3 +343,22 @@ def test_18_june_resets_if_all_are_depleted_but_not_for_a_zone_full_of_dirty_pag
     page_alloc.alloc_fast(node, CPU, True)
     assert counted(node)["skips_watermark"] == 0
     assert counted(node)["resets"] == (0 if left else 1)
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_what_a_reset_adds_is_folded_above_the_threshold_too(over):
+    node = zones.make([400, 900], Variant.BASELINE, 2, 512)
+    fold = int(node.zone["threshold"][1])
+    node.zone["nr_alloc_batch"][1] = node.zone["batch"][1] - fold - over
+    page_alloc.reset_alloc_batches(node, CPU)
+    assert node.zone["nr_alloc_batch"][1] == node.zone["batch"][1] - (0 if over else fold)
+    assert node.percpu[1, 0] == (0 if over else fold)
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_a_counter_below_0_is_used_up_on_several_cpus_alone(cpus):
+    """On one CPU the unsigned value is very large (mended in September 2014)."""
+    node = zones.make([400, 900], Variant.MERGED, cpus, 512)
+    for left, used in ((1, False), (0, True), (-1, cpus > 1)):
+        node.zone["nr_alloc_batch"][1] = left
+        assert vmstat.batch_is_used(node, U(1)) == used
