@@ -52,3 +52,23 @@ def test_the_picture_has_every_number(compared):
     data = chart["datasets"][points["data"]["name"]]
     assert len(pd.DataFrame(data)) == len(compared)
     assert max(row["printed"] for row in data) < 46 and max(row["model"] for row in data) < 46
+
+
+def test_what_a_hit_is_worth_follows_from_v4r8_and_is_put_on_the_others():
+    rows = [
+        ("v1", "29 May", "gain", 1, 20.0, 25.0),
+        ("v1", "29 May", "gain", 8, 10.0, 25.0),
+        ("v1", "29 May", "velocity", 0, 10.0, 25.0),
+        ("v1", "29 May", "gain", 1, 0.5, 0.5),
+        ("v4r8", "1 July", "gain", 1, 25.0, 25.0),
+        ("v4r8", "1 July", "gain", 8, 100 / 9, 25.0),
+        ("v4r8, class zone kept", "1 July", "gain", 1, 20.0, 25.0),
+    ]
+    columns = ["kernel", "day", "of", "threads", "printed", "model"]
+    table = pd.DataFrame(rows, columns=columns).assign(factor=1.0, within=True)
+    # 25 % take a fifth of hits, and 1/9 a tenth.
+    assert against.worth(table).round(9).to_dict() == {1: 1.0, 8: 0.5}
+    found = against.weighted(table)
+    assert found["threads"].tolist() == [1, 8]
+    assert found["model"].round(9).tolist() == [25.0, round(100 / 9, 9)]
+    assert found["factor"].round(9).tolist() == [1.25, round(10 / 9, 9)]

@@ -77,6 +77,47 @@ def off(table: pd.DataFrame) -> pd.DataFrame:
     return table[~table["within"]].drop(columns="within").reset_index(drop=True)
 
 
+def worth(table: pd.DataFrame) -> pd.Series:
+    """What a hit is worth by threads, as v4r8 tells: 1 if it costs nothing.
+
+    DMA32 was measured static there, so the model's hits are taken for the kernel's; what is printed
+    is less of a gain than so many hits that cost nothing would make.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `against()`.
+
+    Returns
+    -------
+    Series
+        Hits that the printed gain needs over those of the model, by `threads`.
+    """
+    rows = table.query("kernel == 'v4r8' and of == 'gain'").set_index("threads")
+    return hits_of(rows["printed"]) / hits_of(rows["model"])
+
+
+def weighted(table: pd.DataFrame) -> pd.DataFrame:
+    """Gains of all kernels but v4r8 itself, with hits of that worth.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `against()` with `model` anew, and its `factor`; those that are none on both sides
+        are left out.
+    """
+    rows = table.query("of == 'gain' and not kernel.str.startswith('v4r8')")
+    rows = rows[rows[["model", "printed"]].abs().max(axis=1) >= NONE_BELOW]
+    hits = hits_of(rows["model"]) * rows["threads"].map(worth(table))
+    model = hits.map(figures.speedup)
+    return rows.assign(model=model, factor=model / rows["printed"]).drop(columns="within")
+
+
+def hits_of(gain: pd.Series) -> pd.Series:
+    """The part of the reads that makes a gain of so many per cent, if it costs nothing."""
+    return gain / (100 + gain)
+
+
 def _gains(kernel: str, day: str, table: pd.DataFrame, hits: dict[int, float]) -> list[tuple]:
     printed = table["percent"].fillna(100 * (table["new"] / table["old"] - 1))
     return [(kernel, day, "gain", n, printed[n], figures.speedup(hits[n])) for n in table.index]
