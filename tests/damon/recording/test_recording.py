@@ -1,16 +1,14 @@
 """Recordings are read whole, in every format, or refused with one line."""
 
 import json
-import re
 import zlib
-from itertools import zip_longest
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lorelab.damon.recording import recording, report, trace
+from lorelab.damon.recording import recording, trace
 from lorelab.errors import BadInput
 from tests.damon.recordings import damo, make, perf, write
 
@@ -173,31 +171,6 @@ def test_a_file_that_trace_cmd_names_before_each_line(tmp_path):
     records = make(9)
     text = perf(records).replace("kdamond.0  4452 [000]", "a.dat:        kdamond.0-4452  [000]")
     check_against(recording.read(write(tmp_path / "a", text)), records, exact_times=False)
-
-
-def test_two_kdamonds_have_a_target_0_each(tmp_path):
-    """The kernel numbers targets within a context, and its thread alone tells which."""
-    records = [make(seed, snapshots=4)[0] for seed in (15, 16)]
-    texts = [perf([records[n]], f"kdamond.{n} 445{n} [00{n}]").splitlines() for n in (0, 1)]
-    mixed = "\n".join(line for pair in zip_longest(*texts, fillvalue="") for line in pair)
-    for text in (mixed, "\n".join(texts[0] + texts[1])):
-        found = recording.read(write(tmp_path / "a", text))
-        check_against(found, records, exact_times=False)
-        assert [one.of for one in found] == ["kdamond.0", "kdamond.1"]
-        assert set(report.summary(found)["of"]) == {"kdamond.0", "kdamond.1"}
-    assert "of" not in report.summary([found[0]._replace(of="")])
-
-
-@pytest.mark.parametrize("first", [0, 1])
-def test_times_since_the_event_before_are_refused(tmp_path, first):
-    """perf script --deltatime, whole or as grep leaves it."""
-    lines = perf(make(17, snapshots=3)).splitlines()[first:]
-    since = [f"{0.1 * (number % 3 == first) + 0.000001:.6f}:" for number in range(len(lines))]
-    text = "\n".join(
-        re.sub(r" \d+\.\d+:", f" {time}", line) for line, time in zip(lines, since, strict=True)
-    )
-    with pytest.raises(BadInput, match="omit perf script's --deltatime"):
-        recording.read(write(tmp_path / "a", text))
 
 
 def test_kernels_without_age(tmp_path):
