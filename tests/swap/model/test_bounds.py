@@ -348,3 +348,17 @@ def test_a_cluster_that_the_device_ends_in_is_read_to_its_last_slot():
     given = [int(folio_alloc_swap(si, U(0), U(4))) for _ in range(7)]
     assert given == [*range(512, 608, 16), 0]
     assert si.scanned[4] == 6 * 16
+
+
+@pytest.mark.parametrize("variant", [Variant.V6_12, Variant.V7_2])
+def test_of_another_order_a_frag_cluster_comes_before_a_nonfull_one(variant):
+    si = swapon(3 * 512, variant, slot_cache=False)
+    for _ in range(63 if variant == Variant.V7_2 else 64):
+        assert folio_alloc_swap(si, U(0), U(4)) >= 512
+    while si.cluster_info[0]["count"] < 512:
+        assert folio_alloc_swap(si, U(0), U(0)) < 512
+    if variant == Variant.V6_12:
+        give_back(si, 1520)
+        assert folio_alloc_swap(si, U(0), U(4)) == 0  # tried in vain: it is a frag cluster now
+    give_back(si, 512)
+    assert folio_alloc_swap(si, U(0), U(0)) == 1520
