@@ -316,8 +316,9 @@ def test_who_spins_on_readers_gives_up_after_10_us_and_a_half_for_each(readers, 
     assert m.sem["nonspinnable"][0] == 1
 
 
-def test_the_sequence_has_32_bits():
+@pytest.mark.parametrize(("before", "after"), [(2**31 - 1, 2**31), (2**32 - 1, 0)])
+def test_the_sequence_has_32_bits(before, after):
     m = rwsem_of(1)
-    m.globals["mm_seq"] = 0xFFFFFFFF
+    m.globals["mm_seq"] = before
     writer._write_sequence(m, U(0), U(0))
-    assert m.globals["mm_seq"][0] == 0
+    assert m.globals["mm_seq"][0] == after
