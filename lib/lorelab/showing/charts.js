@@ -28,8 +28,8 @@
   const HEX = /#[0-9a-f]{6}\b/gi;
   const TEXT = "#d6d6d6";
   const kind = layer => layer.mark?.type || layer.mark;
-  const isWritten = ({layer = [], spec = {}}) => spec.layer ? isWritten(spec)
-    : layer.some(l => kind(l) === "text") && layer.some(l => ["rect", "bar"].includes(kind(l)));
+  const isWritten = ({layer = [], spec = {}, vconcat = []}) => spec.layer ? isWritten(spec)
+    : vconcat.some(isWritten) || layer.some(l => kind(l) === "text") && layer.some(l => ["rect", "bar"].includes(kind(l)));
   const darken = spec => {
     const written = isWritten(spec), to = onDark(written);
     walk(spec, (_, value) => typeof value !== "string" ? value
@@ -52,7 +52,7 @@
   }, [""]);
   // Words in a chart would lie on each other, were it narrower, and a grid has no smaller form: such
   // a chart scrolls in its box.
-  const scrolls = spec => spec.layer?.some(scrolls) || (spec.spec ? scrolls(spec.spec)
+  const scrolls = spec => (spec.layer || spec.vconcat)?.some(scrolls) || (spec.spec ? scrolls(spec.spec)
     : kind(spec) === "text" && spec.encoding?.text?.type === "nominal")
     || !!(spec.facet?.row && spec.facet.column);
   const inner = spec => spec.facet ? inner(spec.spec) : spec;

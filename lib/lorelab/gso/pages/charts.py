@@ -170,7 +170,7 @@ def ways(found: pd.DataFrame) -> alt.VConcatChart:
     )
     strip = (
         held.mark_rect(stroke="white", strokeWidth=2).encode(color=colour)
-        + held.mark_text(fontSize=10).encode(text="said:N")
+        + held.mark_text(fontSize=10.5).encode(text="said:N")
     ).properties(width=WIDE)
     words = {kind: DONE[kind] for kind in STEPS}
     who = "['segment 1', 'segment 2', 'segment 3', 'segment 4', 'clone', 'head', 'sender', 'part']"
@@ -222,7 +222,7 @@ def ways(found: pd.DataFrame) -> alt.VConcatChart:
             legend=None,
         )
     )
-    inside = steps.mark_text(fontSize=9, dy=9).encode(text="words:N")
+    inside = steps.mark_text(fontSize=10.5, dy=9).encode(text="words:N")
     taken = (
         steps.transform_filter("datum.thing == 'sender'")
         .mark_text(align="left", dy=-8, fontSize=11)
