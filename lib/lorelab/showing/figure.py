@@ -18,7 +18,7 @@ PNG_SCALE = 3.0
 
 def figures(folder: Path = NOTEBOOKS) -> dict[str, dict]:
     """Vega-Lite of every stored chart, by design/page-number, in the order of each page."""
-    specs = {}
+    charts = {}
     for page in sorted(folder.rglob("*.ipynb")):
         texts = (
             "".join(output.get("data", {}).get("text/html", ""))
@@ -28,8 +28,8 @@ def figures(folder: Path = NOTEBOOKS) -> dict[str, dict]:
         specs = [match[1] for text in texts if (match := SPEC.search(text))]
         for number, spec in enumerate(specs, start=1):
             name = f"{page.relative_to(folder).with_suffix('')}-{number}"
-            specs[name] = json.loads(spec.replace("<\\!--", "<!--"))
-    return specs
+            charts[name] = json.loads(spec.replace("<\\!--", "<!--"))
+    return charts
 
 
 def title(spec: dict) -> str:
