@@ -197,7 +197,7 @@ def test_counters_are_divided_run_by_run():
     kernel = table("swap/usemem", "v6.12", "kernel", {"n": ("p", [50, 30]), "a": ("q", [5, 3])})
     found = by_means(model, kernel, per="n")
     assert list(found.table["counter"]) == ["a"]
-    assert found.table["ratio"].iloc[0] == 1
+    assert found.table["kernel/model"].iloc[0] == 1
     assert found.verdict == AgreementVerdict.PASSED
 
 

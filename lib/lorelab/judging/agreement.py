@@ -273,10 +273,10 @@ def by_means(
     -------
     Agreement
         Its table has, for each counter of either side, `counter`, `unit`, `runs` (of the kernel),
-        `model_runs`, `model` and `kernel` (means), `ratio` (kernel over model), `low` and `high`
-        (95 %), `detectable` (the smallest deviation that would have been detected), `verdict`
-        (an `AgreementVerdict`, `input` or `timing`) and `agrees` (false where it failed). A counter
-        that one side lacks is undecided and does not agree; its `detectable` is missing.
+        `model_runs`, `model` and `kernel` (means), `kernel/model`, `low` and `high` (between which
+        that is, 95 %), `detectable` (the smallest deviation that would have been detected),
+        `verdict` (an `AgreementVerdict`, `input` or `timing`) and `agrees` (false where it failed).
+        A counter that one side lacks is undecided and does not agree; its `detectable` is missing.
 
     Raises
     ------
@@ -291,9 +291,9 @@ def by_means(
     >>> model = table("swap/tiny", "v6.12", "model", {"faults": ("faults", [100, 101, 99, 100])})
     >>> kernel = table("swap/tiny", "v6.12", "kernel", {"faults": ("faults", [103, 104, 102, 103])})
     >>> agreement = by_means(model, kernel)
-    >>> agreement.table[["counter", "ratio", "verdict"]]
-      counter  ratio verdict
-    0  faults   1.03  passed
+    >>> agreement.table[["counter", "kernel/model", "verdict"]]
+      counter  kernel/model verdict
+    0  faults          1.03  passed
     >>> agreement.method
     'by means over runs: 1 of 1 counters are shown to be within 10% at 95 %'
     """
@@ -320,7 +320,7 @@ def by_means(
                 "model_runs": len(modelled),
                 "model": modelled.mean(),
                 "kernel": measured.mean(),
-                "ratio": ratio.estimate,
+                "kernel/model": ratio.estimate,
                 "low": ratio.low,
                 "high": ratio.high,
                 "detectable": ratio.detectable,

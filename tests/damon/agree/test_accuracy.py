@@ -22,7 +22,7 @@ def test_more_regions_show(runs, as_kernel):
     more = said["value"].where(said["counter"] != "regions_mean", said["value"] * 2)
     found = agree_accuracy.compared(params, as_kernel(said.assign(value=more))).set_index("counter")
     assert not found.loc["regions_mean", "agrees"]
-    assert found.loc["regions_mean", "ratio"] == pytest.approx(0.5, rel=0.2)
+    assert found.loc["regions_mean", "model/kernel"] == pytest.approx(0.5, rel=0.2)
 
 
 @pytest.mark.parametrize("name", accuracy.DISTRIBUTIONS)

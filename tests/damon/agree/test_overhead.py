@@ -13,7 +13,7 @@ from lorelab.lab.records import Record
 def test_the_cost_is_the_kernels(params):
     """Within 0.5 %: the tick and who has the CPU at it follow from the scheduler."""
     found = agree_overhead.compared(params, records.load("damon/overhead", params))
-    assert found["agrees"].all() and ((found["ratio"] - 1).abs() < 0.005).all()
+    assert found["agrees"].all() and ((found["model/kernel"] - 1).abs() < 0.005).all()
 
 
 def test_a_cost_that_differs_shows():

@@ -69,7 +69,7 @@ def test_pages_seen_are_of_late_windows():
 def test_sides_are_judged_by_program(sides, judged):
     assert set(judged.index.get_level_values(0)) == {PROGRAM}
     shown = agreement.shown(judged, ["regions_mean", "wss_p50"])
-    assert list(shown.columns) == ["runs", "unit", "kernel", "model", "ratio", "low", "high"]
+    assert list(shown.columns) == ["runs", "unit", "kernel", "model", "model/kernel", "low", "high"]
     assert shown.loc[(PROGRAM, "wss_p50"), "unit"] == "MB"
     megabytes = judged.loc[(PROGRAM, "wss_p50"), "kernel"] / 1e6
     assert shown.loc[(PROGRAM, "wss_p50"), "kernel"] == f"{megabytes:.4f}"

@@ -97,8 +97,8 @@ def compared(params: Accuracy, measured: Record) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Figures as `lorelab.judging.rows.intervals()`, with the `ratio` of the means, and `low` and
-        `high`, between which it is with 95 % confidence (`equivalence.ratio`). They agree where
+        Figures as `lorelab.judging.rows.intervals()`, with `model/kernel` of the means, and `low`
+        and `high`, between which it is with 95 % confidence (`equivalence.ratio`). They agree where
         that function says so, and nothing shows them more than 5 % apart; `within` says where it is
         shown that they are not.
 

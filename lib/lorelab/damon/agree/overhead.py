@@ -27,9 +27,9 @@ def compared(params: Overhead, measured: Record) -> pd.DataFrame:
     mean = pd.concat(models).groupby(["counter", "unit"], sort=False)["value"].mean()
     table = mean.rename("model").reset_index()
     table["kernel"] = table["counter"].map(kernel)
-    table["ratio"] = table["model"] / table["kernel"]
+    table["model/kernel"] = table["model"] / table["kernel"]
     each = pd.concat(models).groupby("counter")["value"]
-    table["agrees"] = (table["ratio"] - 1).abs() <= WITHIN
+    table["agrees"] = (table["model/kernel"] - 1).abs() <= WITHIN
     # Of the kernel one run: what it has of chance is what the model's runs have.
     table["detectable"] = [
         equivalence.ratio(each.get_group(row.counter), [row.kernel]).detectable

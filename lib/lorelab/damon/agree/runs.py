@@ -71,10 +71,11 @@ def _checks_a_sample(params: Monitoring, took: pd.Series) -> float:
 
 
 def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFrame:
-    """As `lorelab.judging.rows.intervals()`, of what the model was not told, with the `ratio`."""
+    """As `lorelab.judging.rows.intervals()`, of what is compared, with `model/kernel`."""
     sides = (side[~side["counter"].isin(NOT_COMPARED)] for side in (model, kernel))
     table = rows.intervals(*sides, per)
-    return table.assign(ratio=table["model"] / table["kernel"].replace(0, np.nan))
+    table["model/kernel"] = table["model"] / table["kernel"].replace(0, np.nan)
+    return table
 
 
 def compare_runs(before: pd.DataFrame, after: pd.DataFrame, per: str | None = None) -> Agreement:

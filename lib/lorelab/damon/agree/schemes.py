@@ -41,4 +41,4 @@ def compared(params: Schemes, measured: Record) -> pd.DataFrame:
     )
     said = schemes.simulate(params.model_copy(update={"runs": RUNS}), like)
     found = intervals(*without(ONE_SIDED, said, measured.counters), "runs")
-    return found.assign(agrees=found["agrees"] | ((found["ratio"] - 1).abs() <= WITHIN))
+    return found.assign(agrees=found["agrees"] | ((found["model/kernel"] - 1).abs() <= WITHIN))

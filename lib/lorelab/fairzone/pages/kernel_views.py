@@ -191,7 +191,7 @@ def compared() -> pd.DataFrame:
         if params.workload == "two-files":
             continue
         judged = judge_reread.agree(params, record).table.set_index("counter")
-        ratio = judged["ratio"]
+        ratio = judged["kernel/model"]
         played = judge_reread.played(params, record.counters, 1)
         sides = [t.groupby("counter")["value"].mean() for t in (played, record.counters)]
         row: dict[str, object] = {
