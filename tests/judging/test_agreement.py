@@ -124,10 +124,16 @@ def test_rows_are_judged_alike_however_they_were_made():
     assert verdicts(rows) == found
     assert verdicts(rows, 0.04)[1] == "undecided"
     held = Agreement.of(rows, "so")
-    assert (held.verdict, held.method, held.table is rows) == ("failed", "so", True)
-    assert Agreement.of(rows, "so", ["far"]).verdict == "undecided"
-    assert Agreement.of(rows, "so", ["far", "lacking", "wide"]).verdict == "passed"
-    assert Agreement.of(rows, "so", rows["counter"]).verdict == "undecided"
+    assert (held.verdict, held.method) == ("failed", "so")
+    assert held.table.equals(rows.assign(verdict=found))
+
+    def aside(*names):
+        return Agreement.of(rows, "so", dict.fromkeys(names, "input"))
+
+    assert aside("far").verdict == "undecided"
+    assert list(aside("far").table["verdict"]) == [*found[:2], "input", *found[3:]]
+    assert aside("far", "lacking", "wide").verdict == "passed"
+    assert aside(*rows["counter"]).verdict == "undecided"
     for name in ROW:
         with pytest.raises(ValueError, match=f"rows of an agreement lack {name}$"):
             Agreement.of(rows.drop(columns=name), "so")

@@ -173,7 +173,8 @@ def test_agree_fails_on_one_step_that_differs(fake):
 
 def test_agree_says_what_it_came_to_and_how_it_was_judged(fake, capsys):
     said = run("agree", NAME)
-    assert "counter,unit,steps,equal,largest_difference,one_sided,agrees,detectable\n" in said
+    columns = "counter,unit,steps,equal,largest_difference,one_sided,agrees,detectable,verdict"
+    assert f"{columns}\n" in said
     assert f"{NAME}: passed: step by step, of 1 counters: 2 of 2 values are equal\n" in said
     fake.verdict = AgreementVerdict.UNDECIDED
     assert f"{NAME}: undecided: step by step" in run("agree", NAME)

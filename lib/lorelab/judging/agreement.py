@@ -13,7 +13,7 @@ row, and the worst of these for all. What differs is how rows are made:
 - A design's own, in its `agree/`, such as counters that follow from a program.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -41,6 +41,8 @@ from lorelab.judging.rows import (
 VERIFY_ALPHA = 0.001
 """Chance that a kernel as it was is told from the record in one comparison by means. A `lab verify`
 of all designs makes some 50, so one of twenty of them says so of a right kernel."""
+INPUT, TIMING = "input", "timing"
+"""Why a counter is shown and not judged: the model has it from the kernel; timing alone decides."""
 
 
 class AgreementVerdict(StrEnum):
@@ -63,7 +65,9 @@ class Agreement:
     ----------
     verdict : AgreementVerdict
     table : DataFrame
-        One row a counter, with `lorelab.judging.rows.ROW` and what else there is to show.
+        One row a counter, with `lorelab.judging.rows.ROW`, what else there is to show, and its
+        `verdict`: an `AgreementVerdict`, or why it is shown and not judged: `input`, which the
+        model has from the kernel, or `timing`, which alone decides it.
     method : str
         How it was judged, in one sentence.
     """
@@ -77,7 +81,7 @@ class Agreement:
         cls,
         rows: pd.DataFrame,
         method: str,
-        aside: Collection[str] = (),
+        aside: Mapping[str, str] | None = None,
         within: float = EQUIVALENCE_MARGIN,
     ) -> "Agreement":
         """Judge rows, however they were made: by means, step by step, or what has to hold always.
@@ -88,8 +92,8 @@ class Agreement:
             One a counter, with all columns of `lorelab.judging.rows.ROW`.
         method : str
             How they were made.
-        aside : collection of str
-            Counters that are shown, not judged.
+        aside : dict of str to str, optional
+            Counters that are shown, not judged, and why: `INPUT` or `TIMING`.
         within : float
             Deviation that has to be refused.
 
@@ -100,8 +104,11 @@ class Agreement:
         """
         if lacking := [name for name in ROW if name not in rows]:
             raise ValueError(f"rows of an agreement lack {', '.join(lacking)}")
-        judged = rows[~rows["counter"].isin(aside)]
-        return cls(worst(verdicts(judged, within)), rows, method)
+        aside = aside or {}
+        reached = list(zip(rows["counter"], verdicts(rows, within), strict=True))
+        named = [aside.get(name, str(verdict)) for name, verdict in reached]
+        judged = [verdict for name, verdict in reached if name not in aside]
+        return cls(worst(judged), rows.assign(verdict=named), method)
 
 
 def verdicts(rows: pd.DataFrame, within: float = EQUIVALENCE_MARGIN) -> list[AgreementVerdict]:
@@ -198,9 +205,9 @@ def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreeme
     Returns
     -------
     Agreement
-        The table with `is_judged`, False for those of `timing` whose repeats differ. Passed if
-        `detectable`, by which share the model would have to deviate to be refused, is 10 % at
-        most for all that are judged; a counter that one side lacks leaves it undecided.
+        The table; those of `timing` whose repeats differ are not judged. Passed if `detectable`, by
+        which share the model would have to deviate to be refused, is 10 % at most for all that
+        are; a counter that one side lacks leaves it undecided.
 
     Raises
     ------
@@ -214,26 +221,24 @@ def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreeme
     >>> repeats = {"written": ("pages", [100] * 4), "faults": ("faults", [50, 51, 50, 52])}
     >>> kernel = table("swap/tiny", "v6.12", "kernel", repeats)
     >>> agreement = by_interval(intervals(kernel, kernel, per="written"))
-    >>> agreement.table[["counter", "agrees", "is_judged"]]
-      counter  agrees  is_judged
-    0  faults    True       True
+    >>> agreement.table[["counter", "agrees", "verdict"]]
+      counter  agrees verdict
+    0  faults    True  passed
     >>> str(agreement.verdict)
     'passed'
     """
     check_names(timing, compared["counter"])
-    table = compared.copy()
-    table["is_judged"] = ~(table["counter"].isin(timing) & (table["least"] < table["most"]))
-    judged = table[table["is_judged"]]
+    by_timing = compared["counter"].isin(timing) & (compared["least"] < compared["most"])
+    judged, aside = compared[~by_timing], compared.loc[by_timing, "counter"]
     decides = judged["detectable"] <= EQUIVALENCE_MARGIN
     sentence = (
         f"by means over repeats, {judged['agrees'].sum()} of {len(judged)} counters agree, and "
         f"{decides.sum()} of them would have refused a model {EQUIVALENCE_MARGIN:.0%} off, at 95 %"
     )
-    aside = table.loc[~table["is_judged"], "counter"].tolist()
-    if aside:
+    if len(aside):
         sentence += f"; not judged, for timing alone decides: {', '.join(aside)}"
     lacking = judged[judged["detectable"].isna()]
-    return Agreement.of(table, sentence + say_lacking(lacking), aside)
+    return Agreement.of(compared, sentence + say_lacking(lacking), dict.fromkeys(aside, TIMING))
 
 
 def by_means(
@@ -274,9 +279,9 @@ def by_means(
     Agreement
         Its table has, for each counter of either side, `counter`, `unit`, `runs` (of the kernel),
         `model_runs`, `model` and `kernel` (means), `kernel/model`, `low` and `high` (between which
-        that is, 95 %), `detectable` (the smallest deviation that would have been detected),
-        `verdict` (an `AgreementVerdict`, `input` or `timing`) and `agrees` (false where it failed).
-        A counter that one side lacks is undecided and does not agree; its `detectable` is missing.
+        that is, 95 %), `detectable` (the smallest deviation that would have been detected) and
+        `agrees` (false where it failed). A counter that one side lacks is undecided and does not
+        agree; its `detectable` is missing.
 
     Raises
     ------
@@ -302,10 +307,10 @@ def by_means(
     names = names_of(*sides, per)
     units = units_of(model, kernel)
     check_names((*inputs, *timing), names)
-    aside = dict.fromkeys(inputs, "input")
+    aside = dict.fromkeys(inputs, INPUT)
     for name in timing:
         if any(len(set(values(side, name))) > 1 for side in sides):
-            aside[name] = "timing"
+            aside[name] = TIMING
     judged = [name for name in names if name not in aside]
     rows = []
     for name in names:
@@ -328,20 +333,17 @@ def by_means(
             }
         )
     table = pd.DataFrame(rows)
-    reached = map(str, verdicts(table, within))
-    named = [aside.get(name, verdict) for name, verdict in zip(names, reached, strict=True)]
-    table.insert(table.columns.get_loc("agrees"), "verdict", named)
-    passed = int((table["verdict"] == AgreementVerdict.PASSED).sum())
+    of_judged = table[table["counter"].isin(judged)]
+    passed = verdicts(of_judged, within).count(AgreementVerdict.PASSED)
     sentence = (
         f"by means over runs: {passed} of {len(judged)} counters are shown to be within "
         f"{within:.0%} at 95 %"
     )
-    if given := [name for name in names if aside.get(name) == "input"]:
-        sentence += f"; the model was told {', '.join(given)}"
-    if timed := [name for name in names if aside.get(name) == "timing"]:
+    if given := [name for name in names if aside.get(name) == INPUT]:
+        sentence += f"; input of the model: {', '.join(given)}"
+    if timed := [name for name in names if aside.get(name) == TIMING]:
         sentence += f"; not judged, for timing alone decides: {', '.join(timed)}"
-    lacking = table["detectable"].isna() & table["counter"].isin(judged)
-    sentence += say_lacking(table[lacking])
+    sentence += say_lacking(of_judged[of_judged["detectable"].isna()])
     return Agreement.of(table, sentence, aside, within)
 
 

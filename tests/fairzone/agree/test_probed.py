@@ -20,7 +20,7 @@ def test_equal_counters_pass():
     found = agree(Probed(), record())
     assert found.verdict == "passed"
     assert found.method.startswith("4 of 4 counters of the probe")
-    assert found.table.loc[found.table["input"], "counter"].tolist() == list(INPUTS)
+    assert found.table.loc[found.table["verdict"] == "input", "counter"].tolist() == list(INPUTS)
 
 
 @pytest.mark.parametrize("probe", PAIRS)

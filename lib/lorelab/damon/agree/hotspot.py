@@ -6,7 +6,7 @@ import pandas as pd
 from lorelab.damon.agree.runs import TICK_US, alike, compare_runs, judged
 from lorelab.damon.experiments import hotspot
 from lorelab.damon.params import Hotspot, Speeds
-from lorelab.judging import agreement, equivalence
+from lorelab.judging import equivalence
 from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 
@@ -25,7 +25,6 @@ def agree_with_record(params: Hotspot, before: Record, measured: Record) -> Agre
     sides = (one.counters[one.counters["counter"].isin(DRAWN)] for one in (before, measured))
     judged = compare_runs(*sides)
     exact = _exact(params, measured).assign(detectable=0.0)
-    exact["verdict"] = list(map(str, agreement.verdicts(exact)))
     table = pd.concat([judged.table, exact], ignore_index=True)
     right = f"{exact['agrees'].sum()} of {len(exact)} that have to be exact are"
     return Agreement.of(table, f"{judged.method}; {right}")

@@ -79,46 +79,35 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
 
 
 def compare_runs(before: pd.DataFrame, after: pd.DataFrame, per: str | None = None) -> Agreement:
-    """As `lorelab.judging.agreement.compare_runs()`, of what the model is not told."""
+    """As `lorelab.judging.agreement.compare_runs()`, but for `NOT_COMPARED`."""
     sides = (side[~side["counter"].isin(NOT_COMPARED)] for side in (before, after))
     return agreement.compare_runs(*sides, per)
 
 
 def judged(table: pd.DataFrame, how: str, inputs: tuple[str, ...] = ()) -> Agreement:
-    """Judge rows (`lorelab.judging.agreement.verdicts`), and say how many came to what.
+    """Judge rows, and say how many came to what.
 
     Parameters
     ----------
     table : DataFrame
-        A row a counter, as `lorelab.judging.agreement.verdicts()` takes them.
+        A row a counter, as `Agreement.of()` takes them.
     how : str
         When counters agree.
     inputs : tuple of str
-        Counters that follow from what the model was told; shown, not judged.
-
-    Returns
-    -------
-    Agreement
-        The table with a `verdict`.
+        Counters that follow from the model's input; shown, not judged.
 
     Raises
     ------
     ValueError
         No counter has a name of `inputs`.
     """
-    if wrong := set(inputs) - set(table["counter"]):
-        raise ValueError(f"no counter is called {', '.join(sorted(wrong))}")
-    table = table.assign(verdict=list(map(str, agreement.verdicts(table))))
-    table.loc[table["counter"].isin(inputs), "verdict"] = "input"
-    number = table["verdict"].value_counts()
-    passed, failed = (
-        int(number.get(str(one), 0)) for one in (AgreementVerdict.PASSED, AgreementVerdict.FAILED)
-    )
+    rows.check_names(inputs, table["counter"])
+    reached = agreement.verdicts(table[~table["counter"].isin(inputs)])
     said = (
-        f"{how}; of {len(table) - int(number.get('input', 0))} counters {passed} agree so that "
-        f"{agreement.EQUIVALENCE_MARGIN:.0%} off would have been detected at 95 %, {failed} do not "
-        "agree"
+        f"{how}; of {len(reached)} counters {reached.count(AgreementVerdict.PASSED)} agree so that "
+        f"{agreement.EQUIVALENCE_MARGIN:.0%} off would have been detected at 95 %, "
+        f"{reached.count(AgreementVerdict.FAILED)} do not agree"
     )
     if inputs:
-        said += f"; not judged, for it follows from what the model is told: {', '.join(inputs)}"
-    return Agreement.of(table, said, inputs)
+        said += f"; not judged, for it follows from the model's input: {', '.join(inputs)}"
+    return Agreement.of(table, said, dict.fromkeys(inputs, agreement.INPUT))

@@ -4,7 +4,7 @@ import pandas as pd
 
 from lorelab.fairzone.model.zones import calculate_normal_threshold
 from lorelab.fairzone.params import Probed
-from lorelab.judging.agreement import Agreement
+from lorelab.judging.agreement import INPUT, Agreement
 from lorelab.lab.records import Record
 
 PAIRS = {
@@ -57,13 +57,15 @@ def agree(params: Probed, record: Record) -> Agreement:
     table = pd.DataFrame(rows)
     table["agrees"] = (table["probe"] - table["kernel"]).abs() <= table["off by at most"]
     table["detectable"] = 0.0
-    table["input"] = table["counter"].isin(INPUTS)
+    given = table["counter"].isin(INPUTS)
     # A probe that saw nothing at all agrees with nothing.
-    table["agrees"] &= table.loc[~table["input"], "probe"].sum() > 0
-    ours = table[~table["input"]]
+    table["agrees"] &= table.loc[~given, "probe"].sum() > 0
+    ours, theirs = table[~given], table[given]
     method = (
         f"{ours['agrees'].sum()} of {len(ours)} counters of the probe are the kernel's own, to the "
         f"page, but for {pending(params)} that its CPUs may keep of {', '.join(PENDING)}; "
         f"input, and not counted: {', '.join(INPUTS)}"
     )
-    return Agreement.of(table, method)
+    # One that is not what it has to be is judged, and fails.
+    holding = theirs.loc[theirs["agrees"], "counter"]
+    return Agreement.of(table, method, dict.fromkeys(holding, INPUT))

@@ -137,7 +137,7 @@ def by_repeat() -> pd.DataFrame:
 def ranges(found: Experiment, params: Params) -> pd.DataFrame:
     """What is said of each counter of a recorded run by `agree`, units and judgements left out."""
     table = found.agree(params, found.recorded(params)).table
-    return table.drop(columns=["unit", "detectable", "is_judged"])
+    return table.drop(columns=["unit", "detectable", "verdict"])
 
 
 def of_cpus() -> pd.DataFrame:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lorelab.judging.agreement import Agreement
+from lorelab.judging.agreement import INPUT, Agreement
 from lorelab.lab.records import Record
 from lorelab.params import label
 from lorelab.vmalock.params import Faulters, Variant, variant_of
@@ -107,8 +107,8 @@ def judge(
             }
         )
     table = pd.DataFrame(rows).assign(agrees=lambda t: t["model"] == t["kernel"], detectable=0.0)
-    table["input"] = table["counter"].isin(inputs)
-    ours, theirs = table[~table["input"]], table[table["input"]]
+    given = table["counter"].isin(inputs)
+    ours, theirs = table[~given], table[given]
     method = (
         f"{ours['agrees'].sum()} of {len(ours)} counters are what follows from the program, exactly"
     )
@@ -116,10 +116,12 @@ def judge(
         method += f"; input, and not counted: {', '.join(theirs['counter'])}"
         if wrong := ", ".join(theirs.loc[~theirs["agrees"], "counter"]):
             method += f", of which these are not what they have to be: {wrong}"
+    # One that is not what it has to be is judged, and fails.
+    holding = theirs.loc[theirs["agrees"], "counter"]
     shown = ", ".join(name for name in left if name in kernel.index and name not in expected)
     if shown:
         method += f"; not judged, for the order of events decides: {shown}"
-    return Agreement.of(table, method)
+    return Agreement.of(table, method, dict.fromkeys(holding, INPUT))
 
 
 def faults(params: Faulters) -> int | None:
