@@ -52,8 +52,7 @@ CLAIMS = [
     )
 ]
 """,
-    "lib/lorelab/empty/recording/__init__.py": "",
-    "lib/lorelab/empty/recording/commands.py": """\
+    "lib/lorelab/empty/commands.py": """\
 import click
 
 

@@ -268,11 +268,11 @@ cli.add_command(sweep)
 cli.add_command(claims)
 cli.add_command(findings)
 cli.add_command(new)
-# What one design alone has: recording/commands.py with `command`, and `lab_command` where it needs
-# a kernel.
+# What one design alone has: DESIGN/commands.py with `command`, and `lab_command` where it needs a
+# kernel.
 for name in designs():
-    if find_spec(f"lorelab.{name}.recording"):
-        commands = import_module(f"lorelab.{name}.recording.commands")
+    if find_spec(f"lorelab.{name}.commands"):
+        commands = import_module(f"lorelab.{name}.commands")
         cli.add_command(commands.command)
         if hasattr(commands, "lab_command"):
             lab.add_command(commands.lab_command)

@@ -15,7 +15,8 @@ from lorelab.damon.recording import make, write
 from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
 from lorelab.lab import boot, records
-from lorelab.vmalock.recording import commands, recording
+from lorelab.vmalock import commands
+from lorelab.vmalock.recording import recording
 from tests.faults.disks import fill, mount, one_line, there
 from tests.vmalock.recording.test_perf import TEXT
 
