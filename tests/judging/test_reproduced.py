@@ -11,13 +11,13 @@ from lorelab.judging.findings import findings
 from lorelab.lab import cache
 
 FOUND = {one.title: one for one in findings()}
-RECORDED = {title: said for title, one in FOUND.items() if (said := reproduced.recorded(one))}
+RECORDED = {title: said for title in FOUND if (said := reproduced.recorded(title))}
 IDLE = FOUND["damon/pages-on-no-list"]
 
 
 @pytest.mark.parametrize("title", RECORDED)
 def test_a_record_is_of_the_reproducer_that_is_sent(title):
-    file = upstream.reproducer(FOUND[title])
+    file = upstream.reproducer(title)
     for said in RECORDED[title]:
         assert said.source.programs[file.name] == cache.file_digest(file), said.kernel
         assert said.source.experiment == title
@@ -45,21 +45,21 @@ def test_what_is_kept_is_read_again(monkeypatch, tmp_path):
     guest(monkeypatch, status=1, said="64 KiB\nFAIL: they were touched by nobody\n")
     said = reproduced.run(IDLE, tmp_path)
     file = reproduced.save(IDLE, said, tmp_path)
-    assert reproduced.recorded(IDLE, tmp_path) == [said]
+    assert reproduced.recorded(IDLE.title, tmp_path) == [said]
     assert said.verdict == "FAIL: they were touched by nobody" and not said.patched
     file.write_text("PASS\n")
     with pytest.raises(BadInput, match="is not what was recorded"):
-        reproduced.recorded(IDLE, tmp_path)
+        reproduced.recorded(IDLE.title, tmp_path)
 
 
 def test_a_kernel_is_patched_if_it_has_every_mail_of_the_finding():
     two = FOUND["damon/shared-last-count"]
     source = RECORDED[two.title][0].source
-    names = [mail.name for mail in upstream.patches(two) if mail.name[:4] != "0000"]
+    names = [mail.name for mail in upstream.patches(two.title) if mail.name[:4] != "0000"]
 
     def of(patches):
         kernel = source.kernel.model_copy(update={"patches": patches})
-        return reproduced._patched(two, source.model_copy(update={"kernel": kernel}))
+        return reproduced._patched(two.title, source.model_copy(update={"kernel": kernel}))
 
     assert of([*names, "0001-another.patch"])
     assert not of(names[1:]) and not of(None)
@@ -87,7 +87,7 @@ def test_what_the_running_kernel_does_is_kept_under_its_release(monkeypatch, tmp
     script(monkeypatch, tmp_path, "uname -r; echo FAIL: seen; exit 1")
     said = reproduced.run_here(IDLE)
     reproduced.save(IDLE, said, tmp_path)
-    assert reproduced.recorded(IDLE, tmp_path) == [said]
+    assert reproduced.recorded(IDLE.title, tmp_path) == [said]
     assert said.text == f"{said.kernel}\nFAIL: seen\n"
     assert not said.patched and said.source.params == {"file": "reproduce.sh"}
 

@@ -67,7 +67,7 @@ def findings(title: str | None, folder: Path | None, image: Path | None, record:
         if title is None:
             raise BadInput(f"-o {folder}: of which finding? `lorelab findings` alone lists all")
         one = found_.finding(title)
-        seen = [f"{answer.kernel}: {answer.verdict}" for answer in reproduced.recorded(one)]
+        seen = [f"{answer.kernel}: {answer.verdict}" for answer in reproduced.recorded(one.title)]
         print(*upstream.write(one, folder, seen), sep="\n")
         return
     if title is not None:
@@ -78,7 +78,7 @@ def findings(title: str | None, folder: Path | None, image: Path | None, record:
         show_again(one.command)
         print(one.effect(), file=sys.stderr)
         print(one.prior_art.text, file=sys.stderr)
-        for answer in reproduced.recorded(one):
+        for answer in reproduced.recorded(one.title):
             print(f"{answer.kernel}: {answer.verdict}", file=sys.stderr)
         return
     rows = found_.table(found_.findings())

@@ -101,12 +101,12 @@ def run(one: Finding, image: Path) -> Answer:
     file = _reproducer(one)
     job = Job(None, "reproducer", {"file": file.name}, SECONDS, rows=1)
     request = Request(Machine(cpus=CPUS.get(one.title, 1), memory_mib=512), job)
-    measured = measure(request, RunOptions(image), programs=upstream.kit(one))
+    measured = measure(request, RunOptions(image), programs=upstream.kit(one.title))
     [row] = measured.rows
     _check_verdict(file, row["status"], row["said"], row["complained"])
     given = {"file": file.name}
     source = Provenance(experiment=one.title, params=given, run_in_boot=1, **measured.source)
-    return Answer(row["said"], source, _patched(one, source))
+    return Answer(row["said"], source, _patched(one.title, source))
 
 
 def run_here(one: Finding) -> Answer:
@@ -138,7 +138,7 @@ def run_here(one: Finding) -> Answer:
 
 
 def _reproducer(one: Finding) -> Path:
-    file = upstream.reproducer(one)
+    file = upstream.reproducer(one.title)
     if file is None:
         raise BadInput(f"{one.title} has no reproducer")
     return file
@@ -162,8 +162,8 @@ def save(one: Finding, answer: Answer, folder: Path = FOLDER) -> Path:
     return file
 
 
-def recorded(one: Finding, folder: Path = FOLDER) -> list[Answer]:
-    """What was kept of a finding, the newest of each kernel: unpatched ones first.
+def recorded(title: str, folder: Path = FOLDER) -> list[Answer]:
+    """What was kept of the finding `title`, the newest of each kernel: unpatched ones first.
 
     Raises
     ------
@@ -171,19 +171,19 @@ def recorded(one: Finding, folder: Path = FOLDER) -> list[Answer]:
         A file is missing, truncated or was edited.
     """
     newest: dict[str, Answer] = {}
-    for file in sorted((folder / one.title).glob("*.json"), key=lambda file: file.stem[-16:]):
+    for file in sorted((folder / title).glob("*.json"), key=lambda file: file.stem[-16:]):
         sealed = records.unseal(file, Provenance | Here)
         output = file.with_suffix(".txt")
         data = output.read_bytes() if output.exists() else b""
         if cache.digest(data) != sealed.counters_sha256:
             raise BadInput(f"{output} is not what was recorded; `git checkout` brings it back")
         source = sealed.provenance
-        patched = isinstance(source, Provenance) and _patched(one, source)
+        patched = isinstance(source, Provenance) and _patched(title, source)
         answer = Answer(data.decode(), source, patched)
         newest[answer.kernel] = answer
     return sorted(newest.values(), key=lambda answer: (answer.patched, answer.kernel))
 
 
-def _patched(one: Finding, source: Provenance) -> bool:
-    mails = {mail.name for mail in upstream.patches(one) if mail.name[:4] != "0000"}
+def _patched(title: str, source: Provenance) -> bool:
+    mails = {mail.name for mail in upstream.patches(title) if mail.name[:4] != "0000"}
     return mails <= set(source.kernel.patches or ())

@@ -23,26 +23,38 @@ SENDER = "YOUR NAME <you@example.org>"
 WIDTH = 72
 
 
-def kit(one: Finding) -> Path:
-    """The folder of a finding's kit; there may be none.
+def kit(title: str) -> Path:
+    """The folder of the kit of a finding `title` (`design/name`); there may be none.
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> kit(SimpleNamespace(design="damon", name="shared-last-count")).relative_to(KERNEL_FILES)
+    >>> kit("damon/shared-last-count").relative_to(KERNEL_FILES)
     PosixPath('damon/upstream/shared-last-count')
     """
-    return KERNEL_FILES / one.design / "upstream" / one.name
+    design, name = title.split("/")
+    return KERNEL_FILES / design / "upstream" / name
 
 
-def patches(one: Finding) -> list[Path]:
-    """The mails of a finding, the cover letter first."""
-    return sorted(kit(one).glob("*.patch"))
+def patches(title: str) -> list[Path]:
+    """The mails of a finding, the cover letter first.
+
+    Examples
+    --------
+    >>> [mail.name[:4] for mail in patches("damon/shared-last-count")]
+    ['0000', '0001', '0002', '0003']
+    """
+    return sorted(kit(title).glob("*.patch"))
 
 
-def reproducer(one: Finding) -> Path | None:
-    """What says PASS or FAIL of a kernel."""
-    return next(iter(kit(one).glob("reproduce.*")), None)
+def reproducer(title: str) -> Path | None:
+    """What says PASS or FAIL of a kernel.
+
+    Examples
+    --------
+    >>> reproducer("damon/shared-last-count").name
+    'reproduce.sh'
+    """
+    return next(iter(kit(title).glob("reproduce.*")), None)
 
 
 def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
@@ -66,7 +78,7 @@ def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
     BadInput
         There is no patch of the finding, or the folder has something in it.
     """
-    mails = patches(one)
+    mails = patches(one.title)
     if not mails:
         raise BadInput(f"{one.title} has no patch to send; what would fix it: {one.fix}")
     try:
@@ -75,13 +87,13 @@ def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
         raise BadInput(f"-o {folder}: is a file, or below one; give a folder") from None
     if any(folder.iterdir()):
         raise BadInput(f"-o {folder}: is not empty; give a new folder")
-    to = (kit(one) / "recipients").read_text()
+    to = (kit(one.title) / "recipients").read_text()
     written = []
     for number, mail in enumerate(mails):
         notes = _notes(one, seen) if number == 0 else ""
         written.append(folder / mail.name)
         written[-1].write_text(_addressed(mail.read_text(), to, notes))
-    if shown := reproducer(one):
+    if shown := reproducer(one.title):
         written.append(Path(shutil.copy(shown, folder)))
     written.append(folder / "README")
     written[-1].write_text(_readme(one, written))
@@ -108,10 +120,10 @@ def _notes(one: Finding, seen: Sequence[str]) -> str:
 
 def _readme(one: Finding, written: list[Path]) -> str:
     mails = [file.name for file in written if file.suffix == ".patch"]
-    shown = reproducer(one)
+    shown = reproducer(one.title)
     steps = [
         f"{one.title}: {one.defect}",
-        f"The patches are for {SOURCES[is_stable(patches(one)[-1])]}: `patch -p1 <FILE`, or "
+        f"The patches are for {SOURCES[is_stable(patches(one.title)[-1])]}: `patch -p1 <FILE`, or "
         "`git am`, in the order of their numbers (0000 is the cover letter).",
         f"{shown.name}, as root, says FAIL on a kernel that has the defect, and is to say PASS "
         "on one with the patches."

@@ -73,10 +73,10 @@ def _row(one: Finding) -> tuple[str, ...]:
     known = f"{linked(one.prior_art.text)}<br><i>In mainline:</i> {linked(one.mainline)}"
     worth = "Worth sending" if one.worth_sending else "Not to send"
     parts = [f"<b>{worth}.</b> {linked(one.fix)}", f"<code>lorelab {escape(one.command)}</code>"]
-    mails = upstream.patches(one)
+    mails = upstream.patches(one.title)
     if mails:
         parts.append(f"<code>lorelab findings {one.title} -o FOLDER</code>")
-    if shown := upstream.reproducer(one):
+    if shown := upstream.reproducer(one.title):
         parts.append(_folded(shown.name, shown))
     parts += [_folded(mail.name[:4] + " " + _subject(mail), mail) for mail in mails]
     return what, "<br>".join([linked(one.effect()), *_seen(one)]), known, "<br>".join(parts)
@@ -87,7 +87,7 @@ def _seen(one: Finding) -> list[str]:
     return [
         f"<i>Reproducer on {answer.kernel}:</i> "
         f"<b>{answer.verdict[:4]}</b>{escape(answer.verdict[4:])}"
-        for answer in reproduced.recorded(one)
+        for answer in reproduced.recorded(one.title)
     ]
 
 

@@ -9,7 +9,6 @@ from lorelab.gso.experiments import lifetimes
 from lorelab.gso.params import Variant
 from lorelab.gso.workload.unread import UNITS as UNREAD
 from lorelab.judging import agreement, reproduced
-from lorelab.judging.findings import finding
 from lorelab.lab import records
 from lorelab.params import label, to_cli
 
@@ -209,7 +208,7 @@ def lost_flags() -> pd.DataFrame:
     rows = [
         {"kernel": said.kernel, "sender": 0}
         | dict(zip(("copier", "copies", "not_told"), map(int, counted), strict=True))
-        for said in reproduced.recorded(finding("gso/lost-copied-flag"))
+        for said in reproduced.recorded("gso/lost-copied-flag")
         for counted in re.findall(pattern, said.text)
     ]
     return pd.DataFrame(rows)

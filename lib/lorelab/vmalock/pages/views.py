@@ -7,7 +7,6 @@ import pandas as pd
 from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
 from lorelab.judging import reproduced
-from lorelab.judging.findings import finding
 from lorelab.lab import records
 from lorelab.params import Params, to_cli
 from lorelab.vmalock.agree.probed import counted
@@ -261,7 +260,7 @@ def whole_wraps() -> pd.DataFrame:
         A row a kernel that ran it on the machine itself, in no guest of ours: `kernel`, `virtual`
         (whether that machine is a virtual one), the `minutes` it took, and its last line, `said`.
     """
-    runs = reproduced.recorded(finding("vmalock/taken-for-marked"))
+    runs = reproduced.recorded("vmalock/taken-for-marked")
     return pd.DataFrame(
         {
             "kernel": said.kernel,
