@@ -47,7 +47,7 @@ from mutants.sample import PACKAGE, ROOT, Drawn, design_of, found, listed, runs,
 
 ROOMS = (
     *("model", "workload", "experiments", "agree", "thread"),
-    *("recording", "pages"),
+    *("recording", "pages", "figures.py", "commands.py"),
 )
 """Of each design: models, workloads, and what reads and reports; but no charts."""
 MANY, BESIDES = 4, 5

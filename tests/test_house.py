@@ -77,6 +77,21 @@ def test_what_all_share_has_an_order():
 
 
 @pytest.mark.parametrize("design", ROOMS)
+def test_the_rooms_of_a_design_have_an_order(design):
+    """No import circle of its folders and files, wherever in a file they are imported, and be it
+    for types alone."""
+    needs = defaultdict(set)
+    for path in (PACKAGE / design).iterdir():
+        if path.suffix == ".py" or path.is_dir():
+            for module, _ in imported(path):
+                below = module.removeprefix(f"lorelab.{design}.").split(".")[0]
+                if module.startswith(f"lorelab.{design}.") and below != path.stem:
+                    needs[path.stem].add(below)
+    assert len(needs) > 3
+    list(TopologicalSorter(needs).static_order())
+
+
+@pytest.mark.parametrize("design", ROOMS)
 def test_a_design_imports_no_other_and_no_book(design):
     for module, file in imported(PACKAGE / design):
         assert named(module) not in {*ROOMS, "book"} - {design}, f"{file}: {module}"
@@ -138,6 +153,16 @@ def test_charts_are_drawn_for_pages_alone(design):
         if path.name not in {"pages", "panel"}:
             for module, file in imported(path):
                 assert module.split(".")[0] != "altair", file
+
+
+@pytest.mark.parametrize("design", ROOMS)
+def test_what_a_thread_rests_on_asks_no_registry_for_it(design):
+    """`judging.findings` and `claims` import a design's thread/ by its name."""
+    for path in (PACKAGE / design).iterdir():
+        if path.name not in {"thread", "panel", "commands.py"}:
+            for module, file in imported(path):
+                registries = ("lorelab.judging.findings", "lorelab.judging.claims")
+                assert not module.startswith(registries), f"{file}: {module}"
 
 
 def test_every_room_of_a_kernel_is_a_designs():

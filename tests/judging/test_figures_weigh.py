@@ -26,9 +26,10 @@ class Asked(Exception):
 
 
 def cached(design: str) -> dict:
-    """What the modules of a thread keep between calls, by the code that it keeps the result of."""
+    """What figures and the modules of a thread keep between calls, by the code that made it."""
     room = import_module(f"lorelab.{design}.thread")
     modules = [import_module(f"{room.__name__}.{one.name}") for one in iter_modules(room.__path__)]
+    modules.append(import_module(f"lorelab.{design}.figures"))
     kept = (one for module in modules for one in vars(module).values())
     return {one.__wrapped__.__code__: one for one in kept if hasattr(one, "cache_clear")}
 

@@ -27,10 +27,8 @@ def command(file: Path, disk_mb_s: float, page_kib: str) -> None:
 
     What the table leaves out, and which of its columns is your kernel, stands on stderr.
     """
-    from lorelab.fairzone.recording import (  # compiles kernels, which no other door needs
-        report,
-        zoneinfo,
-    )
+    from lorelab.fairzone.pages import report  # compiles kernels, which no other door needs
+    from lorelab.fairzone.recording import zoneinfo
 
     dump = zoneinfo.dump(file)
     for line in report.notes(dump, disk_mb_s, int(page_kib)):

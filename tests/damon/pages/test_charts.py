@@ -2,8 +2,8 @@
 
 import vl_convert
 
+from lorelab.damon import figures
 from lorelab.damon.pages import charts
-from lorelab.damon.thread import figures
 
 
 def test_each_workload_is_a_tick():

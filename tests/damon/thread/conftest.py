@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab.damon.thread import figures
+from lorelab.damon import figures
 from lorelab.judging import threads
 
 REAL = threads.figures("damon")

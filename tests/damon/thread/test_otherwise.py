@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from lorelab.damon.thread import checks, figures, observed
+from lorelab.damon import figures
+from lorelab.damon.thread import checks, observed
 from lorelab.damon.thread.claims import CLAIMS
 from lorelab.judging.claims import ClaimVerdict
 from tests.damon.thread.conftest import REAL

@@ -4,12 +4,12 @@ import pandas as pd
 import pytest
 
 from lorelab.experiments import experiment
+from lorelab.fairzone import figures
 from lorelab.fairzone.experiments import inversion, reread, tiobench
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.zones import COUNTS
 from lorelab.fairzone.pages import answers, views
 from lorelab.fairzone.params import Batches, Boundary, Inversion, Reread, Tiobench, Variant
-from lorelab.fairzone.thread import figures
 from lorelab.fairzone.workload import machine, stream
 from lorelab.params import label
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from lorelab.cli import cli
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
+from lorelab.fairzone.pages import report
 from lorelab.fairzone.params import Tiobench, Variant
-from lorelab.fairzone.recording import report, zoneinfo
+from lorelab.fairzone.recording import zoneinfo
 from lorelab.params import parse
 
 HERE = Path(__file__).parent / "zoneinfo.txt"

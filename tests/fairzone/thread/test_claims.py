@@ -2,8 +2,9 @@
 
 import pytest
 
+from lorelab.fairzone import figures
 from lorelab.fairzone.params import Variant
-from lorelab.fairzone.thread import checks, figures
+from lorelab.fairzone.thread import checks
 from lorelab.fairzone.thread.claims import CLAIMS
 from lorelab.judging.claims import ClaimVerdict, ledger
 from tests.fairzone.thread import test_follow_ups

@@ -5,10 +5,11 @@ from functools import cache
 import pytest
 
 from lorelab.experiments import experiment
+from lorelab.fairzone import figures
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.pages import answers
 from lorelab.fairzone.params import Batches, Tiobench, Variant
-from lorelab.fairzone.thread import checks, figures, findings
+from lorelab.fairzone.thread import checks, findings
 from lorelab.fairzone.thread.claims import CLAIMS
 
 PHASES = ("write", "random write", "read", "random read")

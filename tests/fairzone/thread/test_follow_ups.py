@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 
 from lorelab.experiments import experiment
+from lorelab.fairzone import figures
 from lorelab.fairzone.params import Tiobench, Variant
-from lorelab.fairzone.thread import checks, figures, follow_ups
+from lorelab.fairzone.thread import checks, follow_ups
 from lorelab.fairzone.thread.claims import CLAIMS
 from lorelab.judging import threads
 from lorelab.judging.claims import ClaimVerdict

@@ -2,8 +2,9 @@
 
 import pytest
 
+from lorelab.gso import figures
 from lorelab.gso.params import TRAITS, Traits, Variant
-from lorelab.gso.thread import checks, figures
+from lorelab.gso.thread import checks
 from lorelab.gso.thread.claims import CLAIMS, NOT_CLAIMED
 from lorelab.judging import threads
 from lorelab.judging.claims import ClaimVerdict

@@ -3,13 +3,13 @@
 import pytest
 
 from lorelab.experiments import experiment
+from lorelab.gso.figures import figure
 from lorelab.gso.model.layout import place
 from lorelab.gso.model.structs import SHARED_INFO_2014
 from lorelab.gso.pages import views
 from lorelab.gso.params import Traffic, Variant, Vhost
 from lorelab.gso.thread import checks
 from lorelab.gso.thread.claims import CLAIMS, NOT_CLAIMED
-from lorelab.gso.thread.figures import figure
 from lorelab.gso.thread.findings import FINDINGS
 
 

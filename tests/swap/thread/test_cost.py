@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from lorelab.swap.thread import cost, figures
+from lorelab.swap import figures
+from lorelab.swap.thread import cost
 
 
 def test_throughput_gives_every_table_back_and_time_only_v3s_within_the_spread():

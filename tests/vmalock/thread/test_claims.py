@@ -5,7 +5,8 @@ import pytest
 
 from lorelab.judging import threads
 from lorelab.judging.claims import ClaimVerdict
-from lorelab.vmalock.thread import checks, figures
+from lorelab.vmalock import figures
+from lorelab.vmalock.thread import checks
 from lorelab.vmalock.thread.claims import CLAIMS
 
 REAL = threads.figures("vmalock")

@@ -1,9 +1,10 @@
 """What claims show as evidence, and what the findings say: each figure from where it comes."""
 
 from lorelab.experiments import experiment
+from lorelab.vmalock import figures
 from lorelab.vmalock.experiments import wrap
 from lorelab.vmalock.params import Collision, Threads, Variant, Workloads, WorkloadsFollowed
-from lorelab.vmalock.thread import checks, figures
+from lorelab.vmalock.thread import checks
 from lorelab.vmalock.thread.claims import CLAIMS
 from lorelab.vmalock.thread.findings import FINDINGS
 

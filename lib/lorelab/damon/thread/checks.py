@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from lorelab.damon import figures
+from lorelab.damon.figures import figure
 from lorelab.damon.params import Overhead
-from lorelab.damon.thread import figures
-from lorelab.damon.thread.figures import figure
 from lorelab.experiments import experiment
 from lorelab.judging import threads
 from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed

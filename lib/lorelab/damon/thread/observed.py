@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 
+from lorelab.damon import figures
+from lorelab.damon.figures import figure
 from lorelab.damon.model.damos import damos_matches
 from lorelab.damon.model.memory import PAGE_SIZE
 from lorelab.damon.model.state import REGION
 from lorelab.damon.params import Accuracy, Schemes
-from lorelab.damon.thread import figures
 from lorelab.damon.thread.checks import WRAPPED
-from lorelab.damon.thread.figures import figure
 from lorelab.damon.workload.schemes import parse
 from lorelab.experiments import experiment
 from lorelab.judging import threads

@@ -6,10 +6,10 @@ from itertools import product
 import pandas as pd
 
 from lorelab.experiments import experiment
+from lorelab.fairzone import figures
 from lorelab.fairzone.experiments import tiobench
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.params import Batches, Boundary, Inversion, Tiobench, Variant
-from lorelab.fairzone.thread import figures
 from lorelab.fairzone.workload import stream
 from lorelab.fairzone.workload.machine import node_of
 from lorelab.numerics import PAGE

@@ -18,6 +18,17 @@ HELD = {
     "free": "#b8b8b8",
 }
 """What a zone holds: quarters of the file, darker the longer ago they were written."""
+KERNELS = {
+    "baseline": BLUE,
+    "v1": VERMILLION,
+    "3.0": BLACK,
+    "18 June": PURPLE,
+    "managed/4": ORANGE,
+    "v4r8": GREEN,
+    "v4r8, class zone kept": SKY,
+    "25 June": "#8a6d3b",
+}
+"""Colours of what the threads' kernels are called, where the model is put beside them."""
 
 
 def offset_map(parts: pd.DataFrame, slider: bool = False, see: str = "") -> alt.Chart:
@@ -262,4 +273,54 @@ def gains(table: pd.DataFrame, see: str) -> alt.Chart:
             width=420,
             height=200,
         )
+    )
+
+
+def beside_print(table: pd.DataFrame, factor: float, see: str) -> alt.LayerChart:
+    """Draw each number: printed to the right, model upwards; the band is up to `factor`.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `lorelab.fairzone.thread.against.against()`.
+    factor : float
+        Between model and print, at which the band ends.
+    see : str
+        Caption.
+    """
+    end = 46
+    band = pd.DataFrame({"printed": [0, end / factor, end]})
+    band = band.assign(
+        low=band["printed"] / factor, high=(band["printed"] * factor).clip(upper=end)
+    )
+    x = alt.X("printed:Q", title="printed in the thread, %", scale=alt.Scale(domain=[0, end]))
+    y = alt.Y("model:Q", title="model, %", scale=alt.Scale(domain=[0, end]))
+    area = (
+        alt.Chart(band)
+        .mark_area(opacity=0.15, color="#808080", aria=False)
+        .encode(x=x, y=alt.Y("low:Q", title="model, %"), y2="high:Q")
+    )
+    used = [name for name in KERNELS if name in set(table["kernel"])]
+    points = (
+        alt.Chart(
+            table.assign(
+                kind=table["of"].map(lambda of: of if of == "gain" else "share"),
+                printed=table["printed"].round(2),
+                model=table["model"].round(2),
+            )
+        )
+        .mark_point(filled=True, size=70, aria=False, clip=True)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color(
+                "kernel:N",
+                title="kernel",
+                scale=alt.Scale(domain=used, range=[KERNELS[name] for name in used]),
+            ),
+            shape=alt.Shape("kind:N", title="number"),
+        )
+    )
+    return (area + points).properties(
+        width=480, height=330, title=title("The model beside every number of the threads", see)
     )

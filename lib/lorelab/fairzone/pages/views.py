@@ -3,10 +3,10 @@
 import pandas as pd
 
 from lorelab.fairzone.experiments import inversion, tiobench
+from lorelab.fairzone.figures import THREADS, speedup
+from lorelab.fairzone.figures import tiobench as printed
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.params import Inversion, Tiobench, Variant
-from lorelab.fairzone.thread.figures import THREADS, speedup
-from lorelab.fairzone.thread.figures import tiobench as printed
 from lorelab.fairzone.workload import machine
 from lorelab.numerics import PAGE
 from lorelab.params import label

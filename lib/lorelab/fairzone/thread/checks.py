@@ -9,12 +9,12 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
+from lorelab.fairzone import figures
 from lorelab.fairzone.experiments import batches, boundary, tiobench
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.page_alloc import alloc_fast, reset_alloc_batches
 from lorelab.fairzone.model.zones import COUNTS, NONE
 from lorelab.fairzone.params import Batches, Boundary, Tiobench, Variant
-from lorelab.fairzone.thread import figures
 from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.numerics import U
 

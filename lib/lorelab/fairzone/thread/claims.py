@@ -4,9 +4,9 @@ from itertools import product
 
 import pandas as pd
 
+from lorelab.fairzone.figures import OPERATIONS, THREADS, tiobench
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.thread import checks, follow_ups
-from lorelab.fairzone.thread.figures import OPERATIONS, THREADS, tiobench
 from lorelab.judging.claims import Claim, Weigh
 
 MODEL = "fairzone/tiobench on the model"

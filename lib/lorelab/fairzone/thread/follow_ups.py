@@ -8,11 +8,11 @@ from functools import cache
 
 import pandas as pd
 
+from lorelab.fairzone import figures
 from lorelab.fairzone.experiments import boundary, tiobench
+from lorelab.fairzone.figures import figure
 from lorelab.fairzone.params import Boundary, Tiobench, Variant
-from lorelab.fairzone.thread import figures
 from lorelab.fairzone.thread.checks import NO_HITS, near, ran, weighed_gains
-from lorelab.fairzone.thread.figures import figure
 from lorelab.fairzone.workload.machine import node_of
 from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
 

@@ -7,11 +7,11 @@ claim it weighs. The verdicts follow from the evidence: change a figure or the m
 from functools import cache
 
 from lorelab.gso.experiments import layout, lifetimes
+from lorelab.gso.figures import Span, figure, gain, printed_rate, rate, volume_rate
 from lorelab.gso.model.layout import SMP_CACHE_BYTES, data_align, place
 from lorelab.gso.model.structs import AS_POSTED, SHARED_INFO_2014
 from lorelab.gso.pages import views
 from lorelab.gso.params import TRAITS, Layout, Lifetimes, Variant
-from lorelab.gso.thread.figures import Span, figure, gain, printed_rate, rate, volume_rate
 from lorelab.gso.workload.layout import frag_lines
 from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
 

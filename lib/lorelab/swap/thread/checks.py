@@ -13,12 +13,12 @@ from lorelab.judging import threads
 from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.numerics import PAGE, U
 from lorelab.swap.experiments import allocator_test, usemem
+from lorelab.swap.figures import figure, later, pairs, published, spread
 from lorelab.swap.model.state import SWAPFILE_CLUSTER as CLUSTER
 from lorelab.swap.model.state import swapon
 from lorelab.swap.model.swap_slots import folio_alloc_swap, swap_entry_range_free
 from lorelab.swap.params import AllocatorTest, Usemem, Variant
 from lorelab.swap.thread import cost
-from lorelab.swap.thread.figures import figure, later, pairs, published, spread
 from lorelab.swap.workload.usemem import UNITS
 
 SWAPFILE_CLUSTER = int(CLUSTER)

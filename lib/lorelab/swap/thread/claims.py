@@ -1,6 +1,7 @@
 """Every figure of the swap-out thread, the runs published after it, and its claims in words."""
 
 from lorelab.judging.claims import Claim, Weigh
+from lorelab.swap.figures import DESIGN, figure
 from lorelab.swap.params import Variant
 from lorelab.swap.thread import cost, remarks
 from lorelab.swap.thread.checks import (
@@ -25,7 +26,6 @@ from lorelab.swap.thread.checks import (
     weigh_tlbi,
     weigh_unit,
 )
-from lorelab.swap.thread.figures import DESIGN, figure
 
 
 def _cell(size: str, column: str, order: int) -> Claim:

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from lorelab.swap.experiments import usemem
+from lorelab.swap.figures import figure
 from lorelab.swap.params import Usemem, Variant
-from lorelab.swap.thread.figures import figure
 
 WEIGHTS = ("base", "fault", "invalidation", "flush", "slot", "split")
 """Costs of one event each. `base` is what every byte costs (zeroing, the device's copy); `slot` is

@@ -5,13 +5,13 @@ import numpy as np
 from lorelab.experiments import experiment
 from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.numerics import U
+from lorelab.swap.figures import figure, later, spread
 from lorelab.swap.model.state import SWAPFILE_CLUSTER as CLUSTER
 from lorelab.swap.model.state import swapon
 from lorelab.swap.model.swap_slots import folio_alloc_swap, swap_entry_range_free
 from lorelab.swap.params import AllocatorTest, Variant
 from lorelab.swap.thread import cost
 from lorelab.swap.thread.checks import same_counts
-from lorelab.swap.thread.figures import figure, later, spread
 
 SWAPFILE_CLUSTER = int(CLUSTER)
 PMD_ORDER = 9

@@ -13,9 +13,9 @@ import pandas as pd
 from lorelab.experiments import experiment
 from lorelab.judging.claims import ClaimVerdict, Weighed
 from lorelab.lab import records
+from lorelab.vmalock.figures import figure, parts, saving, shares, starting
 from lorelab.vmalock.pages import views
 from lorelab.vmalock.params import Variant, Workloads, WorkloadsFollowed, Zerocopy
-from lorelab.vmalock.thread.figures import figure, parts, saving, shares, starting
 from lorelab.vmalock.workload import programs
 from lorelab.vmalock.workload.outcome import done, totals
 

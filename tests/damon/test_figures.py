@@ -6,7 +6,7 @@ from fractions import Fraction
 import pandas as pd
 import pytest
 
-from lorelab.damon.thread import figures
+from lorelab.damon import figures
 from lorelab.judging import threads
 
 ROWS = threads.figures("damon")

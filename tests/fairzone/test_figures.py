@@ -2,7 +2,7 @@
 
 import pytest
 
-from lorelab.fairzone.thread import figures
+from lorelab.fairzone import figures
 
 
 def test_there_are_forty_means_and_twenty_gains():

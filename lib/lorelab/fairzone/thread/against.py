@@ -4,16 +4,13 @@ Gains of reads are compared as gains, in per cent, and shares as shares. The mod
 of its hits, if hits cost nothing. Its machine is the one of June 2014; the reviewer's is unknown.
 """
 
-import altair as alt
 import pandas as pd
 
-from lorelab.fairzone.pages.charts import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
+from lorelab.fairzone import figures
+from lorelab.fairzone.figures import THREADS, figure
 from lorelab.fairzone.params import Variant
-from lorelab.fairzone.thread import figures
-from lorelab.fairzone.thread.checks import FACTOR, factor, near, ran
-from lorelab.fairzone.thread.figures import THREADS, figure
+from lorelab.fairzone.thread.checks import factor, near, ran
 from lorelab.fairzone.thread.follow_ups import big_batches, hits_by_threads, posted, whole
-from lorelab.showing.charts import title
 
 NONE_BELOW = 1.0
 """Gains below this many per cent count as none: the same, if both are."""
@@ -34,16 +31,6 @@ READS = (
     ("v4r8, class zone kept", "1 July", "v4r8-seqread", "rc1", "classzone", Variant.MERGED, {}),
 )
 """Printed kernel, day, series, its two kernels, and the model's variant and parameters."""
-COLOURS = {
-    "baseline": BLUE,
-    "v1": VERMILLION,
-    "3.0": BLACK,
-    "18 June": PURPLE,
-    "managed/4": ORANGE,
-    "v4r8": GREEN,
-    "v4r8, class zone kept": SKY,
-    "25 June": "#8a6d3b",
-}
 
 
 def against() -> pd.DataFrame:
@@ -54,8 +41,8 @@ def against() -> pd.DataFrame:
     DataFrame
         `kernel`, as printed; `day` of the message in 2014; `of`, what is compared; `threads`, 0
         where the number is not of a number of threads; `printed` and `model`, in per cent;
-        `factor`, model over print; `within`, whether that is at most `FACTOR`, or both gains are
-        none.
+        `factor`, model over print; `within`, whether that is at most `checks.FACTOR`, or both
+        gains are none.
     """
     rows = [*_v1(), *_managed_4(), *_shares()]
     for kernel, day, series, old, new, variant, given in READS:
@@ -73,7 +60,7 @@ def against() -> pd.DataFrame:
 
 
 def off(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of `against()` that are more than `FACTOR` apart."""
+    """Rows of `against()` that are more than `checks.FACTOR` apart."""
     return table[~table["within"]].drop(columns="within").reset_index(drop=True)
 
 
@@ -185,51 +172,3 @@ def _shares() -> list[tuple]:
     base = whole(ran(Variant.BASELINE))
     rows.append(("baseline", "1 July", "share", 0, figure("v4r8-split-rc1"), 100 * base))
     return rows
-
-
-def drawn(table: pd.DataFrame, see: str) -> alt.LayerChart:
-    """Draw each number: printed to the right, model upwards; the band is a factor of two.
-
-    Parameters
-    ----------
-    table : DataFrame
-        `against()`.
-    see : str
-        Caption.
-    """
-    end = 46
-    band = pd.DataFrame({"printed": [0, end / FACTOR, end]})
-    band = band.assign(
-        low=band["printed"] / FACTOR, high=(band["printed"] * FACTOR).clip(upper=end)
-    )
-    x = alt.X("printed:Q", title="printed in the thread, %", scale=alt.Scale(domain=[0, end]))
-    y = alt.Y("model:Q", title="model, %", scale=alt.Scale(domain=[0, end]))
-    area = (
-        alt.Chart(band)
-        .mark_area(opacity=0.15, color="#808080", aria=False)
-        .encode(x=x, y=alt.Y("low:Q", title="model, %"), y2="high:Q")
-    )
-    used = [name for name in COLOURS if name in set(table["kernel"])]
-    points = (
-        alt.Chart(
-            table.assign(
-                kind=table["of"].map(lambda of: of if of == "gain" else "share"),
-                printed=table["printed"].round(2),
-                model=table["model"].round(2),
-            )
-        )
-        .mark_point(filled=True, size=70, aria=False, clip=True)
-        .encode(
-            x=x,
-            y=y,
-            color=alt.Color(
-                "kernel:N",
-                title="kernel",
-                scale=alt.Scale(domain=used, range=[COLOURS[name] for name in used]),
-            ),
-            shape=alt.Shape("kind:N", title="number"),
-        )
-    )
-    return (area + points).properties(
-        width=480, height=330, title=title("The model beside every number of the threads", see)
-    )

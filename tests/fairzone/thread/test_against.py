@@ -3,10 +3,11 @@
 import pandas as pd
 import pytest
 
-from lorelab.fairzone.pages import against
+from lorelab.fairzone import figures
+from lorelab.fairzone.pages import charts
 from lorelab.fairzone.params import Variant
-from lorelab.fairzone.thread import figures
-from lorelab.fairzone.thread.checks import ran
+from lorelab.fairzone.thread import against
+from lorelab.fairzone.thread.checks import FACTOR, ran
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def test_v4r8_is_static_in_both(compared):
 
 
 def test_the_picture_has_every_number(compared):
-    chart = against.drawn(compared, "see").to_dict()
+    chart = charts.beside_print(compared, FACTOR, "see").to_dict()
     points = next(layer for layer in chart["layer"] if layer["mark"]["type"] == "point")
     data = chart["datasets"][points["data"]["name"]]
     assert len(pd.DataFrame(data)) == len(compared)
