@@ -48,13 +48,15 @@ def test_a_log_that_ends_early_is_refused(logged):
 
 
 def test_hundreds_of_windows_are_recorded():
-    windows = sum(follow.recorded(params).counters["window"].gt(0).sum() for params in RECORDED)
+    windows = sum(
+        records.load(log.NAME, params).counters["window"].gt(0).sum() for params in RECORDED
+    )
     assert windows > 900 and len(RECORDED) >= 5
 
 
 @pytest.mark.parametrize("params", RECORDED, ids=lambda p: str(p.model_dump(exclude_defaults=True)))
 def test_the_model_follows_the_recorded_kernel_region_for_region(params):
-    record = follow.recorded(params)
+    record = records.load(log.NAME, params)
     assert record.provenance.kernel.patches
     given = log.unpack(record.counters, params)
     found = follow.followed(params, given)

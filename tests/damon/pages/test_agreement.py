@@ -8,7 +8,6 @@ import pytest
 
 from lorelab import counters
 from lorelab.damon.agree import accuracy as agree_accuracy
-from lorelab.damon.agree import follow as agree_follow
 from lorelab.damon.kernel import follow as logs
 from lorelab.damon.pages import agreement
 from lorelab.damon.params import Accuracy, FollowedSchemes, Masim, Overhead, Variant
@@ -32,7 +31,7 @@ def judged(sides):
 def test_a_row_is_its_record():
     params = Masim(workload="random")
     row = agreement.windows(params)
-    record = agree_follow.recorded(params)
+    record = records.load(logs.NAME, params)
     given = logs.unpack(record.counters, params)
     assert row["parameters"] == "workload=random"
     assert row["windows"] == row["equal"] == len(given.windows)

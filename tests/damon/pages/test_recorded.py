@@ -161,12 +161,12 @@ def test_totals_are_those_asked_for_and_agree(monkeypatch):
 
 def test_a_sample_is_a_twentieth_of_a_window(monkeypatch):
     """In the kernel, from the ends of its windows; of the model's, five of which took 11 s."""
-    monkeypatch.setattr(recorded, "followed", recorded.agree_follow.recorded)
+    monkeypatch.setattr(recorded, "followed", lambda params: records.load("damon/follow", params))
     monkeypatch.setattr(recorded.studies, "counts", lambda *_: pd.Series(range(6)))
     ends = pd.DataFrame({"window": [1, 1, 2, 3, 4, 5, 6], "end": [2, 2, 4, 6, 8, 10, 13.0]})
     monkeypatch.setattr(recorded.views, "history", lambda *_: ends)
     found = recorded.halves(400, recorded.machine(), 1)
-    table = recorded.agree_follow.recorded(recorded.in_turn(400)).counters
+    table = records.load("damon/follow", recorded.in_turn(400)).counters
     ended = table.loc[table["window"] > 0, "us"].to_numpy()
     a_window_ms = (ended[-1] - ended[0]) / (len(ended) - 1) / 1000
     assert found["kernel", "s"] == pytest.approx(a_window_ms / 20, rel=1e-9)

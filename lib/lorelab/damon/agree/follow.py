@@ -12,13 +12,13 @@ import pandas as pd
 
 from lorelab.damon.agree.runs import judged
 from lorelab.damon.kernel import boot, follow
-from lorelab.damon.kernel.follow import NAME, Given
+from lorelab.damon.kernel.follow import Given
 from lorelab.damon.model import kdamond, replay, state
 from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
 from lorelab.damon.params import Masim
 from lorelab.errors import NoModel
 from lorelab.judging.agreement import Agreement
-from lorelab.lab.records import Record, load
+from lorelab.lab.records import Record
 from lorelab.params import label
 
 
@@ -67,11 +67,6 @@ class Followed(NamedTuple):
     addresses sampled are the same."""
     checks: int
     """Checks that went into it."""
-
-
-def recorded(params: Masim) -> Record | None:
-    """The newest record of exactly these parameters."""
-    return load(NAME, params)
 
 
 def followed(params: Masim, given: Given) -> Followed:

@@ -143,6 +143,12 @@ def reports(log: np.ndarray) -> np.ndarray:
     return at[_anew(log[at])]
 
 
+def by_window(log: np.ndarray) -> list[np.ndarray]:
+    """The log of each window, up to its report."""
+    begins = reports(log)
+    return [log[at:begin] for at, begin in zip([0, *begins], begins, strict=False)]
+
+
 def _anew(said: np.ndarray) -> np.ndarray:
     # Addresses start anew with each report.
     return np.flatnonzero(np.append(True, said["x"][1:] <= said["x"][:-1]))

@@ -129,7 +129,7 @@ def of(run: boot.Run, last_nr_regions: int = 0) -> Given:
     windows = [window.regions for window in boot.windows(run)]
     if not run.began:
         return Given(mappings, numbers, checks, windows, last_nr_regions)
-    drawn = [crc(part["x"][part["kind"] == boot.CHECK]) for part in _parts(run)]
+    drawn = [crc(part["x"][part["kind"] == boot.CHECK]) for part in boot.by_window(run.log)]
     state = np.array(run.began["state"], np.uint32)
     last, rotation = run.began["last_nr_regions"], run.began["rotation"]
     return Given(mappings, numbers, checks, windows, last, rotation, state, drawn)
@@ -222,12 +222,6 @@ def _accessed(params: Masim, run: boot.Run) -> list[Row]:
     speeds = boot.speeds_of(run, _checks(run))
     took = f"{speeds.access_ns:.1f} {speeds.check_ns:.1f} {speeds.sleep_us:.1f}"
     return [*rows, Row(0, (program.ended - program.begun) // 1000, checks=took)]
-
-
-def _parts(run: boot.Run) -> list[np.ndarray]:
-    # The log of each window, up to its report.
-    begins = boot.reports(run.log)
-    return [run.log[at:begin] for at, begin in zip([0, *begins], begins, strict=False)]
 
 
 def _checks(run: boot.Run) -> int:

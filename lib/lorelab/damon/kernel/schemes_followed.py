@@ -144,16 +144,10 @@ def unpack(table: pd.DataFrame, params: Schemes) -> Given:
     )
 
 
-def _parts(run: boot.Run) -> list[np.ndarray]:
-    # The log of each window, up to its report.
-    begins = boot.reports(run.log)
-    return [run.log[at:begin] for at, begin in zip([0, *begins], begins, strict=False)]
-
-
 def _looks(run: boot.Run) -> list[str]:
     # What each look of a window found, run by run.
     found = []
-    for part in _parts(run):
+    for part in boot.by_window(run.log):
         looks = part[part["kind"] == boot.FREE]
         said = [f"{int(e['x']) * 1000 // int(e['y'])}:{int(e['n'] > 0)}" for e in looks]
         found.append(" ".join(f"{one}*{len(list(same))}" for one, same in groupby(said)))
@@ -171,7 +165,7 @@ def _looked(line: str) -> list[Look]:
 
 def _by_window(run: boot.Run) -> tuple[list[int], list[list[Tried]]]:
     jiffies, tried = [], []
-    for part in _parts(run):
+    for part in boot.by_window(run.log):
         jiffies.append(int(part["y"][part["kind"] == boot.CHECK][-1]))
         tried.append([_tried(event) for event in part[part["kind"] >= boot.TRIED]])
     return jiffies, tried

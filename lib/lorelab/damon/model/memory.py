@@ -143,7 +143,7 @@ class Pages(NamedTuple):
     todo: np.ndarray  # (pages / 512,) u4: pages of 2 MiB that are not resident
     lru_add: np.ndarray  # (31,) u8: the CPU's batch of pages on their way to an LRU list
     truth: np.ndarray  # (pages + 1,) f8: differences of the intervals a page was touched in
-    told: np.ndarray  # (n, 2) u8: ns and pattern, as each other one than before begins
+    turns: np.ndarray  # (n, 2) u8: when the program turned to another pattern [ns], and to which
 
 
 @njit
@@ -165,7 +165,7 @@ def new_pages(
     recorded=(),
     memory=False,
     truth=False,
-    told=False,
+    turns=False,
     fresh=False,
 ):
     """Make the memory of a program that is about to start.
@@ -190,7 +190,7 @@ def new_pages(
         Access checks to answer with, in order, instead of the program's.
     memory, truth : bool
         Keep flags of pages, which actions on them need; keep what was touched, page by page.
-    told : bool
+    turns : bool
         Keep when the program turned to which pattern.
     fresh : bool
         Memory comes as a program of one pattern, a page a place, goes round it for the first time,
@@ -253,5 +253,5 @@ def new_pages(
         np.full(nr // 512 if memory else 0, 512, np.uint32),
         np.zeros(PAGEVEC_SIZE, U),
         np.zeros(nr + 1 if truth else 0, np.float64),
-        np.zeros((batches if told else 0, 2), np.uint64),
+        np.zeros((batches if turns else 0, 2), np.uint64),
     )

@@ -64,9 +64,9 @@ def _next_batch(pages, now):
                     p.since = ZERO
                 info.pattern = k
                 info.changes += ONE
-                if info.changes < U(len(pages.told)):
-                    pages.told[info.changes, 0] = now
-                    pages.told[info.changes, 1] = k
+                if info.changes < U(len(pages.turns)):
+                    pages.turns[info.changes, 0] = now
+                    pages.turns[info.changes, 1] = k
             break
     if info.rest_out:
         info.drew = ONE

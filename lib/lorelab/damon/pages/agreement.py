@@ -40,7 +40,7 @@ UNITS = {
 
 def windows(params: Masim) -> dict[str, object]:
     """One recorded run, region for region, against the model."""
-    record = agree_follow.recorded(params)
+    record = records.load(logs.NAME, params)
     both = agree_follow.followed(params, logs.unpack(record.counters, params))
     return {
         "boot": record.provenance.date,

@@ -35,7 +35,7 @@ ACCURACY, OVERHEAD, SEARCH, MASIM = (
 
 def followed(params: Masim) -> Record:
     """A recorded run whose regions the model has in every window, or AssertionError."""
-    record = agree_follow.recorded(params)
+    record = records.load(logs.NAME, params)
     assert agree_follow.compared(params, record)["agrees"].all()
     return record
 
@@ -78,7 +78,7 @@ def in_turn(ms: int) -> Masim:
 
 def machine() -> Speeds:
     """The guest's speeds, as those runs have them."""
-    took = record_views.took(agree_follow.recorded(in_turn(100)).counters)
+    took = record_views.took(records.load(logs.NAME, in_turn(100)).counters)
     whole = {"access_ns": round(took.access_ns), "check_ns": round(took.check_ns)}
     return agree_runs.ON_ONE_CPU._replace(**whole)
 

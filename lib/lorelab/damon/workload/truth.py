@@ -248,7 +248,7 @@ def check_took(params: Masim, speeds: Speeds, said: Observation) -> float:
 def simulated(params: Masim, speeds: Speeds = ALONE) -> Observation:
     """What a program says and DAMON reports of it, in the model."""
     config = configuration(params)
-    pages = memory(params, config, speeds, told=True)
+    pages = memory(params, config, speeds, turns=True)
     ctx = context(params, pages)
     windows, before = [], 0
     while int(pages.info["phase"][0]) < len(pages.phases):
@@ -259,7 +259,7 @@ def simulated(params: Masim, speeds: Speeds = ALONE) -> Observation:
     starts = masim.starts(config)
     regions = [(starts[name], size) for name, size in config.regions.items()]
     ended = int(pages.info["phase_began"][0])
-    said = pages.told[: int(pages.info["changes"][0]) + 1]
+    said = pages.turns[: int(pages.info["changes"][0]) + 1]
     return Observation(np.array(regions, np.uint64), said, ended, windows)
 
 
