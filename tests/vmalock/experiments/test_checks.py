@@ -1,16 +1,13 @@
 """The experiments that search the protocol: what they count, and what their tables say."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from lorelab.errors import BadInput
 from lorelab.params import parse
 from lorelab.vmalock.experiments import omissions, protocol, wrap
-from lorelab.vmalock.model.protocol import configurations
 from lorelab.vmalock.model.protocol.configurations import MODEL, Configuration
 from lorelab.vmalock.model.protocol.rules import Rule
-from lorelab.vmalock.pages import sequence_chart
 from lorelab.vmalock.params import Omissions, Protocol, Variant, Wrap
 
 VERSIONS = (Variant.V2, Variant.V6_12, Variant.V7_3)
@@ -24,44 +21,6 @@ def test_a_configuration_that_holds_counts_its_states():
     said = counted(protocol.simulate(Protocol()))
     assert said["states"] == 5858
     assert (said["broken_rule"], said["counterexample"]) == (0, 0)
-    assert protocol.interleaving(protocol.searched(Protocol())).empty
-
-
-def test_a_mutation_is_told_step_by_step_in_its_own_configuration():
-    params = Protocol(mutation="m10")
-    steps = protocol.interleaving(protocol.searched(params))
-    assert len(steps) == counted(protocol.simulate(params))["counterexample"]
-    at = steps.set_index("statement")["step"]
-    assert at["up_write of mmap_lock"] < at["rcu_read_unlock"]
-    assert steps["thread"].str[0].astype(int).max() == 2
-
-
-def test_an_interleaving_is_written_a_line_a_step_with_what_it_changed():
-    first, last = ["step", "thread", "statement"], ["vm_lock_seq", "count", "exclusive"]
-    names = [*first, "mm_lock_seq", "mmap_lock", *last]
-    rows = [
-        (1, "0 fault", "down_read_trylock", 0, "free", 7, 1, 0),
-        (2, "2 flags", "down_write", 0, "write", 7, 1, 0),
-        (3, "2 flags", "store of vm_lock_seq", 1, "write", 1, 0, 1),
-        (4, "0 fault", "set_pte", 1, "1 reading", 1, 0, 0),
-    ]
-    assert protocol.written(pd.DataFrame(rows, columns=names)).splitlines() == [
-        "at first: mm_lock_seq 0, mmap_lock free, vm_lock_seq 7, vm_lock 1 reading",
-        "0 fault   1  down_read_trylock",
-        "2 flags   2      down_write            mmap_lock write",
-        "          3      store of vm_lock_seq  mm_lock_seq 1, vm_lock_seq 1, vm_lock write",
-        "0 fault   4  set_pte                   mmap_lock 1 reading, vm_lock free",
-    ]
-
-
-@pytest.mark.parametrize("name", configurations.MUTATIONS)
-def test_each_mutation_is_written_from_its_first_step_to_its_last(name):
-    found = protocol.mutant(Variant.V6_12, name)
-    steps = protocol.interleaving(found)
-    lines = protocol.written(steps).splitlines()[1:]
-    assert found.rule is not None
-    assert [int(line[8:11]) for line in lines] == steps["step"].tolist()
-    assert all(name in line for line, name in zip(lines, steps["statement"], strict=True))
 
 
 def test_several_steps_can_be_left_out_and_a_configuration_written_out():
@@ -124,17 +83,6 @@ def test_omissions_are_of_the_lock_and_not_of_what_it_is_for(monkeypatch):
     assert {rule: said[f"breaks_{rule.lower()}"] for rule in breaks.index} == breaks.to_dict()
 
 
-def test_verdicts_of_configurations(monkeypatch):
-    monkeypatch.setattr(configurations, "CONFIGURATIONS", SMALL)
-    rows = protocol.verdicts(Variant.V6_12).set_index("configuration")
-    assert list(rows.index) == ["flags", "unmap"]
-    assert rows.loc["flags", "threads"] == "fault 0, flags 0"
-    for name, chosen in SMALL.items():
-        found = protocol.search(Variant.V6_12, chosen, 3)
-        shown = rows.loc[name, ["states", "transitions", "breaks"]].to_list()
-        assert shown == [len(found.explored.states), found.explored.transitions, ""]
-
-
 def test_the_first_state_without_an_end_is_the_one_that_is_told():
     """Every state that was reached before it can still come to an end."""
     without = frozenset(["rcu_read_unlock in vma_end_read"])
@@ -187,12 +135,3 @@ def test_one_fault_and_one_writer_meet_where_the_mark_is_a_wrap_old():
     assert freed[freed].index.tolist() == [("v6.12", "unmap")]
     # v2 counts after the writer: the numbers are equal already when the fault looks.
     assert wrap.old_mark(Variant.V2, "flags", Rule.EXCLUDED).rule is None
-
-
-def test_the_chart_has_every_step_once_it_is_taken():
-    steps = protocol.interleaving(protocol.searched(Protocol(mutation="m3")))
-    rows = sequence_chart.places(steps)
-    drawn = rows[rows["kind"] == "step"]
-    assert drawn.groupby("at").size().tolist() == steps["step"].tolist()
-    assert drawn.loc[drawn["at"] == len(steps), "text"].tolist() == steps["statement"].tolist()
-    assert sequence_chart.interleaving(steps, "what", "see").to_dict()["params"][0]["value"] == 15

@@ -5,7 +5,7 @@ import pytest
 from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.params import label
-from lorelab.vmalock.experiments import contention, zerocopy
+from lorelab.vmalock.experiments import contention
 from lorelab.vmalock.pages import assumptions, performance, views
 from lorelab.vmalock.params import (
     Contention,
@@ -91,28 +91,6 @@ def test_receives_of_the_same_vma_and_of_another():
     for same, madvise in ((True, "same VMA"), (False, "another VMA")):
         params = Zerocopy(threads=8, cpus=8, same=same, variant=Variant.MMAP_LOCK)
         assert table[8, madvise, "mmap-lock"] == of("zerocopy", params)["fault_rate"]
-
-
-def test_receives_by_the_length_of_a_call():
-    table = zerocopy.by_call(lengths=(1000, 50_000))
-    assert list(table["madvise_ns"]) == [1000, 1000, 50_000, 50_000]
-    assert list(table["same"]) == [False, True] * 2
-    found = of("zerocopy", Zerocopy(madvise_ns=50_000, same=True, interval_us=200, ms=50))
-    row = table.iloc[3]
-    assert row["refused"] == round(100 * found["mmap"] / found["faults"], 2)
-    assert row["asleep a call"] == round(found["sleep_reader"] / found["writes"], 2)
-    assert row["p99"] == int(found["fault_p99"])
-    assert row["wait of a call"] == int(found["vma_wait"])
-
-
-def test_a_call_by_the_length_of_a_receive():
-    table = zerocopy.by_receive(lengths=(1000, 100_000)).set_index("receive_ns")
-    assert table["wait for the VMA"].is_monotonic_increasing
-    found = of("zerocopy", Zerocopy(receive_ns=100_000, same=True, interval_us=200, ms=50))
-    row = table.loc[100_000]
-    assert row["wait for the VMA"] == int(found["vma_wait"])
-    assert (row["p50"], row["p99"]) == (found["write_p50"], found["write_p99"])
-    assert row["calls"] == found["writes"]
 
 
 def test_a_benefit_is_less_about_or_more_than_the_figure():

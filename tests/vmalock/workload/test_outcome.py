@@ -3,7 +3,6 @@
 import pytest
 
 from lorelab.experiments import experiment
-from lorelab.vmalock.experiments import zerocopy
 from lorelab.vmalock.model.operation import ARRIVE, START
 from lorelab.vmalock.model.run import run
 from lorelab.vmalock.model.state import WAITS
@@ -63,10 +62,3 @@ def test_a_fork_marks_every_vma():
 def test_who_is_alone_never_waits():
     found = counters("vmalock/contention", Contention(cpus=1, threads=1, vmas=1, writer_share=0.5))
     assert found[["sleep_reader", "sleep_writer", "mmap", "vma_sleep", "retry"]].sum() == 0
-
-
-def test_another_vma_stops_no_receiver():
-    table = zerocopy.by_call((20_000,))
-    other, same = (table[table["same"] == which].iloc[0] for which in (False, True))
-    assert other["refused"] == 0 < same["refused"]
-    assert other["p99"] < same["p99"]

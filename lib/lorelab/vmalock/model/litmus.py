@@ -308,7 +308,7 @@ def ordered(thread: tuple[Access, ...], i: int, j: int, machine: Machine) -> boo
 # it, branch 0 or 16 | register << 2 | its value; then, for the outcome, mask and value of word 1.
 THREADS, ACCESSES = U(2), U(8)
 NO_ACCESS = U(0xF)
-STORE, LOCK_KIND, UNLOCK_KIND = U(Kind.STORE), U(Kind.LOCK), U(Kind.UNLOCK)
+STORE, LOCK_KIND = U(Kind.STORE), U(Kind.LOCK)
 TWO_BITS, BYTE = U(3), U(0xFF)
 
 

@@ -19,7 +19,7 @@ from lorelab.checker import (
 from lorelab.numerics import njit
 from lorelab.panel import full
 from lorelab.params import label
-from lorelab.vmalock.experiments.protocol import interleaving, searched
+from lorelab.vmalock.experiments.protocol import searched
 from lorelab.vmalock.model.protocol import state
 from lorelab.vmalock.model.protocol.configurations import (
     CONFIGURATIONS,
@@ -47,6 +47,7 @@ from lorelab.vmalock.model.protocol.state import (
 )
 from lorelab.vmalock.model.protocol.successors import successor
 from lorelab.vmalock.pages import interleaved
+from lorelab.vmalock.pages.searches import interleaving
 from lorelab.vmalock.panel.programs import (
     BEGUN,
     CHECKS,

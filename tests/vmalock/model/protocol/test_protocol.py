@@ -5,12 +5,13 @@ import pytest
 
 from lorelab.checker import explore, path
 from lorelab.errors import BadInput
-from lorelab.vmalock.experiments.protocol import mutations, search
+from lorelab.vmalock.experiments.protocol import search
 from lorelab.vmalock.model.protocol import configurations, ops, reader, state, steps, writers
 from lorelab.vmalock.model.protocol.configurations import CONFIGURATIONS, MODEL, MUTATIONS
 from lorelab.vmalock.model.protocol.ops import Op
 from lorelab.vmalock.model.protocol.programs import steps_of
 from lorelab.vmalock.model.protocol.rules import Rule
+from lorelab.vmalock.pages.searches import mutations
 from lorelab.vmalock.params import Variant
 
 from . import oracle
