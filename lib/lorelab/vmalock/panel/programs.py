@@ -1,8 +1,14 @@
 """What a search of `vmalock/protocol` is told, made by compiled code: `configured`.
 
-The experiment leaves steps out of a program in Python (`configurations`, `programs`). Here are all
-programs, as the variants and the changes make them, and of each step the names that leave it out;
-tests/vmalock/panel holds the two against each other.
+The experiment makes the same words in Python (`configurations.setting`, `programs.load`): from
+lists of steps and sets of names, for any threads written out and any number of names, and with a
+line for what it refuses. A page's module has neither lists of steps nor names. So all programs that
+its form can ask for are made beforehand, by those functions, and of each step the numbers of the
+names that leave it out; compiled code leaves steps out, and lets jumps past them. Were Python to
+call it, it would keep its own all the same, which says what the steps are called.
+
+What the two make is the same: tests/vmalock/panel/test_protocol.py searches with either, for every
+configuration, mutation and name of a step, for each variant, and for 150 points at random.
 """
 
 from itertools import combinations
