@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from lorelab.lab import build, guest, needs, recipes
 from lorelab.lab.cache import designs as known
-from lorelab.running import own_kernel
+from lorelab.running import jupyter_kernel
 from tests import MAY_SKIP
 from tests.order import (  # noqa: F401  # pytest's hooks
     pytest_addoption,
@@ -28,7 +28,7 @@ settings.register_profile("any speed", deadline=None, suppress_health_check=[Hea
 settings.load_profile("any speed")
 
 # nbval starts a kernel of its own, with what this process has.
-os.environ.update(own_kernel.clean())
+os.environ.update(jupyter_kernel.clean())
 
 
 class Laboratory(NamedTuple):

@@ -21,7 +21,7 @@ LONG = {
     "tests/damon/agree/test_accuracy.py",
     "tests/faults/test_places.py",
     "tests/judging/test_figures_weigh.py",
-    "tests/running/new/test_layout.py",
+    "tests/new/test_layout.py",
     "tests/running/sweep/test_run.py",
     "tests/swap/model/test_oracle.py",
 }

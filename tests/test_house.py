@@ -104,6 +104,18 @@ def test_questions_are_all_that_is_in_experiments(design):
     assert files - {"__init__"} <= names
 
 
+@pytest.mark.parametrize("design", designs())
+def test_the_readme_says_what_is_no_question_among_them(design):
+    """In kernel/, agree/ and panel/ a file is a question of its name, or the README has it."""
+    names = {name.partition("/")[2].replace("-", "_") for name in experiments(design)}
+    rows = (PACKAGE / "README.md").read_text().splitlines()
+    for room in ("kernel", "agree", "panel"):
+        [row] = [row for row in rows if row.startswith(f"| `{room}/` | one file a question")]
+        for file in (PACKAGE / design / room).glob("*.py"):
+            known = file.stem in names or f"`{file.name}`" in row or file.name == "__init__.py"
+            assert known, file
+
+
 @pytest.mark.parametrize("design", ROOMS)
 def test_a_model_is_compiled_code_alone(design):
     for module, file in imported(PACKAGE / design / "model"):
@@ -202,3 +214,12 @@ def test_the_readme_says_what_everything_at_the_top_is():
     names = {path.name for path in PACKAGE.iterdir()} - {*designs(), "README.md", "__init__.py"}
     text = (PACKAGE / "README.md").read_text()
     assert not [name for name in names - {"__pycache__"} if not re.search(rf"`{name}/?`", text)]
+
+
+@pytest.mark.parametrize("room", ["judging", "running", "showing"])
+def test_the_readme_says_what_a_shared_room_has(room):
+    rows = (PACKAGE / "README.md").read_text().splitlines()
+    [row] = [row for row in rows if row.startswith(f"| `{room}/` |")]
+    names = {path.stem for path in (PACKAGE / room).iterdir() if path.suffix in {"", ".py"}}
+    names -= {"__init__", "__pycache__", "commands"}
+    assert not [name for name in names if not re.search(rf"`{name}/?`", row)]

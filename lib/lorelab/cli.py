@@ -24,7 +24,7 @@ from lorelab.lab.boot import GuestFailed
 from lorelab.lab.commands import doctor, lab
 from lorelab.lab.external_kernel import TAKES
 from lorelab.lab.run import RunOptions
-from lorelab.running.new.commands import new
+from lorelab.new.commands import new
 from lorelab.running.sweep.commands import sweep
 
 console = Console()

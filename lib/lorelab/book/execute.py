@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from lorelab.errors import RunFailed
-from lorelab.running.own_kernel import OUTPUTS_WITHIN_S, STARTS_WITHIN_S, OwnKernel, death
+from lorelab.running.jupyter_kernel import OUTPUTS_WITHIN_S, STARTS_WITHIN_S, OwnKernel, death
 
 SECONDS_A_CELL = 900
 """No cell takes this long; one that does hangs."""

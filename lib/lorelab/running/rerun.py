@@ -22,7 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from lorelab import atomic, params
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiment
-from lorelab.running.own_kernel import OUTPUTS_WITHIN_S, STARTS_WITHIN_S, OwnKernel, death
+from lorelab.running.jupyter_kernel import OUTPUTS_WITHIN_S, STARTS_WITHIN_S, OwnKernel, death
 from lorelab.showing.notebook import KERNEL_SOURCES, kernel_source
 
 ROOT = Path(__file__).parents[3]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lorelab.running.new.mail import Message
+from lorelab.new.mail import Message
 
 UNITS = (
     "%", "KiB", "MiB", "GiB", "TiB", "kB", "KB", "MB", "GB", "TB", "K", "M", "G", "bytes", "byte",

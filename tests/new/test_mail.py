@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from lorelab.errors import BadInput
-from lorelab.running.new import mail
+from lorelab.new import mail
 
 FIRST = """\
 From: Ada Lovelace <ada@example.org>

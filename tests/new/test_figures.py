@@ -2,8 +2,8 @@
 
 import pytest
 
-from lorelab.running.new import figures
-from lorelab.running.new.mail import Message
+from lorelab.new import figures
+from lorelab.new.mail import Message
 
 
 def message(text):

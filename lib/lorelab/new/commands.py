@@ -7,7 +7,7 @@ import click
 
 from lorelab.errors import BadInput
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 
 
 @click.command()
@@ -27,7 +27,7 @@ def new(name: str, file: Path | None, gone: bool) -> None:
     if gone == (file is not None):
         raise BadInput("give --thread FILE to lay out a design, or --remove to take it away")
     # nbformat: half a second that the other doors don't need.
-    from lorelab.running.new import figures, layout, mail
+    from lorelab.new import figures, layout, mail
 
     if gone:
         layout.remove(name, ROOT)

@@ -19,9 +19,9 @@ from lorelab import atomic
 from lorelab.errors import BadInput
 from lorelab.experiments import LIST, designs
 from lorelab.judging.threads import TO_BE_CONFIRMED
-from lorelab.running.new import cells
-from lorelab.running.new.figures import Figure, Sentence
-from lorelab.running.new.mail import Message
+from lorelab.new import cells
+from lorelab.new.figures import Figure, Sentence
+from lorelab.new.mail import Message
 
 NAME = re.compile(r"[a-z][a-z0-9]{1,19}")
 ROOMS = (
@@ -74,7 +74,7 @@ def lay_out(
     messages : list of Message
         The thread.
     figures, sentences : list
-        What it prints and asks, as `lorelab.running.new.figures` proposes it.
+        What it prints and asks, as `lorelab.new.figures` proposes it.
     root : Path
         The checkout.
     """
@@ -142,7 +142,7 @@ def _named_by(name: str, root: Path) -> str | None:
 
 def _templates(name: str) -> Iterator[tuple[str, Template]]:
     """Path and text of each file."""
-    rooms = Path(str(files("lorelab.running.new"))) / "rooms"
+    rooms = Path(str(files("lorelab.new"))) / "rooms"
     for file in sorted(rooms.rglob("*.in")):
         path = str(file.relative_to(rooms).with_suffix("")).replace("NAME", name)
         yield path, Template(file.read_text())

@@ -10,9 +10,9 @@ import nbformat
 import pytest
 
 from tests.doors import answers, doors
-from tests.running.new.test_mail import FIRST, PAGE, mbox, second
+from tests.new.test_mail import FIRST, PAGE, mbox, second
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 COPIED = ("lib/lorelab", "lib/kernel", "data/threads", "book", "notebooks", "tests")
 ROWS = "           base    patched\nMean 1    120.95    133.59\n\nWhy not 5 ms?\n"
 
