@@ -39,7 +39,7 @@ def tree(tmp_path):
 @pytest.mark.parametrize("lib", ["lib", "usr/lib"])
 def test_boot_with_its_modules_beside(tree, lib):
     modules = f"{lib}/modules/{RELEASE}"
-    top = tree(f"boot/vmlinuz-{RELEASE}", f"{modules}/modules.builtin")
+    top = tree(f"boot/vmlinuz-{RELEASE}", f"{modules}/modules.builtin", f"{modules}/kernel/a.ko")
     for path in (top, top / "boot" / f"vmlinuz-{RELEASE}"):
         found = external_kernel.find(path)
         assert found.image == top / "boot" / f"vmlinuz-{RELEASE}"
@@ -51,7 +51,7 @@ def test_boot_with_its_modules_beside(tree, lib):
 
 def test_an_image_among_its_modules(tree):
     home = f"usr/lib/modules/{RELEASE}"
-    top = tree(f"{home}/vmlinuz", f"{home}/modules.builtin")
+    top = tree(f"{home}/vmlinuz", f"{home}/modules.builtin", f"{home}/kernel/a.ko")
     for path in (top, top / home / "vmlinuz"):
         assert external_kernel.find(path).modules == top / home
 
@@ -60,6 +60,20 @@ def test_a_built_tree_has_no_modules_to_load(tree):
     top = tree("arch/x86/boot/bzImage", f"lib/modules/{RELEASE}/modules.builtin")
     assert external_kernel.find(top).modules is None
     assert external_kernel.find(top / "arch/x86/boot/bzImage").modules is None
+
+
+@pytest.mark.parametrize("image", [f"boot/vmlinuz-{RELEASE}", f"lib/modules/{RELEASE}/vmlinuz"])
+@pytest.mark.parametrize(
+    ("there", "says"),
+    [
+        ("kernel/virtio_blk.ko", f"no modules.builtin: .* unpack linux-base-{RELEASE} there"),
+        ("modules.builtin", f"no kernel: .* unpack linux-modules-{RELEASE} there"),
+        ("config", f"no modules.builtin, kernel: .* linux-base-{RELEASE}, linux-modules-{RELEASE}"),
+    ],
+)
+def test_a_package_of_debians_that_was_not_unpacked_is_named(tree, image, there, says):
+    with pytest.raises(BadInput, match=says):
+        external_kernel.find(tree(image, f"lib/modules/{RELEASE}/{there}"))
 
 
 def test_modules_of_another_release_are_not_taken(tree):

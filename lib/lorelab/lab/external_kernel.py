@@ -29,6 +29,8 @@ IMAGES = (
     "usr/lib/modules/*/vmlinuz",
     "arch/x86/boot/bzImage",
 )
+DEBIAN_HAS = {"modules.builtin": "linux-base", "kernel": "linux-modules"}
+"""What lib/modules/RELEASE has, and which package brings it where linux-image has neither."""
 MODULES = ("virtio_pci", "virtio_console", "virtio_blk", "ext4", "zram", "lzo", "lzo_rle", "lz4")
 """What a guest loads before its root is there: the road, and what experiments use of the kernel.
 Those that the kernel has built in need no loading; those it lacks, the job will miss."""
@@ -180,8 +182,17 @@ def _modules(image: Path, release: str) -> Path | None:
     beside = [image.parent]
     if image.parent.name == "boot":
         beside += [image.parents[1] / lib / "modules" / release for lib in ("lib", "usr/lib")]
-    folders = [folder for folder in beside if (folder / "modules.builtin").exists()]
-    return folders[0] if folders else None
+    for folder in beside:
+        lacking = [part for part in DEBIAN_HAS if not (folder / part).exists()]
+        if folder.name == release and folder.is_dir() and lacking:
+            packages = ", ".join(f"{DEBIAN_HAS[part]}-{release}" for part in lacking)
+            raise BadInput(
+                f"{folder} has no {', '.join(lacking)}: where Debian's kernel is four packages, "
+                f"as 7.3 is, unpack {packages} there, too"
+            )
+        if "modules.builtin" not in lacking:
+            return folder
+    return None
 
 
 def _stage(needed: list[Path], loaded: list[Path], there: Path) -> dict[str, str]:
