@@ -12,7 +12,10 @@ from lorelab.gso.pages import views
 from lorelab.judging import upstream
 from lorelab.judging.findings import findings
 from lorelab.judging.reproduced import recorded
+from lorelab.lab import recipes
 from lorelab.lab.cache import KERNEL_FILES
+from lorelab.lab.records import Provenance
+from lorelab.lab.source import is_stable, is_test
 
 FOUND = {one.title: one for one in findings()}
 SENT = [title for title in FOUND if upstream.patches(title)]
@@ -44,7 +47,7 @@ def test_a_folder_is_ready_for_git_send_email(title, tmp_path):
     assert text.index("\n---\n") < text.index("Measured: 42 of 64 (6.12.117, n = 3)")
     assert "Known: " in text and "In mainline: " in text
     readme = (tmp_path / "out" / "README").read_text()
-    assert all(file.name in readme for file in mails)
+    assert f"git send-email {' '.join(f'{file.name[:4]}-*.patch' for file in mails)}\n" in readme
 
 
 @pytest.mark.parametrize("title", SENT)
@@ -58,6 +61,32 @@ def test_what_is_said_below_the_line_does_not_disturb_the_diff(title, tmp_path):
                 for one in (file, plain)
             )
             assert mine.stdout == theirs.stdout != ""
+
+
+@pytest.mark.parametrize("title", SENT)
+def test_whoever_types_what_the_folder_says_boots_without_all_patches_and_with_them(
+    title, tmp_path
+):
+    upstream.write(quick(title), tmp_path / "out")
+    typed = (tmp_path / "out" / "README").read_text().split("2. SEND IT")[0]
+    before, after = typed.split("The reproducer's last line begins with FAIL.")
+    assert (before.count("boot.sh"), after.count("boot.sh")) == (1, 1)
+    applied = [re.findall(r"\$KIT/(\d{4})-\*\.patch", part) for part in (before, after)]
+    mails = [mail for mail in upstream.patches(title) if mail.name[:4] != "0000"]
+    assert sorted([*applied[0], *applied[1]]) == [mail.name[:4] for mail in mails]
+    assert applied[0] == [mail.name[:4] for mail in mails if is_test(mail)]
+    assert upstream.SOURCES[is_stable(mails[-1])][0] in before
+
+
+@pytest.mark.parametrize("title", SENT)
+def test_a_folder_has_the_config_of_the_kernels_that_it_was_seen_on(title, tmp_path):
+    upstream.write(quick(title), tmp_path / "out")
+    options = recipes.settings(tmp_path / "out" / "kernel.config")
+    design, config = title.split("/")[0], upstream.CONFIGS.get(title.split("/")[0])
+    assert recipes.settings(recipes.fragments(design, config)[-1]).items() <= options.items()
+    kernels = [one.source.kernel for one in recorded(title) if isinstance(one.source, Provenance)]
+    assert {kernel.config for kernel in kernels if kernel.release == "7.3.4"} <= {config}
+    assert options["CONFIG_9P_FS"] == "y" and options["CONFIG_DEBUG_INFO_BTF"] == "n"
 
 
 @pytest.mark.parametrize("title", SENT)

@@ -26,8 +26,6 @@ from lorelab.lab.run import Request, RunOptions, measure
 
 FOLDER = records.FOLDER.with_name("reproduced")
 SECONDS = 120.0
-CPUS = {"gso/lost-copied-flag": 2}
-"""Of the guest, where one does not do: a race is between two."""
 INTERPRETERS = {".py": ["python3"], ".sh": ["sh"]}
 STATUS = {0: "PASS", 1: "FAIL"}
 """What its last line begins with, by how it ends; with another status it has no verdict."""
@@ -100,7 +98,7 @@ def run(one: Finding, image: Path) -> Answer:
     """
     file = _reproducer(one)
     job = Job(None, "reproducer", {"file": file.name}, SECONDS, rows=1)
-    request = Request(Machine(cpus=CPUS.get(one.title, 1), memory_mib=512), job)
+    request = Request(Machine(cpus=upstream.CPUS.get(one.title, 1), memory_mib=512), job)
     measured = measure(request, RunOptions(image), programs=upstream.kit(one.title))
     [row] = measured.rows
     _check_verdict(file, row["status"], row["said"], row["complained"])

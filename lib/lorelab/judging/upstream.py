@@ -2,7 +2,8 @@
 
 A finding's kit is lib/kernel/DESIGN/upstream/NAME: mails as git format-patch writes them, the
 cover letter among them where there are several patches; `recipients`, as get_maintainer.pl of the
-source names them; and a reproducer, which needs nothing of this project.
+source names them; and a reproducer, which needs nothing of this project. With them go the config of
+the kernel that the finding was seen on, and what boots it, of lib/kernel/common/kit.
 """
 
 import shutil
@@ -12,12 +13,30 @@ from pathlib import Path
 
 from lorelab.errors import BadInput
 from lorelab.judging.findings import Finding
+from lorelab.lab import recipes
 from lorelab.lab.cache import KERNEL_FILES
-from lorelab.lab.source import is_stable
+from lorelab.lab.source import is_stable, is_test
 
-SOURCES = {False: "linux-source-7.3 (7.3.4)", True: "linux-source-6.12 (6.12.117)"}
-"""Debian's package that patches are made for: those for mainline, and those for its stable series,
-as the subject says: [PATCH 6.12.y]."""
+COMMON = KERNEL_FILES / "common" / "kit"
+SOURCES = {False: ("linux-source-7.3", "7.3.4"), True: ("linux-source-6.12", "6.12.117")}
+"""Debian's package that patches are made for, and its release: those for mainline, and those for
+its stable series, as the subject says: [PATCH 6.12.y]."""
+CONFIGS = {"damon": "kunit", "gso": "reproducers"}
+"""Fragment over a design's own, of the kernel that its reproducers run on."""
+CPUS = {"gso/lost-copied-flag": 2}
+"""Of the guest, where one does not do: a race is between two."""
+NOTES = {
+    "gso/lost-copied-flag": "With two CPUs QEMU's emulation now and then kills the guest (Oops: "
+    "int3): boot it again. The race is rare there; if few packets were sent, so is FAIL.",
+    "vmalock/taken-for-marked": "It first says how long it takes, which in emulation is hours; "
+    "ACCEL=kvm in the environment, where KVM works, makes it minutes.",
+}
+"""What somebody should know who waits for a verdict."""
+TOOLS = (
+    "gcc make bc bison flex libelf-dev libssl-dev xz-utils patch perl",
+    "python3 iproute2 e2fsprogs qemu-system-x86",
+)
+"""Debian's packages that building a kernel takes, and those that running a reproducer takes."""
 SENDER = "YOUR NAME <you@example.org>"
 """Stands where whoever sends it signs off."""
 WIDTH = 72
@@ -52,7 +71,7 @@ def reproducer(title: str) -> Path | None:
     Examples
     --------
     >>> reproducer("damon/shared-last-count").name
-    'reproduce.sh'
+    'reproduce.py'
     """
     return next(iter(kit(title).glob("reproduce.*")), None)
 
@@ -93,11 +112,25 @@ def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
         notes = _notes(one, seen) if number == 0 else ""
         written.append(folder / mail.name)
         written[-1].write_text(_addressed(mail.read_text(), to, notes))
-    if shown := reproducer(one.title):
-        written.append(Path(shutil.copy(shown, folder)))
+    written.append(Path(shutil.copy(reproducer(one.title), folder)))
+    written.append(Path(shutil.copy(COMMON / "boot.sh", folder)))
+    written.append(folder / "kernel.config")
+    written[-1].write_text(_config(one))
     written.append(folder / "README")
-    written[-1].write_text(_readme(one, written))
+    written[-1].write_text(_readme(one))
     return written
+
+
+def _config(one: Finding) -> str:
+    """What is merged into `make tinyconfig`."""
+    options: dict[str, str] = {}
+    design = recipes.fragments(one.design, CONFIGS.get(one.design))
+    for fragment in (*design, COMMON / "kernel.config"):
+        options |= recipes.settings(fragment)
+    return "".join(
+        f"# {name} is not set\n" if value == "n" else f"{name}={value}\n"
+        for name, value in options.items()
+    )
 
 
 def _addressed(mail: str, to: str, notes: str) -> str:
@@ -118,19 +151,72 @@ def _notes(one: Finding, seen: Sequence[str]) -> str:
     return "\n\n".join(paragraphs) + "\n\n"
 
 
-def _readme(one: Finding, written: list[Path]) -> str:
-    mails = [file.name for file in written if file.suffix == ".patch"]
-    shown = reproducer(one.title)
-    steps = [
+def _readme(one: Finding) -> str:
+    mails = patches(one.title)
+    package, release = SOURCES[is_stable(mails[-1])]
+    tests = [mail.name for mail in mails if mail.name[:4] != "0000" and is_test(mail)]
+    mended = [mail.name for mail in mails if mail.name[:4] != "0000" and mail.name not in tests]
+    shown = reproducer(one.title).name
+    cpus = f" {CPUS[one.title]}" if one.title in CPUS else ""
+    build = (
+        "make O=$KIT/objects -j$(nproc) bzImage",
+        f"sh $KIT/boot.sh $KIT/objects/arch/x86/boot/bzImage{cpus}",
+    )
+    parts = [
         f"{one.title}: {one.defect}",
-        f"The patches are for {SOURCES[is_stable(patches(one.title)[-1])]}: `patch -p1 <FILE`, or "
-        "`git am`, in the order of their numbers (0000 is the cover letter).",
-        f"{shown.name}, as root, says FAIL on a kernel that has the defect, and is to say PASS "
-        "on one with the patches."
-        if shown
-        else "There is no reproducer: it was not seen on a running kernel.",
-        f"Before sending put your name in the place of {SENDER}, in From and Signed-off-by, and "
-        "read what stands below the line `---`: it is for the reader of the mail, not for the log.",
-        f"Then: git send-email {' '.join(mails)}",
+        f"Who is hurt: {one.hurts}",
+        "1. SEE IT",
+        f"{shown} says, as root, FAIL of a kernel that has the defect and PASS of one with the "
+        "patches. What follows builds both and boots them in QEMU. It takes the source of Linux, "
+        "and of Debian's packages",
+        TOOLS,
+        f"The patches are for {release}, Debian's {package}; a tree of your own goes to source. "
+        "Begin in the folder of this file, whose path has no space in it.",
+        (
+            "KIT=$PWD",
+            "mkdir source objects",
+            f"tar -xf /usr/src/{package}.tar.xz -C source --strip-components=1",
+            "cd source",
+            *([_applying(tests)] if tests else []),
+            "make O=$KIT/objects tinyconfig",
+            "cat $KIT/kernel.config >>$KIT/objects/.config",
+            "make O=$KIT/objects olddefconfig",
+            *build,
+        ),
+        "The reproducer's last line begins with FAIL. With the patches it is to be PASS:",
+        (_applying(mended), *build),
+        *([NOTES[one.title]] if one.title in NOTES else []),
     ]
-    return "\n\n".join(textwrap.fill(step, WIDTH, break_on_hyphens=False) for step in steps) + "\n"
+    return "\n\n".join(map(_laid_out, [*parts, *_sending(mails)])) + "\n"
+
+
+def _sending(mails: list[Path]) -> list[str | Sequence[str]]:
+    """How the mails are sent, in paragraphs."""
+    return [
+        "2. SEND IT",
+        "To and Cc in each mail are what scripts/get_maintainer.pl says of the source above. The "
+        "tree that maintainers want it to be made for may be newer: ask both there, and apply and "
+        "build it again.",
+        ("scripts/get_maintainer.pl --scm $KIT/0001-*.patch",),
+        f"{SENDER} stands where you sign off, which says that you may pass it on "
+        "(Documentation/process/submitting-patches.rst). Put your name there, and read each mail "
+        "as yours: what stands below its line `---` is for its reader and not for the log.",
+        (
+            "cd $KIT",
+            'sed -i "s/YOUR NAME/$(git config user.name)/" *.patch',
+            'sed -i "s/you@example.org/$(git config user.email)/" *.patch',
+            "source/scripts/checkpatch.pl --strict 000[1-9]-*.patch",
+            f"git send-email {' '.join(f'{mail.name[:4]}-*.patch' for mail in mails)}",
+        ),
+    ]
+
+
+def _applying(names: Sequence[str]) -> str:
+    return f"cat {' '.join(f'$KIT/{name[:4]}-*.patch' for name in names)} | patch -p1"
+
+
+def _laid_out(part: str | Sequence[str]) -> str:
+    """A paragraph, or lines to type."""
+    if isinstance(part, str):
+        return textwrap.fill(part, WIDTH, break_on_hyphens=False)
+    return "\n".join(f"    {line}" for line in part)

@@ -1,5 +1,7 @@
 """What `mainline.ipynb` shows of recorded runs on a 7.3 of Debian's, region for region."""
 
+import re
+
 import pandas as pd
 
 from lorelab.damon.agree import follow as agree_follow
@@ -7,6 +9,7 @@ from lorelab.damon.kernel import follow as logs
 from lorelab.damon.pages import kernel_views as record_views
 from lorelab.damon.params import Hotspot, Masim, Variant
 from lorelab.experiments import experiment
+from lorelab.judging import reproduced
 from lorelab.lab import records
 from lorelab.numerics import PAGE
 from lorelab.params import to_cli
@@ -97,4 +100,23 @@ def split_in_three() -> pd.DataFrame:
         counted = experiment("damon/hotspot").recorded(params).counters
         share = counted.loc[counted["counter"] == "in_three", "value"]
         rows += [{"kdamonds": kdamonds, "share": 100 * value} for value in share]
+    return pd.DataFrame(rows)
+
+
+def sizes_beside() -> pd.DataFrame:
+    """What reproduce.py of the finding damon/shared-last-count said, of each kernel that ran it.
+
+    Returns
+    -------
+    DataFrame
+        Mean size of a kdamond's regions in KiB, `alone` and `beside` another kdamond; a row a
+        `kernel` and a `shared` variable that tells.
+    """
+    pattern = r"(count|turn): (\d+) KiB alone, (\d+) KiB beside"
+    names = {"count": "last_nr_regions", "turn": "rotation"}
+    rows = [
+        {"kernel": said.kernel, "shared": names[case], "alone": int(alone), "beside": int(beside)}
+        for said in reproduced.recorded("damon/shared-last-count")
+        for case, alone, beside in re.findall(pattern, said.text)
+    ]
     return pd.DataFrame(rows)
