@@ -4,12 +4,15 @@ Over `dummy` no reader says what is wrong, and a function that the compiler inli
 that a probe could count.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pandas as pd
 
 from lorelab.judging.agreement import Agreement
 from lorelab.judging.agreement import equal as every_counter
+from lorelab.lab.records import Record
+from lorelab.params import Params
 
 
 def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
@@ -31,3 +34,13 @@ def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
     if not missing:
         return found
     return replace(found, method=f"{found.method}; not measured: {', '.join(missing)}")
+
+
+def with_model(simulate: Callable[[Params], pd.DataFrame]) -> Callable[[Params, Record], Agreement]:
+    """The `agree` of a question whose model is `simulate`: `equal` of the two."""
+
+    def agree(params: Params, record: Record) -> Agreement:
+        """Compare counter by counter."""
+        return equal(simulate(params), record.counters)
+
+    return agree

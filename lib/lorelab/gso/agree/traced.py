@@ -1,12 +1,6 @@
 """`gso/traced`: equal in every counter that the recording has."""
 
-from lorelab.gso.agree.measured import equal
+from lorelab.gso.agree.measured import with_model
 from lorelab.gso.experiments.traced import simulate
-from lorelab.gso.params import Traffic
-from lorelab.judging.agreement import Agreement
-from lorelab.lab.records import Record
 
-
-def agree(params: Traffic, record: Record) -> Agreement:
-    """Compare counter by counter."""
-    return equal(simulate(params), record.counters)
+agree = with_model(simulate)
