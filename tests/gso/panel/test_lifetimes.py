@@ -6,7 +6,7 @@ import pytest
 
 from lorelab.gso.experiments import lifetimes
 from lorelab.gso.model.invariants import INVARIANTS
-from lorelab.gso.pages import charts
+from lorelab.gso.model.states import ABSENT, PLACES
 from lorelab.gso.panel.lifetimes import CHOICES, COUNTERS, MORE, entry, ways
 from lorelab.gso.params import Lifetimes, Variant
 from lorelab.panel.values import flat
@@ -40,7 +40,6 @@ def test_what_is_drawn_is_what_the_table_says(variant):
         sender = np.where(said["rewritten"], 2, said["told"].astype(int))
         assert list(drawn["sender"]) == list(sender)
         for name in ("segment 1", "segment 2", "segment 3", "clone"):
-            places = [charts.PLACES[code // 4] for code in drawn[name]]
-            words = {"in the head": "-", "freeing": "being freed"}
-            assert [words.get(place, place) for place in places] == list(said[name])
-        assert (drawn["segment 4"] == charts.ABSENT).all()
+            places = [PLACES[code // 4].replace("in the head", "-") for code in drawn[name]]
+            assert places == list(said[name])
+        assert (drawn["segment 4"] == ABSENT).all()

@@ -10,6 +10,7 @@ import pandas as pd
 from lorelab import counters
 from lorelab.checker import Model, U, explore, path
 from lorelab.gso.model import lifetimes as model
+from lorelab.gso.model import states
 from lorelab.gso.model.invariants import INVARIANTS, broken
 from lorelab.gso.params import TRAITS, Lifetimes, Variant
 from lorelab.params import label
@@ -107,16 +108,13 @@ def _who(kind: str, who: int) -> str:
     return {4: "clone", 5: "head", 6: "sender", 7: "second part"}.get(who, f"segment {who + 1}")
 
 
-PLACES = ("-", "qdisc", "ring", "local queue", "tap", "gone", "being freed")
-
-
 def _read(params: Lifetimes, state: np.ndarray) -> dict[str, object]:
     counts, segments, clone = (int(word) for word in state)
-    where = {f"segment {i + 1}": PLACES[segments >> 8 * i & 7] for i in range(params.segments)} | {
-        "clone": PLACES[clone & 7]
-    }
+    places = [states.PLACES[segments >> 8 * i & 7] for i in range(8)]
+    where = {f"segment {i + 1}": places[i] for i in range(params.segments)}
+    where["clone"] = states.PLACES[clone & 7]
     if params.nested:
-        where["second part"] = PLACES[segments >> 56 & 7]
+        where["second part"] = places[7]
     return {
         "holders": counts & 15,
         "head": counts >> 10 & 15,
@@ -218,28 +216,10 @@ def _taken(state: np.ndarray, chosen: np.ndarray, number: int) -> np.ndarray:
 
 
 def _things(params: Lifetimes, state: np.ndarray, step: int) -> list[tuple[int, str, ...]]:
-    counts, segments, _ = (int(word) for word in state)
-    name = label(params.variant)
-    written = bool(counts >> 8 & 1)
-    told = bool(counts >> 4 & 3)
-    sender = "writes again" if written else "told" if told else "waits"
-    holders, users = (
-        str(counts >> int(shift) & int(model.NIBBLE)) for shift in (model.REF, model.USERS)
-    )
-    rows = [
-        (step, name, "sender", sender, sender),
-        (step, name, "ubuf_info", "a count", holders),
-        (step, name, "head", "a count", users),
+    row = np.zeros(len(states.THINGS), U)
+    states.cells(state, setting(params), row)
+    return [
+        (step, label(params.variant), thing, *states.state_of(thing, number))
+        for thing, number in zip(states.THINGS, row.tolist(), strict=True)
+        if number != states.ABSENT
     ]
-    for i in range(params.segments):
-        packet = segments >> 8 * i & 0xFF
-        if not counts >> 9 & 1:
-            state_of = "in the head"
-        elif packet & 7 == int(model.GONE):
-            state_of = "gone"
-        elif not packet & int(model.PAGES):
-            state_of = "a copy"
-        else:
-            state_of = "wrong bytes" if written else "lent pages"
-        rows.append((step, name, f"segment {i + 1}", state_of, state_of))
-    return rows

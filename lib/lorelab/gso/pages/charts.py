@@ -9,6 +9,7 @@ from lorelab.gso.experiments.lifetimes import DONE
 from lorelab.gso.model.invariants import INVARIANTS
 from lorelab.gso.model.layout import place
 from lorelab.gso.model.lifetimes import STEPS
+from lorelab.gso.model.states import ABSENT, BYTES, PLACES, SENDER, THINGS
 from lorelab.gso.params import Layout
 from lorelab.showing.charts import OKABE_ITO, Moved, slider, title
 
@@ -24,15 +25,6 @@ STATES = {
     "gone": "#eeeeee",
 }
 """Colours of `life`, one meaning each."""
-THINGS = (
-    "sender", "ubuf_info", "head", "segment 1", "segment 2", "segment 3", "segment 4", "clone",
-)  # fmt: skip
-"""Columns of `ways`."""
-PLACES = ("-", "qdisc", "ring", "local queue", "tap", "gone", "freeing", "in the head")
-BYTES = ("in the head", "lent pages", "a copy", "wrong bytes")
-"""What the bytes of a packet are: by these two a number says what `ways` draws of it."""
-ABSENT = 255
-"""A packet that there is none of."""
 WIDE = 500
 """Pixels of `ways`."""
 KINDS = {
@@ -197,7 +189,7 @@ def ways(found: pd.DataFrame) -> alt.VConcatChart:
         .transform_fold(list(THINGS), as_=["thing", "code"])
         .transform_filter(f"datum.code != {ABSENT}")
         .transform_calculate(
-            state="datum.thing == 'sender' ? ['waits', 'told', 'writes again'][datum.code]"
+            state=f"datum.thing == 'sender' ? {list(SENDER)}[datum.code]"
             " : indexof(['ubuf_info', 'head'], datum.thing) >= 0 ? 'a count'"
             " : floor(datum.code / 4) == 5 || floor(datum.code / 4) == 0 ? 'gone'"
             f" : {list(BYTES)}[datum.code % 4]",

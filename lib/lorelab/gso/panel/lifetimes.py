@@ -9,28 +9,10 @@ from lorelab.checker import BATCH, COUNTED, STATES_FULL, U, affordable, search_o
 from lorelab.gso.experiments.lifetimes import first, setting, shortest, simulate
 from lorelab.gso.model import lifetimes as model
 from lorelab.gso.model.invariants import INVARIANTS, broken
-from lorelab.gso.model.lifetimes import (
-    EIGHT,
-    GONE,
-    MOST_FOLLOWING,
-    NIBBLE,
-    PACKET,
-    PAGES,
-    PLACE,
-    REF,
-    REWRITTEN,
-    SEGMENTED,
-    TOLD,
-    TWO_BITS,
-    USERS,
-    WANTED,
-    data_of,
-    get,
-    step,
-)
+from lorelab.gso.model.lifetimes import MOST_FOLLOWING, WANTED, step
+from lorelab.gso.model.states import THINGS, cells
 from lorelab.gso.pages import charts
 from lorelab.gso.params import Lifetimes, Variant
-from lorelab.numerics import njit
 from lorelab.panel import full, progress
 from lorelab.params import label
 
@@ -38,7 +20,7 @@ CHOICES: dict[str, tuple[str, ...]] = {}
 COUNTERS = {"states": "states", "transitions": "steps", "depth": "steps"} | {
     f"broken_i{number}": "steps" for number in INVARIANTS
 }
-MORE = ("kind", "at", "taken", *charts.THINGS)
+MORE = ("kind", "at", "taken", *THINGS)
 """Of a way, which is for the chart: the invariant that it breaks, how many steps were taken, the
 last of them, and what the state is then."""
 COUNTING = len(COUNTERS)
@@ -54,10 +36,6 @@ MEMORY = 1 << 28
 MOST = affordable(WORDS, MEMORY)
 LONGEST = 64
 """Steps of a way; no order of one send has as many."""
-COPY, LENT, WRONG = (
-    U(charts.BYTES.index(name)) for name in ("a copy", "lent pages", "wrong bytes")
-)
-HEAD = U(charts.PLACES.index("in the head"))
 
 
 @numba.njit(error_model="numpy")  # not kept on disk: it calls what only a page has
@@ -109,40 +87,9 @@ def entry(params):
                 row = rows[used, COUNTING:]
                 row[0], row[1] = given[WANTED], n
                 row[2] = numbers[length - n] if n else U(0)
-                _things(states[indices[length - n] if n else U(0)], given, row[3:])
+                cells(states[indices[length - n] if n else U(0)], given, row[3:])
                 used += 1
     return rows[:used]
-
-
-@njit
-def _things(state, given, cells):
-    """What `charts.ways` draws of a state: a number for each of `charts.THINGS`."""
-    counts, segments, clone = state[0], state[1], state[2]
-    written = get(counts, REWRITTEN, U(1))
-    told = get(counts, TOLD, TWO_BITS)
-    cells[0] = U(2) if written else U(told != U(0))
-    cells[1], cells[2] = get(counts, REF, NIBBLE), get(counts, USERS, NIBBLE)
-    cells[3:7] = U(charts.ABSENT)
-    for n in range(given[model.SEGMENTS]):
-        packet = get(segments, EIGHT * U(n), PACKET)
-        segmented = get(counts, SEGMENTED, U(1))
-        cells[U(3) + n] = _cell(packet, written) if segmented else HEAD << U(2)
-    cells[7] = (
-        U(charts.ABSENT)
-        if not given[model.CLONE]
-        else _cell((clone & PLACE) | (data_of(segments, clone) & PAGES), written)
-    )
-
-
-@njit
-def _cell(packet, written):
-    """Where a packet is, and above that what its bytes are."""
-    place = packet & PLACE
-    if place in (GONE, model.NOWHERE):
-        return place << U(2)
-    if not packet & PAGES:
-        return place << U(2) | COPY
-    return place << U(2) | (WRONG if written else LENT)
 
 
 def ways(params: Lifetimes) -> pd.DataFrame:
@@ -161,8 +108,8 @@ def ways(params: Lifetimes) -> pd.DataFrame:
         way = shortest(params, number)
         states = [(0, first(params)), *way] if way else []
         for at, (taken, state) in enumerate(states):
-            things = np.zeros(len(charts.THINGS), np.uint64)
-            _things(state, given, things)
+            things = np.zeros(len(THINGS), np.uint64)
+            cells(state, given, things)
             rows.append(dict(zip(MORE, (number, at, taken, *map(int, things)), strict=True)))
     frame = pd.DataFrame(rows, columns=[*COUNTERS, *MORE]).fillna(0).astype(np.uint64)
     return frame.assign(variant=label(params.variant))

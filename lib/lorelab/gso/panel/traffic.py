@@ -8,7 +8,7 @@ from lorelab.gso.experiments.traffic import setting
 from lorelab.gso.model.netem import probability
 from lorelab.gso.model.traffic import COUNTED, PROBED, run
 from lorelab.gso.pages import charts
-from lorelab.gso.params import TRAITS, UDP_MAX_SEGMENTS, Traffic, Variant
+from lorelab.gso.params import TRAITS, Traffic, Variant
 from lorelab.gso.workload.traffic import UNITS
 from lorelab.numerics import U, njit
 
@@ -34,9 +34,6 @@ def entry(params):
         As `lorelab.panel.values.flat` makes it of `Traffic`.
     """
     p = params[0]
-    # What `Traffic` refuses, and no two choices alone bring about.
-    if -(-p.length // p.segment) > UDP_MAX_SEGMENTS or (p.reorder and not p.held):
-        raise ValueError
     given = GIVEN[p.variant : p.variant + 1].copy()
     s = given[0]
     s.sends = p.sends
