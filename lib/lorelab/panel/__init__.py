@@ -7,5 +7,4 @@ Fields, units, ranges, choices and errors come from the experiment's `Params` (`
 is the page's (`show`), and `panel.js` knows no design.
 """
 
-from lorelab.panel.runtime import full as full
 from lorelab.panel.runtime import progress as progress

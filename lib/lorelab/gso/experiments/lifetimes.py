@@ -215,7 +215,9 @@ def _taken(state: np.ndarray, chosen: np.ndarray, number: int) -> np.ndarray:
     return following[at[0]].copy() if len(at) else state
 
 
-def _things(params: Lifetimes, state: np.ndarray, step: int) -> list[tuple[int, str, ...]]:
+def _things(
+    params: Lifetimes, state: np.ndarray, step: int
+) -> list[tuple[int, str, str, str, str]]:
     row = np.zeros(len(states.THINGS), U)
     states.cells(state, setting(params), row)
     return [

@@ -5,7 +5,7 @@ import numba
 import numpy as np
 import pandas as pd
 
-from lorelab.checker import BATCH, COUNTED, STATES_FULL, U, affordable, search_of, way_of
+from lorelab.checker import U, way_of
 from lorelab.gso.experiments.lifetimes import first, setting, shortest, simulate
 from lorelab.gso.model import lifetimes as model
 from lorelab.gso.model.invariants import INVARIANTS, broken
@@ -13,7 +13,8 @@ from lorelab.gso.model.lifetimes import MOST_FOLLOWING, WANTED, step
 from lorelab.gso.model.states import THINGS, cells
 from lorelab.gso.pages import charts
 from lorelab.gso.params import Lifetimes, Variant
-from lorelab.panel import full, progress
+from lorelab.panel import progress
+from lorelab.panel.search import most_of, room_for, search
 from lorelab.params import label
 
 CHOICES: dict[str, tuple[str, ...]] = {}
@@ -31,9 +32,7 @@ FIRSTS = np.array([first(Lifetimes(variant=variant)) for variant in Variant])
 """Where a send begins, but for `retransmit`."""
 NUMBERS = np.array(list(INVARIANTS), np.uint64)
 WORDS = 3
-MEMORY = 1 << 28
-"""Bytes that a search takes at most in a page."""
-MOST = affordable(WORDS, MEMORY)
+MOST = most_of(WORDS)
 LONGEST = 64
 """Steps of a way; no order of one send has as many."""
 
@@ -55,33 +54,24 @@ def entry(params):
     )  # fmt: skip
     for n in range(len(scope)):
         given[n] = U(scope[n])
-    spare = int(BATCH) * MOST_FOLLOWING
-    states = np.empty((MOST + spare, WORDS), np.uint64)
+    room = room_for(MOST, WORDS, MOST_FOLLOWING)
+    states, count = room.states, room.count
     states[0] = FIRSTS[p.variant]
     states[0, 0] |= U(p.retransmit) << model.KEPT
-    parents = np.empty(MOST + spare, np.uint32)
-    table = np.empty(MOST * 4 // 3 + 2 * spare, np.uint64)
-    following = np.empty((spare, WORDS), np.uint64)
-    steps = np.empty(spare, np.uint64)
     numbers, indices = np.empty(LONGEST, np.uint64), np.empty(LONGEST, np.uint64)
-    count = np.zeros(COUNTED, np.uint64)
     rows = np.zeros((1 + len(NUMBERS) * (1 + LONGEST), COUNTING + len(MORE)), np.uint64)
     used = 1
     for wanted in range(1 + len(NUMBERS)):
         progress(wanted, 1 + len(NUMBERS))
         given[WANTED] = NUMBERS[wanted - 1] if wanted else U(0)
-        ended = search_of(
-            step, broken, given, states, parents, table, following, steps, U(MOST), count
-        )
-        if ended == STATES_FULL:
-            full()
-            raise MemoryError
+        search(step, broken, given, room, MOST)
         if not wanted:
             rows[0, :3] = count[:3]
         elif count[3]:
             length = way_of(
-                step, given, states, parents, count[4], following, steps, numbers, indices
-            )
+                step, given, states, room.parents, count[4], room.following, room.numbers,
+                numbers, indices,
+            )  # fmt: skip
             rows[0, 2 + wanted] = length
             for n in range(length + U(1)):
                 row = rows[used, COUNTING:]

@@ -5,19 +5,9 @@ import numba
 import numpy as np
 import pandas as pd
 
-from lorelab.checker import (
-    BATCH,
-    COUNTED,
-    STATES_FULL,
-    U,
-    affordable,
-    back_of,
-    fill,
-    search_of,
-    way_of,
-)
+from lorelab.checker import U, back_of, fill, way_of
 from lorelab.numerics import njit
-from lorelab.panel import full
+from lorelab.panel.search import most_of, room_for, search
 from lorelab.params import label
 from lorelab.vmalock.experiments.protocol import searched
 from lorelab.vmalock.model.protocol import state
@@ -81,9 +71,7 @@ and what it leaves behind; `mmap_lock` is how many read, or `interleaved.WRITTEN
 COUNTING, WIDTH = len(COUNTERS), len(COUNTERS) + len(MORE)
 FIRST = 0
 VARIANT = "variant"
-MEMORY = 1 << 28
-"""Bytes that a search takes at most in a page."""
-MOST = affordable(state.WORDS, MEMORY)
+MOST = most_of(state.WORDS)
 MOST_FOLLOWING = int(state.THREADS)
 LONGEST = 256
 """Steps of an interleaving: more than three programs have that do not run in circles."""
@@ -129,27 +117,17 @@ def entry(params):
     even = np.int64(
         p.without == EVEN or (p.mutation != 0 and (LEFT_OUT[p.variant, p.mutation] == EVEN).any())
     )
-    spare = int(BATCH) * MOST_FOLLOWING
-    states = np.empty((MOST + spare, state.WORDS), np.uint64)
+    room = room_for(MOST, state.WORDS, MOST_FOLLOWING)
+    states, following, numbers, count = room.states, room.following, room.numbers, room.count
     states[0] = BEGUN[p.variant, chosen, p.sequence_bits - 1, even]
-    parents = np.empty(MOST + spare, np.uint32)
-    table = np.empty(MOST * 4 // 3 + 2 * spare, np.uint64)
-    following = np.empty((spare, state.WORDS), np.uint64)
-    numbers = np.empty(spare, np.uint64)
-    count = np.zeros(COUNTED, np.uint64)
-    ended = search_of(
-        successor, broken, given, states, parents, table, following, numbers, U(MOST), count
-    )
-    if ended == STATES_FULL:
-        full()
-        raise MemoryError
+    search(successor, broken, given, room, MOST)
     rule, index = count[3], count[4]
     if not rule:
         n = count[0]
         reaches = np.empty(n, np.bool_)
         for k in range(n):
             reaches[k] = _ended(states[k], given, chosen)
-        again = table[: n * U(4) // U(3) + U(64)]
+        again = room.table[: n * U(4) // U(3) + U(64)]
         again[:] = U(0)
         fill(again, U(len(again)), states, n)
         while back_of(successor, given, states[:n], again, following, numbers, reaches):
@@ -162,7 +140,7 @@ def entry(params):
     length = U(0)
     if rule:
         length = way_of(
-            successor, given, states, parents, index, following, numbers, taken, indices
+            successor, given, states, room.parents, index, following, numbers, taken, indices
         )
     rows = np.zeros((1 + length, WIDTH), np.uint64)
     rows[0, 0], rows[0, 1], rows[0, 2], rows[0, 3], rows[0, 4] = (
