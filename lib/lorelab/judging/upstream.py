@@ -200,7 +200,8 @@ def _sending(mails: list[Path]) -> list[str | Sequence[str]]:
         ("scripts/get_maintainer.pl --scm $KIT/0001-*.patch",),
         f"{SENDER} stands where you sign off, which says that you may pass it on "
         "(Documentation/process/submitting-patches.rst). Put your name there, and read each mail "
-        "as yours: what stands below its line `---` is for its reader and not for the log.",
+        "as yours: what stands below its line `---` is for its reader and not for the log. Outside "
+        "a clone of Linux checkpatch does not know the commits of Fixes tags, and says so.",
         (
             "cd $KIT",
             'sed -i "s/YOUR NAME/$(git config user.name)/" *.patch',
