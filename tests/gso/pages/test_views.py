@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from lorelab.experiments import experiment
-from lorelab.gso.experiments import lifetimes, traffic
+from lorelab.gso.experiments import traffic
 from lorelab.gso.pages import views
-from lorelab.gso.params import TRAITS, Lifetimes, Traffic, Variant
+from lorelab.gso.params import TRAITS, Traffic, Variant
 from lorelab.lab import records
 from lorelab.params import label, parse, to_cli
 
@@ -218,16 +218,3 @@ def test_costs_by_hand():
     tapped = traffic.costs(late, length=56_000, segment=1400, tap=True).iloc[0]
     assert tapped["allocations"] == counted["allocations"] + 40 + 2 * 40
     assert tapped["atomics"] == counted["atomics"] + 2 * 40 + 2 * 40
-
-
-def test_every_way_by_variant():
-    table = lifetimes.verdicts([Variant.PARENT], clone=False, local=False, direct=False)
-    assert list(table.index) == ["parent"]
-    assert list(table.columns) == ["states", *(f"I{n}" for n in range(1, 10))]
-    simple = Lifetimes(variant=Variant.PARENT, clone=False, local=False, direct=False)
-    found = lifetimes.simulate(simple).set_index("counter")["value"]
-    assert table.loc["parent", "states"] == found["states"]
-    assert [table.loc["parent", f"I{n}"] for n in range(1, 10)] == [
-        len(lifetimes.shortest(simple, n)) for n in range(1, 10)
-    ]
-    assert list(lifetimes.verdicts(segments=1, clone=False).index) == [label(v) for v in Variant]

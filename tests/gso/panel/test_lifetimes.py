@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lorelab.gso.experiments import lifetimes
 from lorelab.gso.model.invariants import INVARIANTS
+from lorelab.gso.model.lifetimes import STEPS
 from lorelab.gso.model.states import ABSENT, PLACES
+from lorelab.gso.pages import orders
 from lorelab.gso.panel.lifetimes import CHOICES, COUNTERS, MORE, entry, ways
 from lorelab.gso.params import Lifetimes, Variant
 from lorelab.panel.values import flat
@@ -29,11 +30,11 @@ def test_what_is_drawn_is_what_the_table_says(variant):
     found = ways(params)
     for number in INVARIANTS:
         drawn = found[(found["kind"] == number) & (found["at"] > 0)]
-        said = lifetimes.counterexample(params, number)
+        said = orders.counterexample(params, number)
         assert len(drawn) == len(said)
         if said.empty:
             continue
-        kinds = [lifetimes.DONE[lifetimes.model.STEPS[taken // 8]] for taken in drawn["taken"]]
+        kinds = [orders.DONE[STEPS[taken // 8]] for taken in drawn["taken"]]
         assert kinds == list(said["step"])
         assert list(drawn["ubuf_info"]) == list(said["holders"])
         assert list(drawn["head"]) == list(said["head"])

@@ -5,11 +5,11 @@ import pandas as pd
 
 from lorelab.gso.experiments import layout
 from lorelab.gso.experiments.lastsegment import closed_form
-from lorelab.gso.experiments.lifetimes import DONE
 from lorelab.gso.model.invariants import INVARIANTS
 from lorelab.gso.model.layout import place
 from lorelab.gso.model.lifetimes import STEPS
 from lorelab.gso.model.states import ABSENT, BYTES, PLACES, SENDER, THINGS
+from lorelab.gso.pages.orders import DONE
 from lorelab.gso.params import Layout
 from lorelab.showing.charts import OKABE_ITO, Moved, slider, title
 
@@ -110,7 +110,7 @@ def truesizes(before: int = 320, after: int = 336) -> alt.Chart:
 
 
 def life(frames: pd.DataFrame) -> Moved:
-    """`lifetimes.watch`: sender, counts and segments by variant, moved step by step."""
+    """`orders.watch`: sender, counts and segments by variant, moved step by step."""
     things = list(frames["thing"].unique())
     base = alt.Chart(frames).encode(
         x=alt.X("thing:N", title=None, sort=things, axis=alt.Axis(labelAngle=0)),
