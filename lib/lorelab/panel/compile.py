@@ -11,6 +11,7 @@ object that is linked alone.
 import re
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,7 @@ ENV = {
     "NUMBA_CPU_NAME": "generic",
     "NUMBA_CPU_FEATURES": "",
 }
-"""For the process that compiles: IR without this machine's vectors in it, and not optimised, for
-that writes sizes of its own pointers into addresses."""
+"""For the process that compiles: IR without this machine's vectors in it."""
 IMPORT, EXPORT, CUSTOM = 2, 7, 0
 OFFERED = {
     "NRT_Allocate",
@@ -70,7 +70,7 @@ def module(function: Any, record: Any) -> tuple[bytes, str]:
     _ir_alone()
     compiled.compile(signature)
     made = compiled.overloads[signature]
-    obj = _object(made.library.get_llvm_str(), made.fndesc.llvm_func_name)
+    obj = _object(_whole(made.library), made.fndesc.llvm_func_name)
     return linked(obj), str(made.signature.return_type.dtype)
 
 
@@ -80,10 +80,29 @@ def _ir_alone() -> None:
     from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 
     JITCPUCodegen._add_module = JITCPUCodegen.set_env = lambda *_: None
-    JITCodeLibrary._finalize_specific = lambda _: None
+    # Linked once, in the end, and optimised for wasm32: `forceinline` in what is not optimised
+    # grows beyond all memory.
+    JITCodeLibrary._optimize_functions = lambda *_: None
+    JITCodeLibrary.finalize = lambda library: setattr(library, "_finalized", True)
     # Who asks for the address of a function links it, and what it calls, first.
     JITCodeLibrary.get_pointer_to_function = lambda library, _: library._ensure_finalized() or 1
     CompileResultCacheImpl.check_cachable = lambda *_: False
+
+
+def _whole(library: Any) -> str:
+    """IR of a library and of all that it calls."""
+    calls, left = {}, [library]
+    while left:
+        one = left.pop()
+        if one not in calls:
+            calls[one] = set(one._linking_libraries) - {one}
+            left += calls[one]
+    # Callers first: of a library only what is called already is linked.
+    *called, last = TopologicalSorter(calls).static_order()
+    module = last._get_module_for_linking()
+    for one in reversed(called):
+        module.link_in(one._get_module_for_linking(), preserve=True)
+    return str(module)
 
 
 def _object(ir: str, name: str) -> bytes:
