@@ -22,7 +22,7 @@ from lorelab.fairzone.workload.files import (
     where_cached,
 )
 from lorelab.fairzone.workload.machine import names, nap_pages, node_of
-from lorelab.numerics import U
+from lorelab.numerics import U, njit
 from lorelab.params import label
 
 BUCKETS = 50
@@ -61,79 +61,135 @@ def run(params: Tiobench, maps: bool = False) -> Run:
 
 def run_on(node: Node, params: Tiobench, maps: bool = False) -> Run:
     """Run the workload on these zones."""
-    memory = int(node.zone["managed"].sum())
-    threads = params.threads
-    two = params.workload == "two-files"
-    pages_each = memory * params.data_percent // 100 // threads
-    files = 2 if two else 1
-    pages = pages_each * threads * files
-    mm = filemap.make(node, pages, 0, params.balance_reserves)
+    given, (phases, plan) = given_of(params), PLANS[params.workload]
+    each = pages_each(given, int(node.zone["managed"].sum()))
+    mm = filemap.make(node, each * params.threads * files_of(plan), 0, params.balance_reserves)
     mm.kswapd["nap_draws"] = params.seed
     seen = _Seen(names(params), mm, maps)
-    plan = _two_files() if two else _tiobench(params.workload == "drop-caches")
-    for phase, action, file in plan:
-        if action == "drop":
+    for phase, row in zip(phases, plan, strict=True):
+        if row["drops"]:
             filemap.drop_caches(mm)
             continue
-        _act(mm, params, seen, phase, action, pages_each, file * pages_each * threads)
+        begin(mm, given, row)
+        for n in range(1 if row["scattered"] else params.steps):
+            seen.touched += window(mm, given, row, each, n)
+            if not row["scattered"]:
+                seen.window(phase, n + 1, mm)
+        filemap.check(mm)
+        end(mm, row)
         seen.phase(phase, mm)
     return seen.run(node)
 
 
-def _tiobench(drops: bool) -> list[tuple[str, str, int]]:
-    drop = [("", "drop", 0)] if drops else []
-    return [
-        ("write", "write", 0),
-        ("random write", "scatter-write", 0),
-        *drop,
-        ("read", "read", 0),
-        ("random read", "scatter-read", 0),
+GIVEN = np.dtype(
+    [
+        ("threads", "i8"),
+        ("data_percent", "i8"),
+        ("steps", "i8"),
+        ("readahead", "i8"),
+        ("burst", "i8"),
+        ("nap_spread", "i8"),
+        ("random_ops", "i8"),
+        ("kswapd_rate", "f8"),
+        ("disk_mb_s", "f8"),
+        ("write_mb_s", "f8"),
     ]
+)
+"""The parameters that the functions below read, by name."""
+PHASE = np.dtype([(name, "i8") for name in ("writes", "scattered", "drops", "file", "seed")])
 
 
-def _two_files() -> list[tuple[str, str, int]]:
-    return [
-        (f"file {file + 1}, read {time + 1}", "read", file)
-        for file in range(2)
-        for time in range(TWO_FILES_READS)
-    ]
+def given_of(params: Tiobench) -> np.ndarray:
+    """Parameters as (1,) GIVEN."""
+    row = np.zeros(1, GIVEN)
+    for name in GIVEN.names:
+        row[name] = getattr(params, name)
+    return row
 
 
-def _act(
-    mm: Memory,
-    params: Tiobench,
-    seen: "_Seen",
-    phase: str,
-    action: str,
-    pages_each: int,
-    first: int,
-) -> None:
-    speed = (params.write_mb_s if "write" in action else 0) or params.disk_mb_s
-    mm.kswapd["nap_pages"] = nap_pages(speed)
-    mm.kswapd["nap_spread"] = nap_pages(speed) * params.nap_spread // 100
-    rate = round(params.kswapd_rate * FIXED_POINT)
-    pages = pages_each * params.threads
-    if action.startswith("scatter"):
-        writes = action == "scatter-write"
-        scattered(mm, U(params.random_ops), U(pages), U(len(phase)), rate, writes)
-        seen.touched += params.random_ops
-    else:
-        chunk = params.readahead
-        ends = [pages_each * n // params.steps // chunk * chunk for n in range(params.steps)]
-        for window, (begin, until) in enumerate(
-            zip(ends, [*ends[1:], pages_each], strict=True), start=1
-        ):
-            sequential(
-                mm,
-                *(U(n) for n in (begin, until, first, pages_each, params.threads, chunk)),
-                U(params.burst),
-                rate,
-                action == "write",
-            )
-            seen.window(phase, window, mm)
-        seen.touched += pages
-    filemap.check(mm)
-    if "write" in action:  # tiotest ends a phase of writes with fsync()
+def _planned(*phases: tuple[str, str, int]) -> tuple[list[str], np.ndarray]:
+    """Names of phases, and (phases,) PHASE: name, what is done, and the file of it."""
+    plan = np.zeros(len(phases), PHASE)
+    for row, (name, action, file) in zip(plan, phases, strict=True):
+        row["writes"], row["scattered"] = "write" in action, action.startswith("scatter")
+        row["drops"], row["file"], row["seed"] = action == "drop", file, len(name)
+    return [name for name, _, _ in phases], plan
+
+
+WRITES = (("write", "write", 0), ("random write", "scatter-write", 0))
+READS = (("read", "read", 0), ("random read", "scatter-read", 0))
+PLANS = {
+    "write-read": _planned(*WRITES, *READS),
+    "drop-caches": _planned(*WRITES, ("", "drop", 0), *READS),
+    "two-files": _planned(
+        *(
+            (f"file {file + 1}, read {time + 1}", "read", file)
+            for file in range(2)
+            for time in range(TWO_FILES_READS)
+        )
+    ),
+}
+"""What each workload does, in order."""
+
+
+@njit
+def files_of(plan):
+    """Files of a thread: the last phase is of the last."""
+    return plan[len(plan) - 1].file + 1
+
+
+@njit
+def pages_each(given, memory):
+    """Pages of a file, in a memory of so many."""
+    return memory * given[0].data_percent // 100 // given[0].threads
+
+
+@njit
+def begin(mm, given, phase):
+    """The pace of the disk in a phase; `given` has the fields of GIVEN, `phase` is of PHASE."""
+    speed = given[0].write_mb_s if phase.writes and given[0].write_mb_s else given[0].disk_mb_s
+    pages = nap_pages(speed)
+    mm.kswapd[0].nap_pages = U(pages)
+    mm.kswapd[0].nap_spread = U(pages * given[0].nap_spread // 100)
+
+
+@njit
+def window(mm, given, phase, each, n):
+    """Window `n` of a phase over files of `each` pages; a scattered phase has one.
+
+    Returns
+    -------
+    int
+        Pages written or read.
+    """
+    p = given[0]
+    rate = np.int64(round(p.kswapd_rate * FIXED_POINT))
+    writes = phase.writes != 0
+    if phase.scattered:
+        scattered(mm, U(p.random_ops), U(each * p.threads), U(phase.seed), rate, writes)
+        return p.random_ops
+    ends = each * n // p.steps, each * (n + 1) // p.steps
+    first = ends[0] // p.readahead * p.readahead
+    until = ends[1] // p.readahead * p.readahead if n + 1 < p.steps else each
+    sequential(
+        mm,
+        U(first),
+        U(until),
+        U(phase.file * each * p.threads),
+        U(each),
+        U(p.threads),
+        U(p.readahead),
+        U(p.burst),
+        rate,
+        writes,
+    )
+    return (until - first) * p.threads
+
+
+@njit
+def end(mm, phase):
+    """A phase is over."""
+    if phase.writes:  # tiotest ends a phase of writes with fsync()
         filemap.writeback(mm, mm.ring[1])
 
 

@@ -57,7 +57,7 @@ from lorelab.fairzone.model.vmscan import (
     wake_all_kswapds,
 )
 from lorelab.fairzone.model.zones import ACTIVATED, NONE, REFAULTS_ACTIVATED, Node
-from lorelab.numerics import ONE, TWO, ZERO, U, forceinline, outline
+from lorelab.numerics import ONE, TWO, ZERO, U, forceinline, njit, outline
 
 ABSENT = np.uint32(0)
 NO_PAGE, LOST = ONE, TWO
@@ -81,9 +81,8 @@ class Memory(NamedTuple):
     failed: np.ndarray  # (1,) u8: why the run came to no end, of FAILURES; 0 while it goes on
 
 
-def make(
-    node: Node, pages: int, nap_pages: int = 0, balance_reserves: bool = True, slabs: bool = False
-) -> Memory:
+@njit
+def make(node, pages, nap_pages=0, balance_reserves=True, slabs=False) -> Memory:
     """Empty memory and `pages` of files on the disk.
 
     Parameters
@@ -97,10 +96,10 @@ def make(
     slabs : bool
         Buffer heads and the nodes of the file's map take memory too.
     """
-    frames = lists.make(node.zone["managed"], bool(node.info["node_lru"][0]))
+    frames = lists.make(node.zone["managed"], node.info[0].node_lru != 0)
     state = np.zeros(1, KSWAPD)
-    state["balance_reserves"] = balance_reserves
-    state["nap_pages"] = nap_pages
+    state[0].balance_reserves = U(balance_reserves)
+    state[0].nap_pages = U(nap_pages)
     return Memory(
         node,
         frames,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lorelab.numerics import ONE, TWO, ZERO, U, forceinline
+from lorelab.numerics import ONE, TWO, ZERO, U, forceinline, njit
 
 INACTIVE, ACTIVE = ZERO, ONE
 
@@ -38,17 +38,26 @@ class Frames(NamedTuple):
     inactive_age: np.ndarray  # (lists,) u8: evictions and activations (mm/workingset.c)
 
 
-def make(managed: np.ndarray, node_lru: bool) -> Frames:
-    """All frames free, in order; `managed` is pages of each zone."""
-    frames = int(managed.sum())
-    lists = 1 if node_lru else len(managed)
-    heads = np.arange(frames, frames + 2 * lists, dtype=np.uint32)
-    start = np.concatenate(([0], np.cumsum(managed))).astype(np.uint64)
-    following = np.arange(1, frames + 1, dtype=np.uint32)
-    following[(start[1:] - U(1)).astype(np.int64)] = frames
+@njit
+def make(managed, node_lru) -> Frames:
+    """All frames free, in order; `managed` is pages of each zone, of which none is empty."""
+    zones = len(managed)
+    lists = 1 if node_lru else zones
+    start = np.zeros(zones + 1, np.uint64)
+    for z in range(zones):
+        start[z + 1] = start[z] + U(managed[z])
+    frames = np.int64(start[zones])
+    prev = np.zeros(frames + 2 * lists, np.uint32)
+    following = np.zeros(frames + 2 * lists, np.uint32)
+    for frame in range(frames):
+        following[frame] = frame + 1
+    for z in range(zones):
+        following[start[z + 1] - ONE] = frames
+    for head in range(frames, frames + 2 * lists):
+        prev[head] = following[head] = head
     return Frames(
-        np.concatenate((np.zeros(frames, np.uint32), heads)),
-        np.concatenate((following, heads)),
+        prev,
+        following,
         np.zeros(frames, np.uint32),
         np.zeros(frames, np.uint8),
         start,

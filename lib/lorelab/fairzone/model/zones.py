@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lorelab.fairzone.params import TRAITS, Traits, Variant
-from lorelab.numerics import U
+from lorelab.numerics import U, njit
 
 ZONES = ("DMA", "DMA32", "Normal")
 JUNE_2014 = (3976, 755409, 1281601)
@@ -164,19 +164,39 @@ def managed_pages(mib: int, zone_dma: bool, below_4g_mib: int = 0) -> list[int]:
     below_4g_mib : int
         Of it, what is in DMA and DMA32; 0: as large a part as on the machine of June 2014.
     """
-    dma = JUNE_2014[0] if zone_dma else 0
-    rest = mib * 256 - dma
+    return split(mib, zone_dma, below_4g_mib).tolist()
+
+
+@njit
+def split(mib, zone_dma, below_4g_mib):
+    """What `managed_pages` gives, (3,) i8."""
+    pages = np.zeros(3, np.int64)
+    if zone_dma:
+        pages[0] = JUNE_2014[0]
+    rest = mib * 256 - pages[0]
     if below_4g_mib:
-        dma32 = below_4g_mib * 256 - dma
+        pages[1] = below_4g_mib * 256 - pages[0]
     else:
-        dma32 = rest * JUNE_2014[1] // (JUNE_2014[1] + JUNE_2014[2])
-    return [dma, dma32, rest - dma32]
+        pages[1] = rest * JUNE_2014[1] // (JUNE_2014[1] + JUNE_2014[2])
+    pages[2] = rest - pages[1]
+    return pages
 
 
-def calculate_normal_threshold(managed: int, cpus: int) -> int:
+@njit
+def _fls(number):
+    """Place of the highest bit that is set, from 1; 0 for 0."""
+    bits = 0
+    while number:
+        number >>= 1
+        bits += 1
+    return bits
+
+
+@njit
+def calculate_normal_threshold(managed, cpus):
     """How far a CPU's diff goes before it is folded (mm/vmstat.c)."""
     mem = managed >> (27 - 12)
-    return min(125, 2 * cpus.bit_length() * (1 + mem.bit_length()))
+    return min(125, 2 * _fls(cpus) * (1 + _fls(mem)))
 
 
 def watermarks(
@@ -187,31 +207,44 @@ def watermarks(
     With a `scale_factor` as 4.6 has it (795ae7a0de6b): low and high are that many 1/10000 of the
     zone apart, if that is more than a quarter of min.
     """
+    marks = wmarks(np.array(managed, np.int64), min_free_kib, scale_factor)
+    return [(each[0], each[1], each[2]) for each in marks.tolist()]
+
+
+@njit
+def wmarks(managed, min_free_kib, scale_factor):
+    """What `watermarks` gives, (zones, 3) i8."""
     pages_min = min_free_kib >> 2
-    lowmem_pages = sum(managed)
-    found = []
-    for pages in managed:
-        tmp = pages_min * pages // lowmem_pages
+    lowmem_pages = managed.sum()
+    marks = np.zeros((len(managed), 3), np.int64)
+    for z in range(len(managed)):
+        tmp = pages_min * managed[z] // lowmem_pages
         low, high = tmp + (tmp >> 2), tmp + (tmp >> 1)
         if scale_factor:
-            gap = max(tmp >> 2, pages * scale_factor // 10_000)
+            gap = max(tmp >> 2, managed[z] * scale_factor // 10_000)
             low, high = tmp + gap, tmp + 2 * gap
-        found.append((tmp, low, high))
-    return found
+        marks[z, 0], marks[z, 1], marks[z, 2] = tmp, low, high
+    return marks
 
 
 def lowmem_reserves(managed: list[int]) -> np.ndarray:
-    """Pages that a zone keeps from each class: setup_per_zone_lowmem_reserve().
+    """Pages that a zone keeps from each class: setup_per_zone_lowmem_reserve() in mm/page_alloc.c.
 
     Returns
     -------
     (zones, zones) i8
     """
-    found = np.zeros((len(managed), len(managed)), np.int64)
+    return setup_per_zone_lowmem_reserve(np.array(managed, np.int64))
+
+
+@njit
+def setup_per_zone_lowmem_reserve(managed):
+    """What `lowmem_reserves` gives; `managed` is (zones,) i8."""
+    reserve = np.zeros((len(managed), len(managed)), np.int64)
     for j in range(len(managed)):
         for low in range(j):
-            found[low, j] = sum(managed[low + 1 : j + 1]) // LOWMEM_RESERVE_RATIO
-    return found
+            reserve[low, j] = managed[low + 1 : j + 1].sum() // LOWMEM_RESERVE_RATIO
+    return reserve
 
 
 def serves(managed: list[int], marks: list[tuple[int, int, int]], reserves: np.ndarray) -> bool:
@@ -265,12 +298,6 @@ def make(
     local = [pages for pages in managed if pages]
     others = [pages for pages in remote or [] if pages]
     every = local + others
-    traits = TRAITS[variant]
-    zone = np.zeros(len(every), ZONE)
-    zone["managed"] = zone["free"] = every
-    zone["node"] = [0] * len(local) + [1] * len(others)
-    for which, wmarks in enumerate(marks or watermarks(every, min_free_kib)):
-        zone["min"][which], zone["low"][which], zone["high"][which] = wmarks
     reserve = np.zeros((len(every), len(every)), np.int64)
     reserve[: len(local), : len(local)] = lowmem_reserves(local) if reserves is None else reserves
     if others:
@@ -278,30 +305,62 @@ def make(
         reserve[first:, first:] = lowmem_reserves(others)
         # The class of the local preferred zone is what an allocation brings to another node too.
         reserve[first:, first - 1] = reserve[first:, -1]
-    zone["batch"] = zone["managed"] >> 2 if traits.quarter else zone["high"] - zone["low"]
-    zone["nr_alloc_batch"] = zone["batch"]
-    zone["takes_part"] = 1
-    if traits.small_out and zone["managed"][0] < sum(local) >> 4:
-        zone["takes_part"][0] = 0
-    folds_at = [calculate_normal_threshold(pages, cpus) for pages in every]
-    zone["threshold"] = 0 if exact or cpus == 1 else folds_at
-    zone["dirty_reserve"] = np.minimum(reserve.max(axis=1) + zone["high"], zone["managed"])
     info = np.zeros(1, INFO)
-    set_traits(info, traits)
-    info["up"] = cpus == 1
-    info["nodes"] = 2 if others else 1
-    info["classzone"] = len(local) - 1
-    info["pages"] = 1
+    set_traits(info, TRAITS[variant])
     info["dirty_ratio"] = dirty_ratio
-    several = int(zone["takes_part"][: len(local)].sum()) > 1
-    if traits.only_several and not several:
-        info["fair"] = 0
-    order = [*reversed(range(len(local))), *reversed(range(len(local), len(every)))]
+    wanted = np.array(marks or watermarks(every, min_free_kib), np.int64)
+    return populate(np.array(every, np.int64), wanted, reserve, len(local), cpus, exact, info)
+
+
+@njit
+def populate(managed, marks, reserve, local, cpus, exact, info) -> Node:
+    """Zones that are all free, with batches as at boot.
+
+    Parameters
+    ----------
+    managed : (zones,) i8
+        The first `local` are those of the local node; none is empty.
+    marks : (zones, 3) i8
+    reserve : (zones, zones) i8
+    local, cpus : int
+    exact : bool
+    info : (1,) INFO
+        Traits and dirty ratio of the policy; the rest of it is set here.
+    """
+    zone = np.zeros(len(managed), ZONE)
+    several = 0
+    for z in range(len(managed)):
+        one = zone[z]
+        one.managed = one.free = managed[z]
+        one.min, one.low, one.high = marks[z, 0], marks[z, 1], marks[z, 2]
+        one.batch = managed[z] >> 2 if info[0].quarter else one.high - one.low
+        one.nr_alloc_batch = one.batch
+        one.node = 0 if z < local else 1
+        one.takes_part = 1
+        if z == 0 and info[0].small_out and managed[0] < managed[:local].sum() >> 4:
+            one.takes_part = 0
+        if z < local:
+            several += one.takes_part
+        if not exact and cpus > 1:
+            one.threshold = calculate_normal_threshold(managed[z], cpus)
+        kept = 0
+        for each in reserve[z]:
+            kept = max(kept, each)
+        one.dirty_reserve = min(kept + one.high, managed[z])
+    info[0].up = 1 if cpus == 1 else 0
+    info[0].nodes = 2 if len(managed) > local else 1
+    info[0].classzone = local - 1
+    info[0].pages = 1
+    if info[0].only_several and several <= 1:
+        info[0].fair = 0
+    zonelist = np.zeros(len(managed), np.uint64)
+    for n in range(len(managed)):
+        zonelist[n] = U(local - 1 - n if n < local else len(managed) - 1 - (n - local))
     return Node(
         zone,
         reserve,
-        np.array(order, np.uint64),
-        np.zeros((len(every), cpus), np.int64),
+        zonelist,
+        np.zeros((len(managed), cpus), np.int64),
         info,
         np.zeros(len(COUNTS), np.uint64),
     )

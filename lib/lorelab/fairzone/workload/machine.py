@@ -6,7 +6,7 @@ from lorelab.errors import BadInput
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.zones import Node
 from lorelab.fairzone.params import Machine
-from lorelab.numerics import PAGE
+from lorelab.numerics import PAGE, njit
 
 LEAST_FRAMES = 1 << 14
 """Of a zoneinfo, as of `mib`: each thread has a file of a few pages at least."""
@@ -37,7 +37,8 @@ def node_of(params: Machine, dirty_percent: int = 20) -> Node:
     )
 
 
-def nap_pages(mb_s: float) -> int:
+@njit
+def nap_pages(mb_s):
     """Pages that a disk moves in HZ/10, the nap of kswapd."""
     return round(mb_s * 1e6 / PAGE / 10)
 
