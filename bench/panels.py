@@ -17,6 +17,7 @@ from lorelab.panel import kept, show
 
 REPEATS = 5
 LARGER = {
+    "fairzone/tiobench": {"threads": 16},
     "swap/allocator-test": {"iterations": 1000},
     "vmalock/contention": {"ms": 1000},
     "vmalock/protocol": {"configuration": "fork", "sequence_bits": 4},

@@ -9,6 +9,13 @@ from lorelab.params import Params
 from lorelab.vmalock.experiments.protocol import configuration_of
 
 SMALL: dict[str, dict[str, tuple[int, int]]] = {
+    "fairzone/tiobench": {
+        "mib": (64, 512),
+        "min_free_kib": (128, 65536),
+        "random_ops": (0, 5000),
+        "data_percent": (1, 300),
+        "steps": (1, 50),
+    },
     "swap/allocator-test": {"iterations": (1, 30), "device_mib": (2, 1024)},
     "gso/lifetimes": {"segments": (1, 2)},
     "gso/traffic": {"sends": (1, 20_000)},
