@@ -34,7 +34,7 @@ NOTES = {
 """What somebody should know who waits for a verdict."""
 TOOLS = (
     "gcc make bc bison flex libelf-dev libssl-dev xz-utils patch perl",
-    "python3 iproute2 e2fsprogs qemu-system-x86",
+    "python3 iproute2 mount e2fsprogs qemu-system-x86",
 )
 """Debian's packages that building a kernel takes, and those that running a reproducer takes."""
 SENDER = "YOUR NAME <you@example.org>"

@@ -4,8 +4,8 @@
 kit=$(cd "$(dirname "$0")" && pwd)
 if [ $$ -ne 1 ]; then
 	[ -f "$1" ] || { echo "usage: sh $0 arch/x86/boot/bzImage [CPUS]" >&2; exit 2; }
-	exec qemu-system-x86_64 -accel "${ACCEL:-tcg}" -cpu max -smp "${2:-1}" -m 512 -no-reboot \
-		-nic none -display none -monitor none -serial stdio -kernel "$1" \
+	exec qemu-system-x86_64 -machine q35 -accel "${ACCEL:-tcg}" -cpu max -smp "${2:-1}" \
+		-m 512 -no-reboot -nic none -display none -monitor none -serial stdio -kernel "$1" \
 		-virtfs local,path=/,mount_tag=files,security_model=none,readonly=on,multidevs=remap \
 		-append "console=ttyS0 quiet panic=-1 no_timer_check root=files rootfstype=9p \
 rootflags=trans=virtio,version=9p2000.L,cache=loose ro init=/bin/sh -- \"$kit/boot.sh\""
