@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lorelab.damon.params import ALONE
-from lorelab.numerics import GOLDEN, PAGE, U, njit, splitmix64
+from lorelab.numerics import GOLDEN, ONE, PAGE, ZERO, U, njit, splitmix64
 
 PAGE_SIZE = U(PAGE)
 PMD_SIZE = U(2 << 20)
@@ -203,26 +203,17 @@ def new_pages(
     """
     vmas = np.array(vmas, U).reshape(-1, 3)
     info = np.zeros(1, INFO)
-    base = min((int(p["start"]) for p in patterns), default=0) & ~((2 << 20) - 1)
-    end = max((int(p["start"] + p["sz"]) for p in patterns), default=0)
-    nr = -(-(end - base) // (2 << 20)) * 512
-    switch_ns = switch_us * 1000
     # A phase lasts as long as its batches, the last of which may begin at its very end.
     batches = int(sum(phases["time_ns"] // (int(BATCH) * speeds.access_ns) + 2)) + 1
     for name, value in {
         "access_ns": speeds.access_ns,
-        "tlb": tlb,
-        "switch_ns": switch_ns,
         "cpus": speeds.cpus,
         "check_ns": speeds.check_ns,
         "sample_ns": speeds.sample_ns,
         "tick_ns": speeds.tick_us * 1000,
         "begins": speeds.lead_us * 1000,
         "phase_began": speeds.lead_us * 1000,
-        "next_switch": switch_ns,
         "random": seed,
-        "base": base,
-        "top": base + nr * PAGE,
         "code_out": 1,
         "rest_out": 1,
         "free_mem_rate": 500,
@@ -231,27 +222,62 @@ def new_pages(
         "next_khugepaged": 2**64 - 1,  # until the first MADV_HUGEPAGE
     }.items():
         info[name] = value
-    patterns = patterns.copy()
-    stride = np.maximum(patterns["stride"], 1)
-    patterns["around"] = (patterns["sz"] + stride - 1) // stride
-    patterns["at"] = patterns["around"] - 1
-    patterns["last"] = patterns["start"] + np.where(
-        patterns["random"] > 0, patterns["sz"] - 1, patterns["at"] * patterns["stride"]
-    )
-    if fresh:
-        end = (patterns["last"][0] & ~(PAGE_SIZE - U(1))) + PAGE_SIZE
-        info["waits_from"] = end - patterns["around"][0] % U(PAGEVEC_SIZE) * PAGE_SIZE
-        info["waits_to"] = end
-    return Pages(
+    set_tlb(info, tlb, switch_us)
+    pages = lay_out(
         info,
-        patterns,
+        patterns.copy(),
         np.array([tuple(one) for one in own], OWN),
         phases.copy(),
         vmas,
         np.array(recorded, np.uint8),
+        memory,
+        truth,
+        batches if turns else 0,
+    )
+    if fresh:
+        end = (pages.patterns["last"][0] & ~(PAGE_SIZE - U(1))) + PAGE_SIZE
+        info["waits_from"] = end - pages.patterns["around"][0] % U(PAGEVEC_SIZE) * PAGE_SIZE
+        info["waits_to"] = end
+    return pages
+
+
+@njit
+def set_tlb(info, tlb, switch_us):
+    """Set the pages that the TLB holds, and the time between its flushes."""
+    info[0].tlb = tlb
+    info[0].switch_ns = info[0].next_switch = switch_us * 1000
+
+
+@njit
+def lay_out(info, patterns, own, phases, vmas, recorded, memory, truth, turns):
+    """Put a program's memory together around its patterns, and work out their places.
+
+    Parameters are the fields of `Pages`; of the last three, whether to keep flags and the truth,
+    and for how many changes of pattern there is room.
+    """
+    base = end = ZERO
+    for k in range(len(patterns)):
+        p = patterns[k]
+        base = min(base, p.start) if k else p.start
+        end = max(end, p.start + p.sz)
+        stride = max(p.stride, ONE)
+        p.around = (p.sz + stride - ONE) // stride
+        p.at = p.around - ONE
+        p.last = p.start + (p.sz - ONE if p.random else p.at * p.stride)
+    base &= ~(PMD_SIZE - ONE)
+    nr = np.int64((end - base + PMD_SIZE - ONE) // PMD_SIZE) * 512
+    info[0].base = base
+    info[0].top = base + U(nr) * PAGE_SIZE
+    return Pages(
+        info,
+        patterns,
+        own,
+        phases,
+        vmas,
+        recorded,
         np.zeros(nr if memory else 0, np.uint8),
         np.full(nr // 512 if memory else 0, 512, np.uint32),
         np.zeros(PAGEVEC_SIZE, U),
         np.zeros(nr + 1 if truth else 0, np.float64),
-        np.zeros((batches if turns else 0, 2), np.uint64),
+        np.zeros((turns, 2), np.uint64),
     )

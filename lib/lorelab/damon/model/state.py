@@ -206,52 +206,85 @@ def damon_new_ctx(
         raise ValueError("takes 3 <= min_regions <= max_regions")
     if not 0 < sample_us <= aggr_us:
         raise ValueError("takes 0 < sample_us <= aggr_us")
-    # A split ends at or below max_regions. Pieces left by a quota or a filter, two a scheme and
-    # region at most, and filled holes, may come on top until the next merge. What a filter leaves
-    # out is cut to what is left of a quota, too, and not charged, so the next cut follows, without
-    # a bound but its pages (damos_apply_scheme()).
-    capacity = 4 * max_regions + targets * (min_regions + 8)
-    if filters is not None and len(filters):
-        capacity += PIECES
-    regions = np.zeros(capacity + targets, REGION)
-    regions["next"][:capacity] = np.arange(1, capacity + 1)
-    regions["prev"][capacity:] = regions["next"][capacity:] = np.arange(
-        capacity, capacity + targets
-    )
     traits = variant.traits
     info = np.zeros(1, INFO)
     for name, value in {
-        "sample_interval": sample_us,
-        "aggr_interval": aggr_us,
-        "ops_update_interval": update_us,
-        "min_nr_regions": min_regions,
-        "max_nr_regions": max_regions,
         "adapt": traits.adapts,
         "max_pieces": traits.pieces,
         "rand64": rand64,
         "v7_3": traits.release == "7.3",
         "splits_some": True,
-        "aggr_samples": aggr_us // sample_us,
         "random": seed,
     }.items():
         info[name] = value
+    damon_set_attrs(info, sample_us, aggr_us, update_us, min_regions, max_regions)
     if goal := traits.goal:
         info["goal_access_bp"], info["goal_aggrs"] = goal.access_bp, goal.aggrs
         info["goal_min_sample"], info["goal_max_sample"] = goal.min_sample_us, goal.max_sample_us
     if rnd_state is None:
         rnd_state = np.zeros(4, np.uint32)
         if traits.own_random:
-            prandom_seed_state(rnd_state, U(splitmix64(U(seed) + GOLDEN)))
-    return Damon(
+            seed_own_random(rnd_state, seed)
+    return lay_out(
         info,
-        regions,
-        np.zeros(targets, U),
         np.array(vmas, U).reshape(-1, 3),
+        targets,
         np.zeros(2, U) if static is None else static,
         np.array(numbers, U),
         np.zeros(0, SCHEME) if schemes is None else schemes,
         np.zeros(0, GOAL) if goals is None else goals,
         np.zeros(0, FILTER) if filters is None else filters,
+        rnd_state,
+    )
+
+
+@njit
+def damon_set_attrs(info, sample_us, aggr_us, update_us, min_regions, max_regions):
+    """Set intervals (us) and bounds of a context's `info`, as damon_set_attrs() does."""
+    one = info[0]
+    one.sample_interval = sample_us
+    one.aggr_interval = aggr_us
+    one.ops_update_interval = update_us
+    one.min_nr_regions = min_regions
+    one.max_nr_regions = max_regions
+    one.aggr_samples = aggr_us // sample_us
+
+
+@njit
+def seed_own_random(rnd_state, seed):
+    """Seed 7.3's generator with what follows from the seed of a run."""
+    prandom_seed_state(rnd_state, splitmix64(U(seed) + GOLDEN))
+
+
+@njit
+def lay_out(info, vmas, targets, static, numbers, schemes, goals, filters, rnd_state):
+    """Put a context together around its attributes; its lists are empty, all regions in the pool.
+
+    Parameters are the fields of `Damon`, and the number of targets.
+    """
+    # A split ends at or below max_regions. Pieces left by a quota or a filter, two a scheme and
+    # region at most, and filled holes, may come on top until the next merge. What a filter leaves
+    # out is cut to what is left of a quota, too, and not charged, so the next cut follows, without
+    # a bound but its pages (damos_apply_scheme()).
+    one = info[0]
+    capacity = np.int64(U(4) * one.max_nr_regions + U(targets) * (one.min_nr_regions + U(8)))
+    if len(filters):
+        capacity += PIECES
+    regions = np.zeros(capacity + targets, REGION)
+    for i in range(capacity):
+        regions[i].next = i + 1
+    for i in range(capacity, capacity + targets):
+        regions[i].prev = regions[i].next = i
+    return Damon(
+        info,
+        regions,
+        np.zeros(targets, U),
+        vmas,
+        static,
+        numbers,
+        schemes,
+        goals,
+        filters,
         np.zeros(100, U),
         np.zeros((3, 2), U),
         np.zeros(capacity, SNAPSHOT),
