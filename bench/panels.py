@@ -18,6 +18,7 @@ from lorelab.panel import kept, show
 REPEATS = 5
 LARGER = {
     "fairzone/tiobench": {"threads": 16},
+    "damon/hot-range": {"windows": 200, "min_regions": 1000},
     "swap/allocator-test": {"iterations": 1000},
     "vmalock/contention": {"ms": 1000},
     "vmalock/protocol": {"configuration": "fork", "sequence_bits": 4},

@@ -33,6 +33,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "damon/overhead": {"seconds": 1, "mib": 4},
     "damon/schemes": {**_PROGRAM, "runs": 1},
     "damon/hotspot": {"mib": 16, "hot_kib": 64, "runs": 2, "windows": 20},
+    "damon/hot-range": {"windows": 2},
     "vmalock/protocol": _BITS,
     "vmalock/omissions": _BITS,
     "vmalock/wrap": _BITS,

@@ -16,6 +16,12 @@ SMALL: dict[str, dict[str, tuple[int, int]]] = {
         "data_percent": (1, 300),
         "steps": (1, 50),
     },
+    "damon/hot-range": {
+        "windows": (1, 12),
+        "sample_us": (500, 100_000),
+        "aggr_us": (500, 500_000),
+        "min_regions": (3, 2_000),
+    },
     "swap/allocator-test": {"iterations": (1, 30), "device_mib": (2, 1024)},
     "gso/lifetimes": {"segments": (1, 2)},
     "gso/traffic": {"sends": (1, 20_000)},

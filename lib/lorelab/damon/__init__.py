@@ -1,6 +1,14 @@
 """DAMON: access monitoring by sampling one page a region."""
 
-from lorelab.damon.params import Accuracy, FollowedSchemes, Hotspot, Masim, Overhead, Schemes
+from lorelab.damon.params import (
+    Accuracy,
+    FollowedSchemes,
+    HotRange,
+    Hotspot,
+    Masim,
+    Overhead,
+    Schemes,
+)
 from lorelab.experiments import Experiment
 
 EXPERIMENTS = [
@@ -38,5 +46,10 @@ EXPERIMENTS = [
         name="damon/hotspot",
         question="How long until a small hot range stands out of a large cold one?",
         Params=Hotspot,
+    ),
+    Experiment(
+        name="damon/hot-range",
+        question="How do regions follow a hot range that moves?",
+        Params=HotRange,
     ),
 ]

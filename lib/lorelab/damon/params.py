@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple, Self
 
 from pydantic import model_validator
 
-from lorelab.params import Params, Refusal, by_label, param, seeded
+from lorelab.params import Params, Refusal, by_label, label, param, seeded
 
 
 class Goal(NamedTuple):
@@ -198,6 +198,39 @@ class Hotspot(Monitoring):
     kdamonds: int = param(
         1, "kdamonds that watch it; all of a kernel share last_nr_regions", ge=1, le=2
     )
+
+
+class HotRange(Monitoring):
+    """`damon/hot-range`: one hot range in cold memory, that moves once."""
+
+    refusals: ClassVar = (
+        *Monitoring.refusals,
+        *(
+            Refusal(
+                f"{field} + hot_kib > mib << 10",
+                f"{field}={{{field}}} hot_kib={{hot_kib}}: "
+                "takes a range that ends within mib={mib}, which is {mib << 10} KiB",
+            )
+            for field in ("hot_at_kib", "then_at_kib")
+        ),
+    )
+
+    mib: int = param(256, "memory of the program", "MiB", ge=1, le=2**14)
+    hot_kib: int = param(32_768, "size of the hot range", "KiB", ge=4, le=2**24, multiple_of=4)
+    hot_at_kib: int = param(
+        65_536, "where it begins in that memory", "KiB", ge=0, le=2**24, multiple_of=4
+    )
+    then_at_kib: int = param(
+        163_840, "where it begins once half of the windows are over", "KiB", ge=0, le=2**24,
+        multiple_of=4,
+    )  # fmt: skip
+    windows: int = param(60, "windows of the run", "windows", ge=1, le=200)
+
+    @model_validator(mode="after")
+    def _with_regions(self) -> Self:
+        if not self.variant.traits.regions:
+            raise ValueError(f"variant={label(self.variant)}: takes one that has regions")
+        return self
 
 
 class WithSchemes(Masim):

@@ -40,6 +40,7 @@ OFFERED = {
     "log10",
     "lorelab_full",
     "lorelab_progress",
+    "pow",
 }
 """Functions that panel.js has for a module."""
 DROP = """define internal i8 @lorelab.drop(ptr %p, i64 %v, i32 %c) {

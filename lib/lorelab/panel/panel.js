@@ -51,6 +51,8 @@
         // What numba writes the text of an exception with, which nobody reads here.
         PyErr_SetString: () => {},
         log10: Math.log10,
+        // Of the chance of a random access, which no panel asks for: its last bit may differ.
+        pow: Math.pow,
         // The compiler's product of two 128-bit numbers, each a low and a high half.
         __multi3: (at, low, high, otherLow, otherHigh) => {
           const both = (l, h) => (h << 64n) | BigInt.asUintN(64, l);

@@ -190,6 +190,69 @@ def cycle(rows: pd.DataFrame, at: int) -> Moved:
     return slider(panels, "window", at, "window")
 
 
+def hot_range(found: pd.DataFrame) -> alt.VConcatChart:
+    """Regions against the hot range, window by window; below them error and checks.
+
+    Parameters
+    ----------
+    found : DataFrame
+        Of `lorelab.damon.experiments.hot_range.watched`; a panel gives the chart others.
+    """
+    base = alt.Chart(found.reset_index())
+    wide = 480
+    whole = {"scale": alt.Scale(nice=False), "axis": alt.Axis(tickMinStep=1)}
+    span = {
+        "x": alt.X("since:Q", title=None, **whole),
+        "x2": "until:Q",
+        "y": alt.Y("low:Q", title="MiB of memory", scale=alt.Scale(nice=False)),
+        "y2": "high:Q",
+    }
+    regions = (
+        base.transform_filter("datum.kind == 1")
+        .mark_rect(aria=False, stroke="white", strokeWidth=0.4)
+        .encode(
+            **span,
+            color=alt.Color(
+                "rate:Q",
+                title="share of samples",
+                scale=alt.Scale(domain=[0, 1]),
+                legend=alt.Legend(orient="top", direction="horizontal", gradientLength=160),
+            ),
+        )
+    )
+    hot = (
+        base.transform_filter("datum.kind == 2")
+        .mark_rect(aria=False, filled=False, stroke=OKABE_ITO[1], strokeWidth=2.5)
+        .encode(**span)
+    )
+    map_ = (
+        alt.layer(regions, hot)
+        .properties(width=wide, height=230)
+        .facet(row=alt.Row("variant:N", title=None, header=alt.Header(labelOrient="top")))
+    )
+    said = base.transform_filter("datum.kind == 0").transform_calculate(
+        percent="100 * datum.rate_error", null="100 * datum.rate_error_cold"
+    )
+    line = said.mark_line(interpolate="step-before", aria=False).properties(width=wide, height=90)
+    step = alt.X("step:Q", title=None, **whole)
+    colour = alt.Color("variant:N", title=None, legend=None)
+    null = line.mark_line(color="#888888", strokeDash=[5, 4], interpolate="step-before").encode(
+        x=step, y="null:Q", detail="variant:N"
+    )
+    error = null + line.encode(x=step, y=alt.Y("percent:Q", title="error [%]"), color=colour)
+    last = alt.X("step:Q", title="window", **whole)
+    checks = line.encode(x=last, y=alt.Y("checks:Q", title="checks"), color=colour)
+    see = "\n".join(
+        (
+            "Rectangles: regions, window by window. Orange: the hot range, in truth.",
+            "Dashed: the error of a monitor that checks nothing and calls all memory cold.",
+        )
+    )
+    return alt.vconcat(map_, error, checks).properties(
+        title=_title("What kdamond reports of a hot range that moves; model", see)
+    )
+
+
 def pareto(rows: pd.DataFrame, title: str, see: str) -> alt.LayerChart:
     """Error against overhead, the settings that no other one betters joined by a line.
 

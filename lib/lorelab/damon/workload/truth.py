@@ -281,11 +281,32 @@ def weigh(regions, full, truth, samples, base):
     -------
     Weighed
     """
-    edges = np.flatnonzero(truth)
+    edges, steps = _taken(truth)
+    nr = U(len(truth)) - ONE
+    return _weigh(regions, full, edges, steps, nr, samples, base)
+
+
+@njit
+def weigh_beside_null(regions, full, truth, samples, base):
+    """The same, and what the same regions come to if all are reported as cold."""
+    edges, steps = _taken(truth)
+    nr = U(len(truth)) - ONE
+    cold = regions.copy()
+    for k in range(len(cold)):
+        cold[k].nr_accesses = 0
+    return (
+        _weigh(regions, full, edges, steps, nr, samples, base),
+        _weigh(cold, full, edges, steps, nr, samples, base),
+    )
+
+
+@njit
+def _taken(truth):
+    # Where the truth changes, and by how much; it is zeroed for the next window.
+    edges = np.nonzero(truth)[0]
     steps = truth[edges]
     truth[edges] = 0.0
-    nr = U(len(truth)) - ONE
-    return _weigh(regions, full, edges.astype(np.uint64), steps, nr, samples, base)
+    return edges.astype(np.uint64), steps
 
 
 @njit

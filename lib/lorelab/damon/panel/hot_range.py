@@ -1,0 +1,33 @@
+"""The panel of `damon/hot-range`: a hot range to move and resize, and regions that follow."""
+
+import altair as alt
+import pandas as pd
+
+from lorelab.damon.pages import charts
+from lorelab.damon.workload.hot_range import DRAWN, UNITS, watch
+from lorelab.numerics import njit
+
+CHOICES: dict[str, tuple[str, ...]] = {}
+COUNTERS = UNITS
+MORE = DRAWN
+FIRST = 1
+VARIANT = "variant"
+
+
+@njit
+def entry(params):
+    """Run it; a row for each window, a column for each of `COUNTERS`, then rows that are drawn.
+
+    Parameters
+    ----------
+    params : (1,) array
+        As `lorelab.panel.values.flat` makes it of `HotRange`.
+    """
+    return watch(params[0])
+
+
+def chart(table: pd.DataFrame) -> alt.TopLevelMixin:
+    """The page's chart of this experiment."""
+    return charts.hot_range(
+        table.pivot_table(index=["step", "variant"], columns="counter", values="value")
+    )
