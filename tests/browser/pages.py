@@ -91,9 +91,9 @@ DARK = """() => {
   };
   const said = [];
   const below = bright(getComputedStyle(document.body).backgroundColor);
-  for (const live of document.querySelectorAll(".lorelab-chart.vega-embed")) {
+  for (const live of document.querySelectorAll(":is(.lorelab-chart, .lorelab-run).vega-embed")) {
     if (getComputedStyle(live.querySelector("svg")).filter !== "none")
-      said.push(`chart inverted: ${live.id}`);
+      said.push(`chart inverted: ${live.id || live.className}`);
     for (const text of live.querySelectorAll("[class*=role-axis] text, [class*=role-legend] text"))
       if (bright(getComputedStyle(text).fill) < 4.5 * below)
         said.push(`hardly read in the dark: ${text.textContent}`);

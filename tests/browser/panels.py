@@ -6,6 +6,9 @@ from pathlib import Path
 from lorelab.book import build
 from lorelab.panel import kept, show
 
+STYLE = build.ROOT / "book/assets/lorelab.css"
+NIGHT = "html[data-theme=dark] body { background: #121212 }"
+"""What the book's theme adds."""
 RUN = """async ([about, typed]) => {
   const ran = await lorelabPanel.start(about, typed, () => {}).ran;
   return lorelabPanel.csv(ran);
@@ -16,8 +19,11 @@ def page_of(folder: Path) -> Path:
     """Write a page with every panel, beside the scripts of the book."""
     panels = "\n".join(show.panel(each)._repr_mimebundle_()["text/html"] for each in kept.panels())
     shutil.copy(build.vega(build.ROOT), folder / "vega.js")
-    shutil.copy(build.LIBRARY / "panel/panel.js", folder)
-    scripts = '<script src="vega.js"></script><script src="panel.js"></script>'
+    for script in (build.LIBRARY / "showing/charts.js", build.LIBRARY / "panel/panel.js", STYLE):
+        shutil.copy(script, folder)
+    names = ("vega.js", "charts.js", "panel.js")
+    scripts = "".join(f'<script src="{name}"></script>' for name in names)
+    style = f'<link rel="stylesheet" href="{STYLE.name}"><style>{NIGHT}</style>'
     page = folder / "page.html"
-    page.write_text(f'<!doctype html><meta charset="utf-8"><body>{panels}{scripts}')
+    page.write_text(f'<!doctype html><meta charset="utf-8">{style}<body>{panels}{scripts}')
     return page

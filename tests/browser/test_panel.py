@@ -6,9 +6,10 @@ LORELAB_POINTS=500 takes more than the sample of a run of the tests.
 import json
 import os
 import re
+from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Error
+from playwright.sync_api import Error, TimeoutError
 
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiment
@@ -17,7 +18,7 @@ from lorelab.params import label, parse
 from lorelab.swap.experiments.allocator_test import simulate
 from lorelab.swap.panel.allocator_test import chart
 from lorelab.swap.params import AllocatorTest
-from tests.browser.pages import PATIENCE
+from tests.browser.pages import DARK, PATIENCE
 from tests.browser.panels import RUN, page_of
 from tests.panel.points import points
 
@@ -135,12 +136,16 @@ def test_run_again_compare_and_reset(page):
 
 @pytest.mark.parametrize("question", PANELS)
 def test_a_run_draws_its_chart(page, question):
-    """Vega tells an error on the console, and draws nothing."""
+    """Vega tells an error on the console, and draws nothing. In the dark it can be read, too."""
     panel = opened(page, question)
     panel.get_by_role("button", name="Run").click()
     marks = panel.locator(".lorelab-run svg.marks")
     marks.wait_for(timeout=PATIENCE)
     assert marks.bounding_box()["height"] > 50
+    page.evaluate("() => { document.documentElement.dataset.theme = 'dark'; }")
+    with suppress(TimeoutError):  # what is drawn anew takes a while
+        page.wait_for_function(f"() => !({DARK})().length", timeout=PATIENCE / 10)
+    assert page.evaluate(DARK) == []
 
 
 def test_cancel_and_what_does_not_fit(page):

@@ -64,7 +64,7 @@
     config.legend = {...config.legend, orient: "bottom", direction: "vertical", columns: 1};
     if (spec.facet?.column && !spec.facet.row) spec.facet = spec.facet.column;
     if (spec.concat || (spec.facet && !spec.facet.row)) spec.columns = 1;
-    for (const part of spec.vconcat || []) part.width = room - 80;
+    for (const part of spec.vconcat || []) inner(part).width = room - 80;
     if (spec.mark || spec.layer) {
       spec.width = room;
       spec.autosize = {type: "fit-x", contains: "padding"};

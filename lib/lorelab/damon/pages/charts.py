@@ -200,7 +200,7 @@ def hot_range(found: pd.DataFrame) -> alt.VConcatChart:
     """
     base = alt.Chart(found.reset_index())
     wide = 480
-    whole = {"scale": alt.Scale(nice=False), "axis": alt.Axis(tickMinStep=1)}
+    whole = {"scale": alt.Scale(nice=False, zero=True), "axis": alt.Axis(tickMinStep=1)}
     span = {
         "x": alt.X("since:Q", title=None, **whole),
         "x2": "until:Q",
@@ -233,7 +233,7 @@ def hot_range(found: pd.DataFrame) -> alt.VConcatChart:
     said = base.transform_filter("datum.kind == 0").transform_calculate(
         percent="100 * datum.rate_error", null="100 * datum.rate_error_cold"
     )
-    line = said.mark_line(interpolate="step-before", aria=False).properties(width=wide, height=90)
+    line = said.mark_line(interpolate="step-before", aria=False)
     step = alt.X("step:Q", title=None, **whole)
     colour = alt.Color("variant:N", title=None, legend=None)
     null = line.mark_line(color="#888888", strokeDash=[5, 4], interpolate="step-before").encode(
@@ -242,14 +242,13 @@ def hot_range(found: pd.DataFrame) -> alt.VConcatChart:
     error = null + line.encode(x=step, y=alt.Y("percent:Q", title="error [%]"), color=colour)
     last = alt.X("step:Q", title="window", **whole)
     checks = line.encode(x=last, y=alt.Y("checks:Q", title="checks"), color=colour)
-    see = "\n".join(
-        (
-            "Rectangles: regions, window by window. Orange: the hot range, in truth.",
-            "Dashed: the error of a monitor that checks nothing and calls all memory cold.",
-        )
+    error, checks = (part.properties(width=wide, height=90) for part in (error, checks))
+    see = (
+        "Rectangles: regions. Orange: the hot range, in truth.\n"
+        "Dashed: error of a monitor that calls all memory cold."
     )
     return alt.vconcat(map_, error, checks).properties(
-        title=_title("What kdamond reports of a hot range that moves; model", see)
+        title=_title("Regions against a hot range (model)", see)
     )
 
 
