@@ -138,3 +138,13 @@ def test_an_experiment_without_a_model_is_refused(held):
     with pytest.raises(BadInput, match="has no model half"):
         ledger.judge_records("swap/instructions")
     assert not list(held.rglob("*.csv"))
+
+
+@pytest.mark.parametrize(
+    "name", ["damon/overhead", "fairzone/probed", "gso/layout", "swap/paths", "vmalock/threads"]
+)
+def test_what_is_kept_is_what_the_judge_says_today(name, tmp_path, monkeypatch):
+    """Of each design the records that take least; `lorelab.book hold EXPERIMENT` judges anew."""
+    kept = (ledger.HELD / f"{name}.csv").read_text()
+    monkeypatch.setattr(ledger, "HELD", tmp_path)
+    assert ledger.judge_records(name).read_text() == kept
