@@ -41,7 +41,7 @@ class Rows:
         rows = "\n".join(
             "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in self.rows
         )
-        above = f'<table class="dataframe"><thead><tr>{head}</tr></thead>'
+        above = f'<table class="dataframe findings"><thead><tr>{head}</tr></thead>'
         return f"{above}<tbody>\n{rows}\n</tbody></table>"
 
 
