@@ -8,6 +8,7 @@ import functools
 import math
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pkgutil import iter_modules
 
 import pandas as pd
@@ -29,7 +30,8 @@ def cached(design: str) -> dict:
     """What figures and the modules of a thread keep between calls, by the code that made it."""
     room = import_module(f"lorelab.{design}.thread")
     modules = [import_module(f"{room.__name__}.{one.name}") for one in iter_modules(room.__path__)]
-    modules.append(import_module(f"lorelab.{design}.figures"))
+    if find_spec(f"lorelab.{design}.figures"):
+        modules.append(import_module(f"lorelab.{design}.figures"))
     kept = (one for module in modules for one in vars(module).values())
     return {one.__wrapped__.__code__: one for one in kept if hasattr(one, "cache_clear")}
 

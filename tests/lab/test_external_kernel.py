@@ -136,7 +136,7 @@ def test_a_kernel_with_modules_boots_off_disks(laboratory, tmp_path):
     image = tmp_path / "boot" / f"vmlinuz-{laboratory.kernel.info.release}"
     modules = tmp_path / "lib" / "modules" / laboratory.kernel.info.release
     image.parent.mkdir()
-    modules.mkdir(parents=True)
+    (modules / "kernel").mkdir(parents=True)
     image.write_bytes(laboratory.kernel.image.read_bytes())
     for name in ("modules.builtin", "modules.order"):
         (modules / name).write_text("")
