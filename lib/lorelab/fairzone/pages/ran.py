@@ -30,7 +30,7 @@ def ran(data: pd.DataFrame) -> alt.VConcatChart:
         .transform_calculate(
             time="datum.phase + (datum.at + 0.5) / datum.windows",
             allocated="datum.allocated_dma + datum.allocated_dma32 + datum.allocated_normal",
-            does_=f"{list(DOES)}[datum.does]",
+            done=f"{list(DOES)}[datum.does]",
         )
     )
     time = alt.X(
@@ -45,36 +45,39 @@ def ran(data: pd.DataFrame) -> alt.VConcatChart:
         middle="datum.phase + 0.5", end="datum.phase + 1"
     )
     named = phases.mark_text(fontSize=11, baseline="bottom", y=-3).encode(
-        x="middle:Q", text="does_:N"
+        x="middle:Q", text="done:N"
     )
     ends = phases.mark_rule(opacity=0).encode(x="end:Q")
-    shares = (
-        windows.transform_filter("datum.allocated > 0")
-        .transform_calculate(share="100 * datum.allocated_dma32 / datum.allocated")
-        .mark_line(point=True, clip=True)
-        .encode(
-            x=time,
-            y=alt.Y("share:Q", title="DMA32 of allocations, %", scale=per_cent),
-            color=variant,
-            detail="phase:N",
+
+    def shown(when: str, share: str, named: str) -> alt.Chart:
+        """A share of each window, in per cent, a line a variant and phase."""
+        return (
+            windows.transform_filter(when)
+            .transform_calculate(share=share)
+            .mark_line(point=True, clip=True)
+            .encode(
+                x=time,
+                y=alt.Y("share:Q", title=named, scale=per_cent),
+                color=variant,
+                detail="phase:N",
+            )
         )
+
+    shares = shown(
+        "datum.allocated > 0",
+        "100 * datum.allocated_dma32 / datum.allocated",
+        "DMA32 of allocations, %",
     )
     size = (
         windows.transform_calculate(size="100 * datum.low / datum.both")
         .mark_rule(strokeDash=[4, 4], color=GREY)
         .encode(y=alt.Y("mean(size):Q"))
     )
-    hits = (
-        windows.transform_filter("datum.does % 2 == 1 && datum.touched > 0")
-        .transform_calculate(share="100 * datum.hits / datum.touched")
-        .mark_line(point=True, clip=True)
-        .encode(
-            x=time,
-            y=alt.Y("share:Q", title="hits of reads, %", scale=per_cent),
-            color=variant.legend(None),
-            detail="phase:N",
-        )
-    )
+    hits = shown(
+        "datum.does % 2 == 1 && datum.touched > 0",
+        "100 * datum.hits / datum.touched",
+        "hits of reads, %",
+    ).encode(color=variant.legend(None))
     cached = (
         alt.Chart(rows)
         .transform_filter("datum.kind == 2")
