@@ -123,9 +123,8 @@ FINDINGS = [
         "neither splits nor merges the VMA and the process has no mmu notifier, no lock and no "
         "barrier is between. Where it misses a page table that the last fault put there, its pages "
         "keep their old protection. munmap() is ordered, by its "
-        "source: vma_mark_detached() takes the count to 0, which is an acquire. Of the 37 calls of "
-        "vma_start_write() and vma_start_write_killable() in 7.3.4, what follows was read for two: "
-        "that of mprotect_fixup(), and that of munmap().",
+        "source: vma_mark_detached() takes the count to 0, which is an acquire. Of 37 calls in "
+        "7.3.4, what follows was read for two: those of mprotect_fixup() and munmap().",
         effect=_acquire,
         prior_art=PriorArt(
             {
@@ -133,11 +132,9 @@ FINDINGS = [
                 "Suren Baghdasaryan on the reader's acquire, January 2025; not on the writer's",
                 "20230109205336.3665937-42-surenb@google.com": "v1 of per-VMA locks waited with "
                 "atomic_cmpxchg(), which orders",
-                "33273be9389712347d69987c408ca7436f0c1b22.1769198904.git.lorenzo.stoakes@oracle.com"
-                "": 'Lorenzo Stoakes, January 2026, renamed the functions around the wait; "No '
-                'functional change intended"',
-                "e28e575af956": "of the same series, gave them a state of their own. Its message "
-                "says nothing of ordering; by 7.3.4's source the wait is refcount_read() as before",
+                "e28e575af956": "Lorenzo Stoakes, January 2026, gave the functions around the wait "
+                "a state of their own, and says nothing of ordering; by 7.3.4's source the wait is "
+                "refcount_read() as before",
             },
             where=ARCHIVES,
             how="vma_start_write, __vma_enter_locked, __vma_start_exclude_readers, vm_refcnt, "
