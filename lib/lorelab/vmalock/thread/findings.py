@@ -122,9 +122,9 @@ FINDINGS = [
         hurts="Nobody known. change_pmd_range() of mprotect() reads *pmd soon after; if the call "
         "neither splits nor merges the VMA and the process has no mmu notifier, no lock and no "
         "barrier is between. Where it misses a page table that the last fault put there, its pages "
-        "keep their old protection. munmap() is ordered, by its "
-        "source: vma_mark_detached() takes the count to 0, which is an acquire. Of 37 calls in "
-        "7.3.4, what follows was read for two: those of mprotect_fixup() and munmap().",
+        "keep their old protection. By source "
+        "munmap() is ordered: vma_mark_detached() takes the count to 0, an acquire. Of 37 calls in "
+        "7.3.4, what follows was read for two: mprotect_fixup()'s and munmap()'s.",
         effect=_acquire,
         prior_art=PriorArt(
             {
