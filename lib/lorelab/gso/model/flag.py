@@ -23,6 +23,34 @@ class Ways(NamedTuple):
     lost: int
 
 
+def access(
+    step: int, flag: int, loaded: int, success: int, mended: bool = False
+) -> tuple[int, int]:
+    """One access of a CPU to the flag.
+
+    Parameters
+    ----------
+    step : int
+        0 is the load, 1 the store.
+    flag, loaded : int
+        The flag, and what this CPU has loaded.
+    success : int
+        Whether its segment was sent, 1, or copied, 0.
+    mended : bool
+        As for `interleavings`.
+
+    Returns
+    -------
+    flag, loaded : int
+        Afterwards.
+    """
+    if step == 0:
+        return flag, loaded if mended else flag
+    if mended:
+        return flag if success else 0, loaded
+    return loaded & success, loaded
+
+
 def interleavings(sent: int, copied: int, mended: bool = False) -> Ways:
     """Count the orders in which CPUs can load and store.
 
@@ -46,13 +74,8 @@ def interleavings(sent: int, copied: int, mended: bool = False) -> Ways:
         for cpu, step in enumerate(at):
             if step == 2:
                 continue
-            held, after = list(loaded), flag
-            if step == 0 and not mended:
-                held[cpu] = flag
-            elif step == 1 and mended:
-                after = flag if success[cpu] else 0
-            elif step == 1:
-                after = loaded[cpu] & success[cpu]
+            held = list(loaded)
+            after, held[cpu] = access(step, flag, loaded[cpu], success[cpu], mended)
             following = go(after, (*at[:cpu], step + 1, *at[cpu + 1 :]), tuple(held))
             ways, lost = ways + following.all, lost + following.lost
         if not ways:
