@@ -115,11 +115,22 @@ def plain(data: bytes) -> bytes:
     >>> plain(b"> a\r\n> b\r\n"), plain("a\r".encode("utf-16")), plain(b"a\r b\n")
     (b'a\nb\n', b'a\n', b'a\r b\n')
     """
+    return QUOTED.sub(b"", newlines(COLOURED.sub(b"", narrow(data))))
+
+
+def narrow(data: bytes) -> bytes:
+    r"""UTF-8 of a text in UTF-16, and any other as it is, without the mark before it.
+
+    Examples
+    --------
+    >>> narrow("a\r\n".encode("utf-16")), narrow(b"\xef\xbb\xbfa")
+    (b'a\r\n', b'a')
+    """
     data = data.removeprefix(codecs.BOM_UTF8)
     if data.startswith(UTF16):
         wide = data.decode("utf-16", errors="replace")
         data = wide.encode() if "\n" in wide or "\r" in wide else data
-    return QUOTED.sub(b"", newlines(COLOURED.sub(b"", data)))
+    return data
 
 
 def newlines(data: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """`lorelab new`: a design that runs at once, and is gone without a trace."""
 
 import hashlib
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from lorelab.experiments import designs
 from tests.doors import answers, doors
 from tests.new.test_mail import FIRST, PAGE, mbox, second
 
@@ -71,7 +73,27 @@ def test_it_comes_runs_and_goes_without_a_trace(tree, lorelab):
     for page in (tree / "notebooks/sixth").iterdir():
         nbformat.validate(nbformat.read(page, 4))
 
-    assert lorelab("new", "--remove", "sixth")[0] == 0
+    page = tree / "notebooks/sixth/index.ipynb"
+    page.write_text(page.read_text().replace("Empty so far", "A day of work"))
+    status, _, err = lorelab("new", "--remove", "sixth")
+    assert status == 0
+    assert digests(tree) == before
+    [kept] = re.findall(r"its files are in (\S+);", err)
+    assert "A day of work" in (tree / kept / "notebooks/sixth/index.ipynb").read_text()
+    assert (tree / kept / "data/threads/sixth.csv").exists()
+
+
+def test_what_cannot_be_written_leaves_nothing(tree, lorelab):
+    (tree / "thread.mbox").write_text(mbox(FIRST))
+    before = digests(tree)
+    there = tree / "data/threads/questions"
+    there.rename(tree / "aside")
+    there.write_text("a file where a folder should be")
+    status, out, err = lorelab("new", "sixth", "--thread", str(tree / "thread.mbox"))
+    there.unlink()
+    (tree / "aside").rename(there)
+    assert (status, out) == (1, "")
+    assert "nothing of sixth was left" in err and err.count("\n") == 1
     assert digests(tree) == before
 
 
@@ -94,6 +116,12 @@ REFUSED = [
     (["swap", "--thread", "thread.mbox"], "swap is taken by lib/lorelab/swap"),
     (["lab", "--thread", "thread.mbox"], "lab is taken by lib/lorelab/lab"),
     (["json", "--thread", "thread.mbox"], "json is taken by the standard library"),
+    (["lambda", "--thread", "thread.mbox"], "lambda is taken by Python's grammar"),
+    (["params", "--thread", "thread.mbox"], "params is taken by lib/lorelab/params.py"),
+    (["doors", "--thread", "thread.mbox"], "doors is taken by tests/doors.py"),
+    (["guide", "--thread", "thread.mbox"], "guide is taken by notebooks/guide.ipynb"),
+    (["model", "--thread", "thread.mbox"], "model is taken by the command lorelab model"),
+    (["faultaround", "--thread", "thread.mbox"], "is taken by lib/lorelab/faultaround"),
     (["Six", "--thread", "thread.mbox"], "can't name a design: takes 2 to 20 of a-z"),
     (["../x", "--thread", "thread.mbox"], "can't name a design"),
     (["sixth", "--thread", "nothing"], "cannot read nothing: No such file"),
@@ -101,7 +129,7 @@ REFUSED = [
     (["sixth"], "give --thread FILE to lay out a design, or --remove"),
     (["sixth", "--remove", "--thread", "thread.mbox"], "give --thread FILE to lay out"),
     (["--remove", "nothing"], "there is no design nothing: takes one of swap, "),
-    (["--remove", "swap"], "names swap; take that out first"),
+    *((["--remove", name], f"names {name}; take that out first") for name in designs()),
 ]
 
 

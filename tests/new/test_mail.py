@@ -1,6 +1,8 @@
 """Threads in each form that an archive gives them in, and what is no thread."""
 
+import base64
 import gzip
+import quopri
 
 import pytest
 
@@ -84,6 +86,25 @@ def test_an_mbox(tmp_path, pack, end):
     assert answer.author == "Zoë"
     assert [line for _, line in answer.own if line] == ["Why so long, André?"]
     assert answer.own[-1][0] == 4
+
+
+@pytest.mark.parametrize("charset", ["utf-16", "utf-8-sig"])
+@pytest.mark.parametrize("text", [mbox(FIRST), FIRST, ALONE], ids=["mbox", "mail", "page"])
+def test_a_file_that_an_editor_saved_in_another_encoding(tmp_path, text, charset):
+    [one] = read(tmp_path, text.encode(charset))
+    assert (one.author, one.id) == ("Ada Lovelace", "one@example.org")
+    assert "It takes 12 ms." in dict(one.lines).values()
+
+
+@pytest.mark.parametrize("charset", ["latin-1", "koi8-r", "utf-8", "utf-16"])
+@pytest.mark.parametrize("encode", [base64.encodebytes, quopri.encodestring])
+def test_a_text_in_another_encoding(tmp_path, encode, charset):
+    head = f"Content-Type: text/plain; charset={charset}\nContent-Transfer-Encoding: {{}}\n\n"
+    how = {"encodebytes": "base64", "encodestring": "quoted-printable"}[encode.__name__]
+    text = "Why 64 p\u0430ges?\n" if charset == "koi8-r" else "Why 64 p\xe4ges?\n"
+    begin = FIRST.removesuffix("\nIt takes 12 ms.\n") + head.format(how)
+    [one] = read(tmp_path, begin.encode() + encode(text.encode(charset)))
+    assert one.lines[0][1] == text.rstrip()
 
 
 def test_a_message_that_is_there_twice_comes_once(tmp_path):

@@ -30,10 +30,10 @@ def new(name: str, file: Path | None, gone: bool) -> None:
     from lorelab.new import figures, layout, mail
 
     if gone:
-        layout.remove(name, ROOT)
-        print(f"{name} is gone; now run: make outputs", file=sys.stderr)
+        kept = layout.remove(name, ROOT).relative_to(ROOT)
+        print(f"{name} is gone, its files are in {kept}; now run: make outputs", file=sys.stderr)
         return
-    layout.check_name(name, ROOT)
+    layout.check_name(name, ROOT, click.get_current_context().find_root().command.commands)
     messages = mail.read(file)
     numbers, asked = figures.figures(messages), figures.sentences(messages)
     for page in layout.lay_out(name, messages, numbers, asked, ROOT):

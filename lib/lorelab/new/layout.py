@@ -7,16 +7,18 @@ designs, the table of contents, and the ledger.
 import csv
 import io
 import json
+import keyword
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 from lorelab import atomic
-from lorelab.errors import BadInput
+from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import LIST, designs
 from lorelab.judging.threads import TO_BE_CONFIRMED
 from lorelab.new import cells
@@ -36,6 +38,10 @@ ROOMS = (
 """What is written for a design."""
 LATER = ("data/kernel/{name}", "data/agreements/{name}", "bench/{name}")
 """What comes to it as it grows."""
+ENDS = ("", ".py", ".ipynb")
+"""A room hides a module or a page of its name, which would be gone for all others."""
+REMOVED = "build/removed"
+"""Where a removed design is kept: it may be the only copy of somebody's day."""
 PAGES = ("index", "thread", "model", "kernel")
 TOC, LAST = "book/_toc.yml", "  - caption: Appendix\n"
 """The table of contents, and the part of it that chapters stand in front of."""
@@ -48,14 +54,29 @@ QUESTIONS = ("id", "statement", "place")
 MESSAGES = ("message", "author", "date", "subject")
 
 
-def check_name(name: str, root: Path) -> None:
-    """Raise BadInput for a name that can't be a design's, or is taken."""
+def check_name(name: str, root: Path, commands: Iterable[str] = ()) -> None:
+    """Raise BadInput for a name that can't be a design's, or is taken.
+
+    Parameters
+    ----------
+    name : str
+    root : Path
+        The checkout.
+    commands : iterable of str
+        Names of `lorelab`'s commands, of which a design may become one.
+    """
     if not NAME.fullmatch(name):
         raise BadInput(f"{name!r} can't name a design: takes 2 to 20 of a-z, 0-9, a letter first")
-    taken = [room for room in _rooms(name) if (root / room).exists()]
-    if taken or name in sys.stdlib_module_names:
-        by = taken[0] if taken else "the standard library"
-        raise BadInput(f"{name} is taken by {by}; give another name")
+    others = [f"{room}{end}" for room in (*_rooms(name), *_later(name)) for end in ENDS]
+    taken = [other for other in others if (root / other).exists()]
+    if keyword.iskeyword(name):
+        taken.append("Python's grammar")
+    if name in sys.stdlib_module_names:
+        taken.append("the standard library")
+    if name in commands:
+        taken.append(f"the command lorelab {name}")
+    if taken:
+        raise BadInput(f"{name} is taken by {taken[0]}; give another name")
 
 
 def lay_out(
@@ -96,17 +117,29 @@ def lay_out(
         ),
         f"data/threads/questions/{name}.csv": _csv(QUESTIONS, _questions(sentences)),
     }
-    for path, text in texts.items():
-        page = path.endswith(".cells")
-        file = root / (path.replace(".cells", ".ipynb") if page else path)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write(file, cells.notebook(text) if page else text)
-    _change(root, _with(name, title))
+    try:
+        for path, text in texts.items():
+            page = path.endswith(".cells")
+            file = root / (path.replace(".cells", ".ipynb") if page else path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            atomic.write(file, cells.notebook(text) if page else text)
+        _change(root, _with(name, title))
+    except OSError as error:
+        _change(root, _without(name))
+        for room in _rooms(name):
+            _delete(root / room)
+        why = f"cannot write {error.filename}: {error.strerror}"
+        raise RunFailed(f"{why}; nothing of {name} was left") from None
     return [root / f"notebooks/{name}/{page}.ipynb" for page in PAGES]
 
 
-def remove(name: str, root: Path) -> None:
+def remove(name: str, root: Path) -> Path:
     """Take a design away again, with all that was recorded, judged or written of it.
+
+    Returns
+    -------
+    Path
+        The folder that has its files now.
 
     Raises
     ------
@@ -117,16 +150,31 @@ def remove(name: str, root: Path) -> None:
         raise BadInput(f"there is no design {name}: takes one of {', '.join(designs())}")
     if by := _named_by(name, root):
         raise BadInput(f"{by} names {name}; take that out first")
+    (root / REMOVED).mkdir(parents=True, exist_ok=True)
+    kept = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=root / REMOVED))
     _change(root, _without(name))
-    for room in _rooms(name) + [room.format(name=name) for room in LATER]:
-        path = root / room
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    for room in (*_rooms(name), *_later(name)):
+        if (root / room).exists():
+            (kept / room).parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(root / room, kept / room)
     for stored in (root / "notebooks").glob(f".*/{name}"):
         shutil.rmtree(stored)
+    return kept
 
 
 def _rooms(name: str) -> list[str]:
     return [room.format(name=name) for room in ROOMS]
+
+
+def _later(name: str) -> list[str]:
+    return [room.format(name=name) for room in LATER]
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    elif path.exists():
+        path.unlink()
 
 
 def _named_by(name: str, root: Path) -> str | None:
@@ -187,7 +235,9 @@ def _questions(sentences: list[Sentence]) -> Iterator[tuple[str, ...]]:
 
 def _change(root: Path, changes: dict[str, Callable[[str], str]]) -> None:
     for path, change in changes.items():
-        atomic.write(root / path, change((root / path).read_text()))
+        before = (root / path).read_text()
+        if (after := change(before)) != before:
+            atomic.write(root / path, after)
 
 
 def _with(name: str, title: str) -> dict[str, Callable[[str], str]]:

@@ -78,7 +78,8 @@ def read(file: Path) -> list[Message]:
     Parameters
     ----------
     file : Path
-        An mbox, a mail, or text saved from an archive; each may be compressed with gzip.
+        An mbox, a mail, or text saved from an archive, in UTF-16 as well; each may be compressed
+        with gzip.
 
     Returns
     -------
@@ -91,13 +92,13 @@ def read(file: Path) -> list[Message]:
         It can't be read, has more than 32 MiB, or has no message.
     """
     data = _bytes(file)
-    text = data.decode("utf-8-sig", errors="replace")
+    text = data.decode(errors="replace")
     if ENVELOPE.match(data):
         messages = [_mail(part) for part in ENVELOPE.split(data) if part.strip()]
     elif POSTED.search(text):
         messages = _page(text)
     else:
-        messages = _alone(text, data.removeprefix(b"\xef\xbb\xbf"))
+        messages = _alone(text, data)
     once = {(one.name, one.author, one.subject): one for one in messages if one.author}
     if not once:
         raise BadInput(f"{file} has no message; {INSTEAD}")
@@ -117,7 +118,7 @@ def _bytes(file: Path) -> bytes:
         raise BadInput(f"cannot read {file}: {error.strerror}; {INSTEAD}") from None
     if len(data) > LARGEST:
         raise BadInput(f"{file} has more than {LARGEST >> 20} MiB; give one thread of it")
-    return user_text.newlines(data)
+    return user_text.newlines(user_text.narrow(data))
 
 
 def _alone(text: str, data: bytes) -> list[Message]:
