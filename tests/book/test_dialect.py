@@ -9,10 +9,10 @@ from lorelab import cli
 from lorelab.book.dialect import INSTEAD, dialect, spoken
 
 
-def page(folder, prose="", **outputs):
+def page(folder, prose="", slide=(), **outputs):
     data = {name.replace("_", "/"): text for name, text in outputs.items()}
     cells = [
-        {"cell_type": "markdown", "source": [prose]},
+        {"cell_type": "markdown", "source": [prose], "metadata": {"slide": dict(slide)}},
         {"cell_type": "code", "source": ["# hangs on"], "outputs": [{"data": data}]},
     ]
     file = folder / "page.ipynb"
@@ -27,9 +27,11 @@ def page(folder, prose="", **outputs):
         {"text_html": "<table><th>what it hangs on</th></table>"},
         {"text_markdown": "It hangs on time."},
         {"text_plain": "Chart: What splitting hangs on"},
+        {"slide": {"title": "What splitting hangs on"}},
+        {"slide": {"text": ["- It hangs", "on time"]}},
     ],
 )
-def test_it_is_seen_in_prose_tables_and_captions(tmp_path, said):
+def test_it_is_seen_in_prose_tables_captions_and_slides(tmp_path, said):
     [line] = page(tmp_path, **said)
     assert "(depend on)" in line
     assert "page.ipynb" in line

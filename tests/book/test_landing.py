@@ -6,7 +6,8 @@ import nbformat
 import pytest
 import yaml
 
-from lorelab.book import build
+from lorelab.book import build, talk
+from lorelab.book.slides import slides
 from tests import WEIGHED
 
 SECTIONS = [
@@ -73,3 +74,12 @@ def test_it_comes_first_and_leads_to_all_pages_in_order(design):
     assert first == "index"
     lines = sections(design)["The pages, in reading order"].strip().splitlines()
     assert [re.match(r"\d+\. \[\w+\]\((\w+)\.ipynb\): ", line)[1] for line in lines] == others
+
+
+@pytest.mark.parametrize("design", WEIGHED)
+def test_its_deck_ends_in_what_to_do_and_what_to_send(design):
+    assert talk.decks()[design][-1] == f"notebooks/{design}/index.ipynb"
+    [slide] = slides(page(design))
+    assert slide.title == "What to do, and what to send"
+    assert "<li>" in slide.parts[0] and "<strong>To send" in slide.parts[0]
+    assert "What to do" in slide.notes[-1]

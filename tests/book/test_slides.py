@@ -72,6 +72,21 @@ def test_metadata_says_title_text_columns_and_notes():
     assert "Slowly." in slide.notes[0]
 
 
+def test_what_leads_to_a_chart_is_said_and_what_the_page_says_of_it():
+    page = notebook(
+        ("text", "## One\n\nLeads to it.", "", {}),
+        ("code", "chart", "slide", {}),
+        ("code", "assert", "", {}),
+        ("text", "What to see.\n\n## Two\n\nNot of it.", "", {}),
+        ("code", "chart", "slide", {}),
+        ("text", "A slide of its own.", "slide", {}),
+    )
+    one, two, _ = slides(page)
+    assert "Leads to it." in one.notes[0] and "What to see." in one.notes[1]
+    assert "Not of it." not in str(one.notes) and "Not of it." in two.notes[0]
+    assert "A slide of its own." not in str(two.notes)
+
+
 def test_no_letter_of_a_large_chart_is_small():
     small = {"type": "text", "fontSize": 8}
     spec = {"layer": [{"mark": small}], "config": {"axis": {"labelFontSize": 12}}, "title": "T"}

@@ -1,6 +1,7 @@
 """Words of a dialect that only its authors speak, and what readers of the book are told instead.
 
-In prose, in what outputs say (tables, captions, findings, answers), and in the help of commands.
+In prose, in what outputs say (tables, captions, findings, answers), on slides, and in the help of
+commands.
 Code and what is quoted as code are left alone.
 """
 
@@ -47,14 +48,23 @@ def spoken(text: str) -> Iterator[str]:
 
 
 def dialect(page: Path) -> Iterator[str]:
-    """What a notebook says in dialect, a line each: its prose and its outputs."""
+    """What a notebook says in dialect, a line each: its prose, its outputs and its slides."""
     for cell in json.loads(page.read_text())["cells"]:
         if cell["cell_type"] == "markdown":
             texts = [CODE.sub(" ", "".join(cell["source"]))]
         else:
             texts = [text for output in cell["outputs"] for text in _said(output.get("data", {}))]
+        texts += [CODE.sub(" ", text) for text in _on_slide(cell)]
         for text in texts:
             yield from (f"{page}: {word}" for word in spoken(text))
+
+
+def _on_slide(cell: dict) -> Iterator[str]:
+    """What a cell's metadata puts on its slide, and in the speaker's notes."""
+    asked = cell.get("metadata", {}).get("slide", {})
+    for name in ("title", "text", "notes"):
+        said = asked.get(name, "")
+        yield said if isinstance(said, str) else "\n".join(said)
 
 
 def _said(data: dict) -> Iterator[str]:

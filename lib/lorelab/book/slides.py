@@ -3,8 +3,8 @@
 A cell tagged `slide` or `subslide` (metadata `slideshow.slide_type`) begins a slide; one tagged
 `fragment` stands below it, and appears at the next click; one tagged `notes` is said, not shown.
 Other cells are not part of a deck. Of a text a slide takes the heading and the first sentences, of
-code what it gave; the whole text is in the speaker's notes. A cell's own metadata `slide` says what
-else is wanted:
+code what it gave; the whole text is in the speaker's notes, and so is what the page says below a
+chart or a table. A cell's own metadata `slide` says what else is wanted:
 
     title      instead of the heading, or the title of the chart
     text       Markdown, a list of lines, instead of the first sentences; "" for none
@@ -41,6 +41,7 @@ LINK_HERE = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
 MARK = re.compile(r"\s*<!--.*?-->", re.DOTALL)
 LIST = re.compile(r"(- |\d+\. |\||    |```)")
 HEADING = re.compile(r"(#+ |\([\w-]+\)=)")
+NEXT_HEADING = re.compile(rf"^{HEADING.pattern}", re.MULTILINE)
 BLOCK = re.compile(r"```.*?```|\$\$.*?\$\$|\S(?:(?!\n\n).)+|    (?:(?!\n\n\S).)+", re.DOTALL)
 markdown = (
     MarkdownIt("commonmark")
@@ -156,13 +157,24 @@ def _plain(source: str) -> str:
 
 
 def _notes(cells: list[NotebookNode], notebook: NotebookNode) -> list[str]:
-    """What is said: the cells' own notes, their whole text, and the text that leads to them."""
+    """What is said: the cells' own notes, their whole text or what leads to it, what it shows.
+
+    After a chart or a table comes what the page says of it, up to the next heading or slide.
+    """
     notes = [_lines(cell.metadata.get("slide", {}).get("notes", "")) for cell in cells]
     texts = [_plain(cell.source) for cell in cells if cell.cell_type == "markdown"]
+    first, last = (notebook.cells.index(cells[end]) for end in (0, -1))
     if not texts:
-        before = notebook.cells[: notebook.cells.index(cells[0])]
-        texts = [_plain(cell.source) for cell in before if cell.cell_type == "markdown"][-1:]
+        before = [cell for cell in notebook.cells[:first] if cell.cell_type == "markdown"]
+        texts = [_plain(cell.source) for cell in before[-1:]]
+    if cells[-1].cell_type == "code":
+        after = [cell for cell in notebook.cells[last + 1 :] if cell.cell_type == "markdown"]
+        texts += [_until_heading(cell.source) for cell in after[:1] if _tag(cell) == "skip"]
     return notes + texts
+
+
+def _until_heading(source: str) -> str:
+    return _plain(NEXT_HEADING.split(source)[0])
 
 
 def _inline(text: str) -> str:

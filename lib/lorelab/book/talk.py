@@ -25,7 +25,10 @@ OVERVIEW = "overview"
 
 
 def decks(root: Path = build.ROOT) -> dict[str, list[str]]:
-    """The decks that can be made, and the pages of each, in the order of the book."""
+    """The decks that can be made, and the pages of each, in the order of the book.
+
+    A chapter's first page comes last: its slide says what to do, and what to send.
+    """
     toc = yaml.safe_load((root / "book/_toc.yml").read_text())
     made: dict[str, list[str]] = {}
     for part in toc["parts"]:
@@ -33,6 +36,8 @@ def decks(root: Path = build.ROOT) -> dict[str, list[str]]:
             design = Path(page["file"]).parent.name
             if design:
                 made.setdefault(design, []).append(f"notebooks/{page['file']}.ipynb")
+    for pages in made.values():
+        pages.sort(key=lambda page: Path(page).stem == "index")
     every = [page for pages in made.values() for page in pages]
     return {OVERVIEW: every, **made}
 
