@@ -111,7 +111,7 @@ def slider(chart: alt.TopLevelMixin, field: str, at: float, label: str = "") -> 
     at : number
         The value shown first.
     label : str, optional
-        What a step is, with its unit, such as "time [ms]"; `field` by default.
+        What a step is, with its unit, such as "time, ms"; `field` by default.
 
     Raises
     ------

@@ -141,7 +141,7 @@ def test_runs_with_schemes_are_free_or_driven():
     rests = [agreement.rested(params) for params in driven]
     assert all(one["equal"] == one["windows"] for one in rests)
     marked = [one for one in rests if one["marks, below"]]
-    assert all(0 <= one["at rest"] <= one["looks"] for one in marked) and len(marked) == 2
+    assert all(0 <= one["inactive"] <= one["checks"] for one in marked) and len(marked) == 2
 
 
 def test_totals_that_are_not_zero_in_their_units():

@@ -33,7 +33,7 @@ def heat(map: HeatMap, title: str) -> alt.Chart:
             x2="until",
             y=alt.Y(
                 "address:Q",
-                title=f"MiB above {int(map.addresses[0]):#x}",
+                title=f"above {int(map.addresses[0]):#x}, MiB",
                 scale=alt.Scale(nice=False),
             ),
             y2="top",
@@ -131,7 +131,7 @@ def region_map(rows: pd.DataFrame, title: str, see: str) -> alt.LayerChart:
     shared = {
         "x": alt.X("begin:Q", title="time, s", scale=alt.Scale(nice=False, zero=False)),
         "x2": "end",
-        "y": alt.Y("low:Q", title=f"MiB above {base:#x}", scale=alt.Scale(nice=False)),
+        "y": alt.Y("low:Q", title=f"above {base:#x}, MiB", scale=alt.Scale(nice=False)),
     }
     reported = drawn[drawn["stage"] == "reported"].drop(columns="stage")
     cuts = drawn.loc[drawn["stage"] == "sampled", ["begin", "end", "low"]]
@@ -159,7 +159,7 @@ def cycle(rows: pd.DataFrame, at: int) -> Moved:
     across = {
         "x": alt.X(
             "low:Q",
-            title="MiB above the border of the program's two regions",
+            title="above the border of the program's two regions, MiB",
             scale=alt.Scale(domain=near, nice=False),
             axis=alt.Axis(grid=False, tickCount=5),
         ),
@@ -171,7 +171,7 @@ def cycle(rows: pd.DataFrame, at: int) -> Moved:
         scale=alt.Scale(domain=[0, most], nice=False),
         axis=alt.Axis(values=[0, most // 2, most], grid=False),
     )
-    see = "Dashed: the true border. A region across it is neither hot nor cold, and is cut again."
+    see = "Dashed: the true border. A region across it is neither hot nor cold, and is split again."
     base = alt.Chart()
     pale = alt.condition("datum.stage === 'split'", alt.value(0.4), alt.value(1))
     bars = base.mark_rect(aria=False).encode(**across, y=upto, y2=alt.datum(0), opacity=pale)
@@ -204,7 +204,7 @@ def hot_range(found: pd.DataFrame) -> alt.VConcatChart:
     span = {
         "x": alt.X("since:Q", title=None, **whole),
         "x2": "until:Q",
-        "y": alt.Y("low:Q", title="MiB of memory", scale=alt.Scale(nice=False)),
+        "y": alt.Y("low:Q", title="memory, MiB", scale=alt.Scale(nice=False)),
         "y2": "high:Q",
     }
     regions = (
@@ -239,7 +239,7 @@ def hot_range(found: pd.DataFrame) -> alt.VConcatChart:
     null = line.mark_line(color="#888888", strokeDash=[5, 4], interpolate="step-before").encode(
         x=step, y="null:Q", detail="variant:N"
     )
-    error = null + line.encode(x=step, y=alt.Y("percent:Q", title="error [%]"), color=colour)
+    error = null + line.encode(x=step, y=alt.Y("percent:Q", title="error, %"), color=colour)
     last = alt.X("step:Q", title="window", **whole)
     checks = line.encode(x=last, y=alt.Y("checks:Q", title="checks"), color=colour)
     error, checks = (part.properties(width=wide, height=90) for part in (error, checks))
@@ -263,7 +263,7 @@ def pareto(rows: pd.DataFrame, title: str, see: str) -> alt.LayerChart:
     # By domain: of a sorted field Vega-Lite draws two legends.
     kinds = alt.Scale(domain=rows["kind"].unique().tolist())
     base = alt.Chart(rows.round({"checks": 1, "error": 6})).encode(
-        x=alt.X("checks:Q", title="checks a second", scale=alt.Scale(type="log")),
+        x=alt.X("checks:Q", title="checks per second", scale=alt.Scale(type="log")),
         y=alt.Y("error:Q", title="rate error, share of bytes", scale=alt.Scale(type="log")),
     )
     front = base.transform_filter("datum.front").mark_line(color="#888888", strokeWidth=1)
@@ -362,7 +362,7 @@ def kdamonds(shares: pd.DataFrame) -> alt.Chart:
         alt.Chart(shares, title=title)
         .mark_tick(thickness=2)
         .encode(
-            alt.X("share", title="share of windows [%]", scale=alt.Scale(domain=[0, 100])),
+            alt.X("share", title="share of windows, %", scale=alt.Scale(domain=[0, 100])),
             alt.Y("kdamonds:N", title="kdamonds"),
         )
         .properties(height=80)

@@ -94,13 +94,13 @@ def searches(found: pd.DataFrame) -> alt.Chart:
         .encode(
             x=_log("kib", "hot range in 1 GiB, KiB", list(found.index)),
             y=_log("windows", f"windows at the median ({NEVER:,}: never)", [1, 10, 100, 1000], "y"),
-            color=_sides("who", "cuts, and what else is hot", who),
+            color=_sides("who", "pieces of a split, and what else is hot", who),
             strokeDash=alt.StrokeDash("by:N", title=None, sort=["model", "chain"]),
         )
         .properties(
             title=charts.title(
                 "Wait against size",
-                "Windows at the median, by pieces of a cut and what else is hot.",
+                "Windows at the median, by pieces of a split and what else is hot.",
             )
         )
     )

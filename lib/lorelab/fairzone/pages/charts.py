@@ -171,7 +171,7 @@ def shares(table: pd.DataFrame, size: float, see: str) -> alt.LayerChart:
         .encode(
             x=alt.X(
                 "rate:Q",
-                title="pages that kswapd looks at while the disk moves one",
+                title="pages that kswapd scans while the disk moves one",
                 scale=alt.Scale(type="log"),
             ),
             y=alt.Y("share:Q", title="DMA32's share of allocations, %"),
@@ -233,7 +233,7 @@ def naps(table: pd.DataFrame, see: str) -> alt.Chart:
                 scale=alt.Scale(type="log"),
                 axis=alt.Axis(values=[0.1, 0.2, 0.5, 1, 2, 5]),
             ),
-            y=alt.Y("hits:Q", title="hits [% of reads]"),
+            y=alt.Y("hits:Q", title="reads that hit, %"),
             color=alt.Color(
                 "zone_dma:N",
                 title=None,

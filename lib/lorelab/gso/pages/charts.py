@@ -100,8 +100,8 @@ def truesizes(before: int = 320, after: int = 336) -> alt.Chart:
         alt.Chart(long)
         .mark_line(interpolate="step-after")
         .encode(
-            x=alt.X("size:Q", title="linear bytes asked of __alloc_skb()"),
-            y=alt.Y("truesize:Q", title="truesize [bytes]"),
+            x=alt.X("size:Q", title="linear size asked of __alloc_skb(), bytes"),
+            y=alt.Y("truesize:Q", title="truesize, bytes"),
             color=alt.Color("info:N", title="skb_shared_info", sort=list(names.values())),
             strokeDash=alt.StrokeDash("info:N", legend=None, sort=list(names.values())),
         )
@@ -301,7 +301,7 @@ def instructions(table: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X(
                 "length:Q",
-                title="payload of a send [bytes]",
+                title="payload of a send, bytes",
                 scale=alt.Scale(type="log"),
                 axis=alt.Axis(values=[64, 256, 1024, 4096, 16384, 65536]),
             ),

@@ -145,7 +145,7 @@ def fallback(
     base = alt.Chart(rates).transform_calculate(value=f"100 * datum.swpout_fallback / ({whole})")
     base = base.encode(
         x=alt.X("step:Q", title="iteration"),
-        y=alt.Y("value:Q", title="fallback [%]", scale=alt.Scale(domain=[0, 100])),
+        y=alt.Y("value:Q", title="fallback, %", scale=alt.Scale(domain=[0, 100])),
         color=alt.Color("variant:N", sort=variants, title="allocator"),
     )
     line = base.transform_filter("datum.source == 'model'").mark_line(strokeWidth=1.5)
@@ -181,7 +181,7 @@ def kernels(table: pd.DataFrame) -> alt.Chart:
         .mark_line(strokeWidth=1.5)
         .encode(
             x=alt.X("step:Q", title="iteration"),
-            y=alt.Y("value:Q", title="fallback [%]"),
+            y=alt.Y("value:Q", title="fallback, %"),
             color=alt.Color(
                 "kernel:N", sort=_order(rates, "kernel"), scale=alt.Scale(range=OKABE_ITO)
             ),
@@ -203,7 +203,7 @@ def releases(table: pd.DataFrame) -> alt.Chart:
         .mark_line(strokeWidth=2)
         .encode(
             x=alt.X("step:Q", title="iteration"),
-            y=alt.Y("value:Q", title="fallback [%]", scale=alt.Scale(domain=[0, 100])),
+            y=alt.Y("value:Q", title="fallback, %", scale=alt.Scale(domain=[0, 100])),
             color=alt.Color("variant:N", sort=names, title="release"),
         )
         .properties(title=title("Folios that were split", see))
@@ -318,7 +318,7 @@ def scan_length(table: pd.DataFrame, order: int | None = None) -> alt.Chart:
     what = "a swap-out" if order is None else f"a folio of order {order}"
     return _by_variant(
         rows.assign(gib=rows["device_mib"] / 1024),
-        alt.X("gib:Q", title="device [GiB]", scale=alt.Scale(type="log", base=2)),
+        alt.X("gib:Q", title="device, GiB", scale=alt.Scale(type="log", base=2)),
         alt.Y(
             "value:Q",
             title="slots read per allocation",
@@ -353,7 +353,7 @@ def capacity(table: pd.DataFrame, columns: int = 3) -> alt.Chart:
     chart = _by_variant(
         rows,
         alt.X("cpus:Q", title="CPUs", scale=alt.Scale(type="log", base=2)),
-        alt.Y("mib:Q", title="free at the first failure [MiB]"),
+        alt.Y("mib:Q", title="free at the first failure, MiB"),
     )
     return (
         chart.properties(width=200, height=200)

@@ -59,7 +59,7 @@ def throughput(table: pd.DataFrame) -> alt.Chart:
         .mark_line(point=True)
         .encode(
             x=alt.X("cpus:Q", title="CPUs, threads and VMAs", scale=alt.Scale(type="log", base=2)),
-            y=alt.Y("value:Q", title="million faults / s", scale=alt.Scale(type="log")),
+            y=alt.Y("value:Q", title="faults, million/s", scale=alt.Scale(type="log")),
             color=_variant(rates),
         )
         .properties(title=title("Faults while 1 in 100 operations is an mprotect()", "Model."))
@@ -76,7 +76,7 @@ def latency(table: pd.DataFrame) -> alt.Chart:
         .mark_line(point=True)
         .encode(
             x=alt.X("cpus:Q", title="CPUs", scale=alt.Scale(type="log", base=2)),
-            y=alt.Y("value:Q", title="us", scale=alt.Scale(type="log")),
+            y=alt.Y("value:Q", title="latency, us", scale=alt.Scale(type="log")),
             color=_variant(times),
         )
         .properties(width=230, height=180)
@@ -105,7 +105,7 @@ def times(table: pd.DataFrame, column: str) -> alt.Chart:
         alt.Chart(pd.concat(parts) if parts else empty)
         .mark_bar()
         .encode(
-            x=alt.X("from:O", title="ns, and up to twice that"),
+            x=alt.X("from:O", title="time from there to twice as long, ns"),
             y=alt.Y("times:Q", title="times"),
             color=alt.Color("kind:N", title=None, scale=kinds),
         )
@@ -123,7 +123,7 @@ def lock_time(table: pd.DataFrame) -> alt.Chart:
         alt.Chart(shown)
         .mark_bar()
         .encode(
-            x=alt.X("ms:Q", title="ms of the guest's clock, all threads"),
+            x=alt.X("ms:Q", title="time of all threads by the guest's clock, ms"),
             y=alt.Y("path:N", title=None, sort=list(paths.values())),
             color=alt.Color("kind:N", title=None, scale=kinds),
         )
@@ -207,7 +207,7 @@ def unfolding(table: pd.DataFrame, at: int) -> Moved:
         .encode(
             x=alt.X(
                 "since:Q",
-                title="us",
+                title="time, us",
                 scale=alt.Scale(domain=[0, last], nice=False),
                 axis=alt.Axis(tickCount=6),
             ),
@@ -221,7 +221,7 @@ def unfolding(table: pd.DataFrame, at: int) -> Moved:
             title=title("Which thread waits for which", "Model, eight threads on eight CPUs.")
         )
     )
-    return slider(drawn, "at", at, "time [us]")
+    return slider(drawn, "at", at, "time, us")
 
 
 def region(table: pd.DataFrame) -> alt.Chart:
@@ -262,7 +262,7 @@ def rates(table: pd.DataFrame, column: str, text: str) -> alt.Chart:
         .mark_line(point=True)
         .encode(
             x=alt.X("threads:Q", title="threads and CPUs", scale=alt.Scale(type="log", base=2)),
-            y=alt.Y("rate:Q", title="million / s"),
+            y=alt.Y("rate:Q", title="rate, million/s"),
             color=_variant(table),
         )
         .properties(width=230, height=180)
@@ -278,7 +278,7 @@ def forked(table: pd.DataFrame) -> alt.Chart:
         .mark_line(point=True)
         .encode(
             x=alt.X("vmas:Q", title="VMAs of the parent", scale=alt.Scale(type="log")),
-            y=alt.Y("longer:Q", title="longer than under mmap_lock alone [%]"),
+            y=alt.Y("longer:Q", title="longer than under mmap_lock alone, %"),
             color=_variant(table),
         )
         .properties(title=title("What marking every VMA costs a fork", "Model, pages left out."))
