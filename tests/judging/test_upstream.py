@@ -1,9 +1,12 @@
 """The folder that is sent: mails with recipients and numbers, and what shows the defect."""
 
 import email
+import os
 import re
+import shutil
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +53,27 @@ def test_a_folder_is_ready_for_git_send_email(title, tmp_path):
     assert f"git send-email {' '.join(f'{file.name[:4]}-*.patch' for file in mails)}\n" in readme
 
 
+def test_who_signs_is_whom_git_knows_and_else_nobody(tmp_path):
+    """An empty name is signed by nobody, and git send-email would take it."""
+    if not shutil.which("git"):
+        pytest.skip("no git")
+    upstream.write(quick(SENT[0]), tmp_path / "out")
+    typed = (tmp_path / "out" / "README").read_text().split("2. SEND IT")[1]
+    lines = [line.strip() for line in typed.splitlines() if line.startswith("    ")]
+    lines = [line for line in lines if "git config" in line]
+    home = {"HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1", "PATH": os.environ["PATH"]}
+    [mail] = (tmp_path / "out").glob("0001-*.patch")
+
+    def sign():
+        shell = ["sh", "-c", "\n".join(lines)]
+        subprocess.run(shell, cwd=tmp_path / "out", env=home, capture_output=True)
+        return re.findall("^Signed-off-by: (.*)$", mail.read_text(), re.MULTILINE)
+
+    assert sign() == [upstream.SENDER]
+    (tmp_path / ".gitconfig").write_text("[user]\nname = Ada L\nemail = ada@example.com\n")
+    assert sign() == ["Ada L <ada@example.com>"]
+
+
 @pytest.mark.parametrize("title", SENT)
 def test_what_is_said_below_the_line_does_not_disturb_the_diff(title, tmp_path):
     for file in upstream.write(quick(title), tmp_path / "out"):
@@ -84,6 +108,10 @@ def test_a_folder_has_the_config_of_the_kernels_that_it_was_seen_on(title, tmp_p
     options = recipes.settings(tmp_path / "out" / "kernel.config")
     design, config = title.split("/")[0], upstream.CONFIGS.get(title.split("/")[0])
     assert recipes.settings(recipes.fragments(design, config)[-1]).items() <= options.items()
+    own = upstream.kit(title) / "kernel.config"
+    assert not own.exists() or recipes.settings(own).items() <= options.items()
+    if "mount -o loop" in upstream.reproducer(title).read_text():
+        assert options["CONFIG_BLK_DEV_LOOP"] == options["CONFIG_EXT4_FS"] == "y"
     kernels = [one.source.kernel for one in recorded(title) if isinstance(one.source, Provenance)]
     assert {kernel.config for kernel in kernels if kernel.release == "7.3.4"} <= {config}
     assert options["CONFIG_9P_FS"] == "y" and options["CONFIG_DEBUG_INFO_BTF"] == "n"
@@ -103,7 +131,26 @@ def test_nothing_is_overwritten(tmp_path):
         upstream.write(quick(SENT[0]), tmp_path)
     with pytest.raises(BadInput, match="is a file, or below one"):
         upstream.write(quick(SENT[0]), tmp_path / "mine")
+    with pytest.raises(BadInput, match="/proc/none: No such file or directory; give another"):
+        upstream.write(quick(SENT[0]), Path("/proc/none"))
     assert (tmp_path / "mine").read_text() == "kept"
+
+
+def test_what_cannot_be_computed_leaves_no_folder(tmp_path):
+    def refuse():
+        raise BadInput("no record")
+
+    with pytest.raises(BadInput, match="no record"):
+        upstream.write(replace(quick(SENT[0]), effect=refuse), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_an_image_boot_sh_says_what_it_takes(tmp_path):
+    for given in ([], [str(tmp_path / "none")]):
+        shell = ["sh", str(upstream.COMMON / "boot.sh"), *given]
+        done = subprocess.run(shell, capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert re.fullmatch(r"usage: sh \S+ arch/x86/boot/bzImage \[CPUS\]\n", done.stderr)
 
 
 def test_a_finding_without_a_patch_says_what_would_mend_it(tmp_path):

@@ -2,11 +2,11 @@
 
 A finding's kit is lib/kernel/DESIGN/upstream/NAME: mails as git format-patch writes them, the
 cover letter among them where there are several patches; `recipients`, as get_maintainer.pl of the
-source names them; and a reproducer, which needs nothing of this project. With them go the config of
-the kernel that the finding was seen on, and what boots it, of lib/kernel/common/kit.
+source names them; a reproducer, which needs nothing of this project; and `kernel.config` where that
+takes less than the design's. With them go the config of the kernel that the finding was seen on,
+and what boots it, of lib/kernel/common/kit.
 """
 
-import shutil
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -100,32 +100,44 @@ def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
     mails = patches(one.title)
     if not mails:
         raise BadInput(f"{one.title} has no patch to send; what would fix it: {one.fix}")
+    # All of it before the folder is made: what it costs is computed, and may be refused.
+    texts = _texts(one, mails, seen)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise BadInput(f"-o {folder}: is a file, or below one; give a folder") from None
+    except OSError as error:
+        raise BadInput(f"-o {folder}: {error.strerror}; give another folder") from None
     if any(folder.iterdir()):
         raise BadInput(f"-o {folder}: is not empty; give a new folder")
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return [folder / name for name in texts]
+
+
+def _texts(one: Finding, mails: list[Path], seen: Sequence[str]) -> dict[str, str]:
+    """What is in the folder, by name."""
     to = (kit(one.title) / "recipients").read_text()
-    written = []
-    for number, mail in enumerate(mails):
-        notes = _notes(one, seen) if number == 0 else ""
-        written.append(folder / mail.name)
-        written[-1].write_text(_addressed(mail.read_text(), to, notes))
-    written.append(Path(shutil.copy(reproducer(one.title), folder)))
-    written.append(Path(shutil.copy(COMMON / "boot.sh", folder)))
-    written.append(folder / "kernel.config")
-    written[-1].write_text(_config(one))
-    written.append(folder / "README")
-    written[-1].write_text(_readme(one))
-    return written
+    notes = _notes(one, seen)
+    shown = reproducer(one.title)
+    return {
+        **{
+            mail.name: _addressed(mail.read_text(), to, "" if number else notes)
+            for number, mail in enumerate(mails)
+        },
+        shown.name: shown.read_text(),
+        "boot.sh": (COMMON / "boot.sh").read_text(),
+        "kernel.config": _config(one),
+        "README": _readme(one),
+    }
 
 
 def _config(one: Finding) -> str:
     """What is merged into `make tinyconfig`."""
     options: dict[str, str] = {}
     design = recipes.fragments(one.design, CONFIGS.get(one.design))
-    for fragment in (*design, COMMON / "kernel.config"):
+    own = sorted(kit(one.title).glob("kernel.config"))
+    for fragment in (*design, *own, COMMON / "kernel.config"):
         options |= recipes.settings(fragment)
     return "".join(
         f"# {name} is not set\n" if value == "n" else f"{name}={value}\n"
@@ -202,9 +214,12 @@ def _sending(mails: list[Path]) -> list[str | Sequence[str]]:
         "(Documentation/process/submitting-patches.rst). Put your name there, and read each mail "
         "as yours: what stands below its line `---` is for its reader and not for the log. Outside "
         "a clone of Linux checkpatch does not know the commits of Fixes tags, and says so.",
+        "Sending takes Debian's package git-email, and that git config has your name and address: "
+        "the second line prints both, and nothing is changed where it does not.",
         (
             "cd $KIT",
-            'sed -i "s/YOUR NAME/$(git config user.name)/" *.patch',
+            "git config user.name && git config user.email &&",
+            'sed -i "s/YOUR NAME/$(git config user.name)/" *.patch &&',
             'sed -i "s/you@example.org/$(git config user.email)/" *.patch',
             "source/scripts/checkpatch.pl --strict 000[1-9]-*.patch",
             f"git send-email {' '.join(f'{mail.name[:4]}-*.patch' for mail in mails)}",

@@ -42,7 +42,7 @@ def build_(designs: tuple[str, ...], config: str | None, word: str | None, upstr
             raise BadInput(f"--source {word}: of which design? give one")
         needs.check(needs.BUILD)
         if upstream and designs[0] in cache.designs() and not recipes.upstream(designs[0]):
-            raise BadInput(f"--upstream: {designs[0]} has no patch for upstream")
+            raise BadInput(f"--upstream: {designs[0]} has no patch for mainline")
         kernel = build.build(recipes.recipe(designs[0], config, upstream, source.find(word)))
         print(kernel.image)
         return
