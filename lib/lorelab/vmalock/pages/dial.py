@@ -14,7 +14,7 @@ MOMENTS = {
     "vm_area_free in munmap": "the VMA is freed",
 }
 """Statements of the interleaving that have a dial, and what happens there."""
-SIDE = 165
+SIDE = 172
 """Pixels of a dial."""
 
 
