@@ -42,6 +42,13 @@ def test_code_and_addresses_are_left_alone(tmp_path):
     assert page(tmp_path, prose, text_html="<pre>hangs on</pre>", text_plain="hangs on") == []
 
 
+@pytest.mark.parametrize("state", ["no verdict yet", "to be confirmed"])
+def test_a_row_of_somebody_elses_words_is_left_alone(tmp_path, state):
+    ours, theirs = "<tr><td>mended</td></tr>", f"<tr><td>whoever</td><td>{state}</td></tr>"
+    [line] = page(tmp_path, text_html=f"<table>{ours}{theirs}</table>")
+    assert "mended" in line and "whoever" not in line
+
+
 def test_each_word_has_an_english_one():
     assert all(list(spoken(word)) for word in ("mended", "come around", "would have been refused"))
     assert not list(spoken(", ".join(INSTEAD.values())))

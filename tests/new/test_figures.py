@@ -41,6 +41,18 @@ def test_a_number_of_a_table_is_named_by_row_and_column():
     assert cells[113.61] == "Mean, patched"
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        "           base    patched\ntime (us)   1400        210",
+        "       base (us)   new (us)\ntime        1400        210",
+    ],
+)
+def test_a_row_or_a_column_may_name_the_unit(table):
+    assert found(table) == [(1400, "us"), (210, "us")]
+    assert all(one.quantity.count("(") == 1 for one in figures.figures([message(table)]))
+
+
 def test_the_words_before_a_number_are_the_guess_and_its_line_is_kept():
     [one] = figures.figures([message("Hello,\n\nthe launch time is 75 % of it")])
     assert (one.line, one.quantity) == (3, "the launch time is")

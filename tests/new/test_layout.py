@@ -10,12 +10,15 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from lorelab.book import compared, prose
+from lorelab.book.dialect import dialect
 from lorelab.experiments import designs
 from tests.doors import answers, doors
 from tests.new.test_mail import FIRST, PAGE, mbox, second
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("lib/lorelab", "lib/kernel", "data/threads", "book", "notebooks", "tests")
+SUBJECT = 'mm: "half" of \\x of 1,024 <pages>, `for` 300 % more than $a$, """ and no fewer'
 ROWS = "           base    patched\nMean 1    120.95    133.59\n\nWhy not 5 ms?\n"
 
 
@@ -48,7 +51,7 @@ def digests(tree):
 def test_it_comes_runs_and_goes_without_a_trace(tree, lorelab):
     before = digests(tree)
     thread = tree / "thread.mbox"
-    thread.write_text(mbox(FIRST + ROWS, second()))
+    thread.write_text(mbox(FIRST.replace("mm: count", SUBJECT) + ROWS, second()))
 
     status, out, err = lorelab("new", "sixth", "--thread", str(thread))
     assert status == 0, err
@@ -63,15 +66,14 @@ def test_it_comes_runs_and_goes_without_a_trace(tree, lorelab):
     _, out, _ = lorelab("claims", "sixth")
     assert out.count("no verdict yet") == 2 and "Why not 5 ms?" in out
 
-    done = subprocess.run(
-        [sys.executable, "-m", "ruff", "check", "--no-cache", "--config", ROOT / "pyproject.toml"]
-        + [str(file) for file in tree.rglob("*.py") if "sixth" in file.parts],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout
+    written = [file for file in tree.rglob("*.py") if "sixth" in file.parts]
+    for how in (["check"], ["format", "--diff"]):
+        ruff = [sys.executable, "-m", "ruff", *how, "--no-cache", "--config"]
+        done = subprocess.run([*ruff, ROOT / "pyproject.toml", *written], capture_output=True)
+        assert done.returncode == 0, done.stdout.decode()
     for page in (tree / "notebooks/sixth").iterdir():
         nbformat.validate(nbformat.read(page, 4))
+        assert [*prose.loose(page), *compared.bare(page), *dialect(page)] == []
 
     page = tree / "notebooks/sixth/index.ipynb"
     page.write_text(page.read_text().replace("Empty so far", "A day of work"))

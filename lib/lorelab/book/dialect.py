@@ -31,7 +31,12 @@ INSTEAD = {
 """A regular expression of whole words, and the English for it."""
 WORD = re.compile("|".join(rf"(?P<w{i}>\b(?:{word})\b)" for i, word in enumerate(INSTEAD)), re.I)
 CODE = re.compile(r"```.*?```|<!--.*?-->|`[^`]*`|(?<=\])\([^)]*\)|\S+://\S+", re.DOTALL)
-HIDDEN = re.compile(r"<(script|style|pre|code)\b.*?</\1>|<[^>]+>", re.DOTALL)
+HIDDEN = re.compile(
+    r"<tr\b(?:(?!</tr>).)*(?:no verdict yet|to be confirmed).*?</tr>"
+    r"|<(script|style|pre|code)\b.*?</\1>|<[^>]+>",
+    re.DOTALL,
+)
+"""A row of a thread that nobody has weighed or confirmed is in its author's words."""
 
 
 def spoken(text: str) -> Iterator[str]:

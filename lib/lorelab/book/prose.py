@@ -38,6 +38,7 @@ NOT_PROSE = re.compile(
     r"|(?<=\])\([^)]*\)|\S+://\S+|(?:Linux|version|v) ?\d\S*",
     re.DOTALL,
 )
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 MARK = re.compile(r"<!-- (?:row: (\S+)|([\d., ]+) from: .+?) -->", re.DOTALL)
 ASSERT = re.compile(r"\s*<!-- assert: (.+?) -->", re.DOTALL)
 """Of `lorelab.book.compared`; it has no numbers to vouch for."""
@@ -70,7 +71,9 @@ def loose(page: Path) -> Iterator[Loose]:
     backed = _numbers("\n".join(_computed(cell) for cell in cells if cell["cell_type"] == "code"))
     for cell in cells:
         if cell["cell_type"] == "markdown":
-            for paragraph in ASSERT.sub("", "".join(cell["source"])).split("\n\n"):
+            # First, for a full stop or a colon in quoted text ends no sentence.
+            prose = ASSERT.sub("", CODE.sub("``", "".join(cell["source"])))
+            for paragraph in prose.split("\n\n"):
                 yield from _paragraph(page, paragraph, backed)
 
 

@@ -43,6 +43,7 @@ DOUBT = re.compile(
     r"this (?:breaks|is wrong)|regression|instead of|why not|but (?:that|this|it)|However,)\b",
     re.I,
 )
+WORD = re.compile(r"\(?[A-Za-z_][\w/()-]*")
 LONGEST = 200
 """Characters of a sentence that a row quotes."""
 WORDS = 8
@@ -117,7 +118,7 @@ def _figures(message: Message) -> Iterator[Figure]:
         for number in numbers:
             table = len(numbers) > 1 and heading and _is_row(text)
             guess = _cell(text, number.start(), heading) if table else _before(text, number.start())
-            unit = (number["unit"] or "").strip() or "count"
+            unit = (number["unit"] or "").strip() or (table and _bracketed(guess)) or "count"
             value = float(number["value"].replace(",", ""))
             yield Figure(message, line, value, unit, guess or "number")
 
@@ -140,10 +141,15 @@ def _cell(text: str, at: int, heading: list[tuple[int, str]]) -> str:
     return f"{row}, {column}".strip(", ")
 
 
+def _bracketed(name: str) -> str:
+    """The unit that a row or a column names in brackets; empty where there is none."""
+    return next((unit for unit in re.findall(r"\(([^()]+)\)", name) if unit in UNITS), "")
+
+
 def _before(text: str, at: int) -> str:
     """Words between a number and the one before it, or, where there are none, around it."""
     near = re.split(r"\d[\d.,]*\S*", text[:at])[-1]
-    words = re.findall(r"[A-Za-z_][\w/()-]*", near) or re.findall(r"[A-Za-z_][\w/()-]*", text)
+    words = WORD.findall(near) or WORD.findall(text)
     return " ".join(words[-WORDS:])
 
 

@@ -42,6 +42,8 @@ ENDS = ("", ".py", ".ipynb")
 """A room hides a module or a page of its name, which would be gone for all others."""
 REMOVED = "build/removed"
 """Where a removed design is kept: it may be the only copy of somebody's day."""
+LONG = 93
+"""Characters of a string on a line, beside its indent, its quotes and a comma."""
 PAGES = ("index", "thread", "model", "kernel")
 TOC, LAST = "book/_toc.yml", "  - caption: Appendix\n"
 """The table of contents, and the part of it that chapters stand in front of."""
@@ -103,11 +105,11 @@ def lay_out(
     title = re.sub(r"\s+", " ", re.sub(r"^(?:\[[^]]*\]\s*)+", "", title)) or name
     words = {
         "name": name,
-        "title": title,
+        "title_code": _quoted(title),
         "title_literal": _literal(title),
         "link": f"https://lore.kernel.org/r/{messages[0].id}" if messages[0].id else "",
         "who_literal": _literal(f"{messages[0].author}, {messages[0].posted[:10] or 'undated'}"),
-        "who": messages[0].author,
+        "who_code": _quoted(messages[0].author),
     }
     texts = {path: _sorted(text.substitute(words)) for path, text in _templates(name)}
     texts |= {
@@ -202,9 +204,22 @@ def _sorted(text: str) -> str:
     return block.sub(lambda match: "".join(sorted(match[0].splitlines(True))), text)
 
 
+def _quoted(text: str) -> str:
+    """What somebody else wrote, on a page, as code, for it may have numbers or marks of its own."""
+    return f"`{text.replace('`', chr(39))}`"
+
+
 def _literal(text: str) -> str:
-    """A string as Python source, in double quotes."""
-    return json.dumps(text, ensure_ascii=False)
+    """A string as ruff formats it: with fewer escapes, and on several lines where it is long."""
+    quote = "'" if text.count('"') > text.count("'") else '"'
+    parts = [""]
+    for letter in text:
+        # ASCII, for ruff warns of letters that look like others.
+        escaped = "\\" * (letter == quote) + letter.encode("unicode_escape").decode()
+        if len(parts[-1] + escaped) > LONG:
+            parts.append("")
+        parts[-1] += escaped
+    return "\n    ".join(f"{quote}{part}{quote}" for part in parts)
 
 
 def _csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -245,7 +260,8 @@ def _with(name: str, title: str) -> dict[str, Callable[[str], str]]:
     chapters = "".join(f"      - file: {name}/{page}\n" for page in PAGES)
     part = f"  - caption: {json.dumps(title, ensure_ascii=False)}\n    chapters:\n{chapters}"
     section = (
-        f"%% markdown {name}-text\n## {title}\n\n[{title}: the thread]({name}/thread.ipynb)\n"
+        f"%% markdown {name}-text\n## {name}: {_quoted(title)}\n\n"
+        f"[The thread]({name}/thread.ipynb)\n"
         f'%% code {name}-claims\ncollected("{name}")\n'
     )
     return {
