@@ -230,6 +230,31 @@ def test_a_dropped_line_of_the_fragment_fails(monkeypatch, tmp_path, recipe):
     build._configure(recipe, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("lacks", "stops"), [("SWAP", False), ("9P_FS", True), ("BPF_SYSCALL", True), ("NET", True)]
+)
+def test_what_another_source_has_not_is_told_and_stops_only_where_it_must(
+    monkeypatch, tmp_path, files, capsys, lacks, stops
+):
+    """The guest's road, a probe's ground and what the design itself asks for (NET here)."""
+    (files / "common/lab.config").write_text(
+        "CONFIG_SWAP=y\nCONFIG_9P_FS=y\nCONFIG_BPF_SYSCALL=y\n"
+    )
+    monkeypatch.setattr(build, "run_logged", lambda *args, **options: None)
+    names = {"SWAP", "9P_FS", "BPF_SYSCALL", "NET"} - {lacks}
+    (tmp_path / "objects").mkdir()
+    result = "".join(f"CONFIG_{name}=y\n" for name in names)
+    (tmp_path / "objects" / ".config").write_text(result)
+    other = recipes.recipe("two")._replace(source=tmp_path / "linux", version="7.4.0")
+    if not stops:
+        build._configure(other, tmp_path)
+        assert capsys.readouterr().err == "7.4.0 has no CONFIG_SWAP as lab.config wants\n"
+        return
+    said = rf"^lab\.config: Kconfig dropped or changed CONFIG_{lacks}$"
+    with pytest.raises(RunFailed, match=said):
+        build._configure(other, tmp_path)
+
+
 def test_a_config_is_merged_on_top_of_the_laboratorys(monkeypatch, tmp_path, files):
     commands = []
     monkeypatch.setattr(
@@ -344,3 +369,18 @@ def test_a_patch_for_another_version_says_which_one_it_is_for(tmp_path, recipe, 
     build._unpack(recipe._replace(patches=[patch]), work)
     assert (work / "source" / "file.c").read_text() == "int z;\n"
     assert (work / "pristine" / "file.c").read_text() == "int x;\n"
+
+
+def test_a_patch_for_upstream_that_does_not_apply_to_a_readers_tree(tmp_path, recipe):
+    tree, work = tmp_path / "linux", tmp_path / "work"
+    tree.mkdir()
+    work.mkdir()
+    (tree / "file.c").write_text("int x;\n")
+    patch = tmp_path / "0001-change.patch"
+    patch.write_text("--- a/file.c\n+++ b/file.c\n@@ -1 +1 @@\n-int y;\n+int z;\n")
+    made = recipe._replace(source=tree, package="tree", version="7.4.0", patches=[patch])
+    said = r"^0001-change\.patch does not apply to tree 7\.4\.0; it is for Debian's linux-source-7"
+    with pytest.raises(RunFailed, match=said):
+        build._unpack(made, work)
+    assert not (work / "source.digest").exists()
+    assert (tree / "file.c").read_text() == "int x;\n"
