@@ -50,7 +50,7 @@ def test_the_invariants_hold_of_any_run(variant, cpus, threads, share, seed):
     if variant is Variant.MMAP_LOCK:
         # Nobody is refused what nobody tries.
         found = found.drop("faults: refused, under mmap_lock")
-    assert (found["one"] == found["other"]).all()
+    assert (found["counted here"] == found["and there"]).all()
 
 
 @pytest.mark.parametrize("counter", ["faults", "mmap", "reader_wait"])
@@ -60,4 +60,4 @@ def test_a_counter_that_is_off_by_one_breaks_an_invariant(counter):
     machine = done(programs.contention(SMALL))
     machine.count[COUNT[counter]] += np.uint64(1)
     found = performance.balance(machine)
-    assert (found["one"] != found["other"]).any()
+    assert (found["counted here"] != found["and there"]).any()

@@ -7,7 +7,7 @@ from lorelab.gso.experiments.lifetimes import MODEL, first, setting, shortest, s
 from lorelab.gso.model import lifetimes as model
 from lorelab.gso.model import states
 from lorelab.gso.model.invariants import INVARIANTS
-from lorelab.gso.params import Lifetimes, Variant
+from lorelab.gso.params import TRAITS, Lifetimes, Variant
 from lorelab.numerics import U
 from lorelab.params import label
 
@@ -70,6 +70,29 @@ def _read(params: Lifetimes, state: np.ndarray) -> dict[str, object]:
         "rewritten": bool(counts >> 8 & 1),
         **where,
     }
+
+
+IN_WORDS = {
+    "copies": "copies the pages before it segments",
+    "at_send": "copies them at the send",
+    "counts": "segments hold the ubuf_info",
+    "transfers": "the last segment completes for the head",
+    "parent": "segments hold the head",
+    "clone_gets": "a clone holds the head, too",
+    "by_data": "released with the shared info",
+    "flagged": "segments carry the flag",
+    "members": "sees frag_list members",
+}
+"""What the traits of a variant are called."""
+
+
+def traits() -> pd.DataFrame:
+    """What each variant does: `yes` or nothing, a row a trait; the last row is bytes per packet."""
+    table = pd.DataFrame({label(variant): one._asdict() for variant, one in TRAITS.items()})
+    more = table.loc["shared_info_bytes"] + table.loc["sk_buff_bytes"]
+    table = table.loc[list(IN_WORDS)].rename(index=IN_WORDS)
+    table.loc["bytes more per packet"] = more
+    return table.map(lambda has: {False: "", True: "yes"}.get(has, has))
 
 
 def verdicts(variants: list[Variant] | None = None, **scope: object) -> pd.DataFrame:

@@ -237,7 +237,7 @@ def region(table: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X("cpus:O", title="CPUs and threads", axis=alt.Axis(labelAngle=0)),
             y=alt.Y("sharing:O", title="threads per VMA", sort="descending"),
-            color=alt.Color("holds:N", title="the series keeps", scale=scale),
+            color=alt.Color("holds:N", title="of SPF's benefit the series has", scale=scale),
         )
         .properties(width=200, height=110)
         .facet(alt.Facet("writes:N", title=None), columns=2)
@@ -281,5 +281,5 @@ def forked(table: pd.DataFrame) -> alt.Chart:
             y=alt.Y("longer:Q", title="longer than under mmap_lock alone, %"),
             color=_variant(table),
         )
-        .properties(title=title("What marking every VMA costs a fork", "Model, pages left out."))
+        .properties(title=title("What locking every VMA costs a fork", "Model, pages left out."))
     )

@@ -91,7 +91,7 @@ def balance(machine: Machine) -> pd.DataFrame:
         "readers asleep: Little's law": (int(g["reader_area"]), found["reader_wait"]),
         "writers waiting: Little's law": (int(g["writer_area"]), found["writer_wait"]),
     }
-    return pd.DataFrame(rows, index=["one", "other"]).T
+    return pd.DataFrame(rows, index=["counted here", "and there"]).T
 
 
 def region(said: float) -> pd.DataFrame:
