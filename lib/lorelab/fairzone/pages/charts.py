@@ -18,6 +18,8 @@ HELD = {
     "free": "#b8b8b8",
 }
 """What a zone holds: quarters of the file, darker the longer ago they were written."""
+UNUSED = "DMA32, free to the end"
+"""Of `layouts`."""
 KERNELS = {
     "baseline": BLUE,
     "v1": VERMILLION,
@@ -242,6 +244,55 @@ def naps(table: pd.DataFrame, see: str) -> alt.Chart:
             ),
         )
         .properties(width=460, height=220, title=title("Hits under v1, point by point", see))
+    )
+
+
+def layouts(table: pd.DataFrame, see: str) -> alt.Chart:
+    """Draw what lies below and above 4 GiB, and the hits of a read under v1.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `lorelab.fairzone.pages.answers.memories`.
+    see : str
+        Caption.
+    """
+    rows = table.reset_index()
+    dma32 = rows["below 4 GiB"] / 1024
+    below = rows["below 4 GiB"].map("{:,}".format)
+    layout = rows["GiB"].astype(str) + " GiB (" + below + " MiB)"
+    parts = {
+        "Normal": dma32 * (100 / rows["size"] - 1),
+        "DMA32": dma32 - rows["free"],
+        UNUSED: rows["free"],
+    }
+    wide = pd.DataFrame(parts).assign(layout=layout, hits=rows["hits"].round(1).astype(str))
+    long = wide.melt(["layout", "hits"], var_name="zone", value_name="gib")
+    rank = long["zone"].map({zone: place for place, zone in enumerate((UNUSED, "DMA32", "Normal"))})
+    y = alt.Y("layout:N", title=None, sort=list(layout))
+    bars = (
+        alt.Chart(long.assign(rank=rank))
+        .mark_bar()
+        .encode(
+            x=alt.X("sum(gib):Q", title="managed memory, GiB", scale=alt.Scale(domain=[0, 36])),
+            y=y,
+            color=alt.Color(
+                "zone:N",
+                title=None,
+                scale=alt.Scale(domain=list(parts), range=[BLUE, VERMILLION, HELD["free"]]),
+                legend=alt.Legend(orient="bottom"),
+            ),
+            order="rank:Q",
+        )
+    )
+    said = (
+        alt.Chart(wide.assign(gib=sum(parts.values())))
+        .transform_calculate(said="datum.hits + ' % hit'")
+        .mark_text(align="left", dx=4)
+        .encode(x="gib:Q", y=y, text="said:N")
+    )
+    return (bars + said).properties(
+        width=460, height={"step": 20}, title=title("Where v1 reads what was just written", see)
     )
 
 
