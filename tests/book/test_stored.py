@@ -134,6 +134,16 @@ def test_what_has_another_shape_is_not_believed(clone, entry):
     assert clone.stale() == [NAME]
 
 
+def test_a_page_that_cannot_run_before_a_chapter_is_stored_is_stored_after_it(clone):
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print('new ' 'chapter')")])
+    clone.write(OTHER, nbformat.writes(page))
+    shows = "open('part/other.ipynb').read().index('new chapter') > 0"
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(shows)])
+    clone.write(NAME, nbformat.writes(page))
+    settle()
+    assert set(build.store(clone.root)) == {NAME, OTHER}
+
+
 def test_a_page_that_shows_another_is_stored_after_it(clone):
     cells = [
         "from pathlib import Path",

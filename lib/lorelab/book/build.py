@@ -135,10 +135,13 @@ def store(root: Path = ROOT, names: Collection[str] = ()) -> list[str]:
     for name in set(names) - set(known):
         raise BadInput(f"{name}: takes pages of book/_toc.yml, such as {known[0]}")
     selected = [name for name in known if not names or name in names]
-    changed: dict[str, None] = {}
-    while again := _store(selected, root):
-        changed |= dict.fromkeys(again)
-    return list(changed)
+    changed: set[str] = set()
+    # Those of chapters first: beside a new one, of which nothing is stored yet, the ledger fails.
+    chapter = [name for name in selected if Path(name).parent.name != "notebooks"]
+    for these in (chapter, selected):
+        while again := _store(these, root):
+            changed |= set(again)
+    return [name for name in selected if name in changed]
 
 
 def _store(names: list[str], root: Path) -> list[str]:
