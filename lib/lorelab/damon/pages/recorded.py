@@ -164,7 +164,7 @@ def compared(found: dict[tuple[str, str], tuple], names: list[str]) -> pd.DataFr
 
 
 def drawn(wides: dict[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
-    """Draws of damon_rand() in wide regions, and of these the ones past 4 GiB."""
+    """Draws of damon_rand() in regions over 4 GiB, and those at or past the size mod 4 GiB."""
     totals = {case: run.groupby("counter")["value"].sum() for case, run in wides.items()}
     table = pd.DataFrame(totals).T[["wide", "out_of_reach"]]
     return table.assign(share=table["out_of_reach"] / table["wide"])
