@@ -136,7 +136,7 @@ def _words(block: str, first: bool) -> str:
 
 
 def _compares(text: str, words: str) -> str:
-    prose = QUESTION.sub(" ", NOT_PROSE.sub(" ", text))
+    prose = " ".join(QUESTION.sub(" ", NOT_PROSE.sub(" ", text)).split())
     match = re.search(rf"\b(?:{words})\b", prose, re.IGNORECASE)
     return match[0] if match else ""
 

@@ -75,8 +75,13 @@ def _too_long(length: float) -> str:
     return f"no window ends in the {length:g} s that the program runs; take a shorter one"
 
 
-def history(params: Schemes, speeds: Speeds = ALONE) -> pd.DataFrame:
+def history(params: Schemes, speeds: Speeds = ALONE, all_cold: bool = False) -> pd.DataFrame:
     """One run of `damon/schemes` window by window.
+
+    Parameters
+    ----------
+    all_cold : bool
+        Let no check find an access: the null, beside which one sees what monitoring is worth.
 
     Returns
     -------
@@ -86,17 +91,19 @@ def history(params: Schemes, speeds: Speeds = ALONE) -> pd.DataFrame:
         scheme its statistics.
     """
     found: dict[str, tuple[str, list[float]]] = {}
-    for ctx, pages, n in _windows(params, speeds):
+    for ctx, pages, n in _windows(params, speeds, recorded=(False,) if all_cold else ()):
         said = {"nr_regions": ("regions", float(n))} | _state(ctx, pages)
         for name, (unit, value) in said.items():
             found.setdefault(name, (unit, []))[1].append(value)
     return counters.table("damon/schemes", label(params.variant), "model", found)
 
 
-def _windows(params: Schemes, speeds: Speeds) -> Iterator[tuple[Damon, Pages, int]]:
+def _windows(
+    params: Schemes, speeds: Speeds, recorded: tuple[bool, ...] = ()
+) -> Iterator[tuple[Damon, Pages, int]]:
     # Context and memory after each window that ended while the program ran, and the regions that it
-    # reported.
-    pages = memory(params, configuration(params), speeds, memory=True)
+    # reported. `recorded` answers checks; where it has no more answers, they find no access.
+    pages = memory(params, configuration(params), speeds, memory=True, recorded=recorded)
     table = parse(BUILTIN.get(params.schemes, params.schemes), params)
     ctx = context(params, pages, schemes=table)
     if (table["action"] == Action.PAGEOUT).any():

@@ -20,5 +20,5 @@ and for what is watched:
     young         whether a page shows an access (vaddr.c)
 
 `alternatives` has what else was proposed to learn the same: a scan of all pages, and hardware that
-reports accesses.
+reports accesses. `reports` gives kdamond the reports of such hardware in place of accessed bits.
 """

@@ -39,6 +39,14 @@ def scan_window(pages, counts, samples, sample_us):
 
 
 @njit
+def address_of(info, p, n):
+    """Address of access `n` of a pattern in an interval, from 0; of a random one, drawn anew."""
+    if p.random:
+        return p.start + (rand(info) * p.sz >> U(32))
+    return p.start + (p.first + n) % p.around * p.stride
+
+
+@njit
 def ideal_window(pages, counts, last, samples, sample_us, due):
     """Let hardware report every `PERIOD`-th access; counts intervals with a report, by 2 MiB.
 
@@ -63,10 +71,7 @@ def ideal_window(pages, counts, last, samples, sample_us, due):
         for k in range(info.lowest, info.highest):
             p = pages.patterns[k]
             while due < p.n:
-                offset = (p.first + due) % p.around * p.stride
-                if p.random:
-                    offset = rand(info) * p.sz >> U(32)
-                place = (p.start + offset - info.base) // PAGE_SIZE // BIN_PAGES
+                place = (address_of(info, p, due) - info.base) // PAGE_SIZE // BIN_PAGES
                 if last[place] != interval + ONE:
                     last[place] = interval + ONE
                     counts[place] += 1

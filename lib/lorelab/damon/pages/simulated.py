@@ -151,9 +151,12 @@ def searches(given: Hotspot, kibs: list[int]) -> pd.DataFrame:
     return pd.DataFrame(columns, index=pd.Index(kibs, name="hot KiB"))
 
 
-def applied(program: str, rules: str, seed: int, **changes: object) -> pd.DataFrame:
+def applied(
+    program: str, rules: str, seed: int, all_cold: bool = False, **changes: object
+) -> pd.DataFrame:
     """Counters of one run of damon/schemes, a row a window."""
-    run = schemes.history(Schemes(workload=program, schemes=rules, seed=seed, **changes))
+    params = Schemes(workload=program, schemes=rules, seed=seed, **changes)
+    run = schemes.history(params, all_cold=all_cold)
     return run.pivot_table(index="step", columns="counter", values="value")
 
 
@@ -223,10 +226,10 @@ def by_size(ways: dict[str, dict], mibs: list[int]) -> pd.DataFrame:
     )
 
 
-def paged_out(quotas: dict[str, dict], seed: int) -> pd.DataFrame:
-    """What `prcl` does to *stairs*, a column for each quota."""
+def paged_out(ways: dict[str, dict], seed: int) -> pd.DataFrame:
+    """What `prcl` does to *stairs*, a column for each way to run it (arguments of `applied`)."""
     found = {}
-    for name, changes in quotas.items():
+    for name, changes in ways.items():
         run = applied("stairs", "prcl", seed, **changes)
         found[name] = {
             "mean resident, MiB": run["resident"].mean() / 2**20,
