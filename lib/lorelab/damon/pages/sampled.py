@@ -1,4 +1,4 @@
-"""Hardware that samples accesses against the accessed bit: how much of the hot memory each finds."""
+"""Hardware that samples accesses against the accessed bit: the hot memory that each finds."""
 
 from collections.abc import Callable, Iterator
 
@@ -61,8 +61,9 @@ def compared(programs: list[str], repeats: int, seed: int = 1) -> pd.DataFrame:
         for program in programs
         for one in runs(Accuracy(workload=program, variant=Variant.V7_3, runs=repeats, seed=seed))
     ]
-    means = pd.DataFrame(rows).groupby(["way", "setting", "program"], sort=False).mean()
-    return means.unstack("program").swaplevel(axis=1).sort_index(axis=1).loc[list(ways)]
+    keys = ["way", "setting"]
+    means = pd.DataFrame(rows).pivot_table(index=keys, columns="program", sort=False)
+    return means.swaplevel(axis=1).sort_index(axis=1)
 
 
 def _figures(params: Accuracy, watch: Callable, given: dict) -> dict[str, float]:
