@@ -31,7 +31,6 @@ ROOT = Path(__file__).parents[3]
 PAGES, LIBRARY = ROOT / "notebooks", ROOT / "lib/lorelab"
 NOT_YET = {
     "": ("start", "findings", "ledger", "measured", "faults", "glossary", "bibliography"),
-    "damon": ("agreement", "evidence"),
     "vmalock": ("thread", "model", "kernel", "performance", "counterexamples", "answers"),
     "gso": ("thread", "model", "kernel", "answers"),
     "fairzone": ("thread", "model", "kernel", "answers"),
