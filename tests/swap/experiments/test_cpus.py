@@ -6,7 +6,6 @@ import numpy as np
 
 from lorelab.swap.experiments import cpus
 from lorelab.swap.params import Cpus
-from lorelab.swap.workload.cpus import in_steps, totals
 
 
 def test_moves_are_drawn_anew_for_each_repeat_and_go_elsewhere():
@@ -19,10 +18,3 @@ def test_moves_are_drawn_anew_for_each_repeat_and_go_elsewhere():
         places = [0, *moves[:, 1].tolist()]
         assert all(a != b for a, b in pairwise(places))
         assert set(places) == set(range(4))
-
-
-def test_a_repeat_is_a_column():
-    repeats = [totals(9 - n, n, 2 * n, {}) for n in range(3)]
-    wide = cpus.by_repeat(in_steps("model", repeats))
-    assert wide.loc["swpout_fallback"].tolist() == [0, 1, 2]
-    assert wide.loc["migrations"].tolist() == [0, 2, 4]

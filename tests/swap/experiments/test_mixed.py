@@ -24,6 +24,7 @@ from lorelab.swap.model.state import (
     swapon,
 )
 from lorelab.swap.model.swap_slots import drain_slots_cache_cpu
+from lorelab.swap.pages import simulated
 from lorelab.swap.params import Mixed, Variant
 from lorelab.swap.workload import load as load_module
 
@@ -272,7 +273,9 @@ def test_an_overfull_device_fails_where_nothing_is_left():
 def test_reserved_clusters_of_v2_are_lost_to_order_0():
     """Each CPU and order holds back what is left of a cluster: 512 - 4 slots for order 2."""
     params = Mixed(device_mib=64, orders="0:60,2:1", cpus=4, slot_cache=False)
-    table = m.grid(params, m.until_full, variant=[Variant.V2, Variant.V3, Variant.V6_12])
+    table = simulated.grid(
+        params, simulated.until_full, variant=[Variant.V2, Variant.V3, Variant.V6_12]
+    )
     free = table[table.counter == "free_at_first_failure"]
     lost = dict(zip(free.variant, free.value, strict=True))
     assert 0 < lost["v2"] < 4 * 508
@@ -286,12 +289,6 @@ def test_a_wide_bucket_frees_as_much(monkeypatch):
     si, load = ran(params)
     assert load.totals[0]["width"] > 100
     assert 100 * load.totals[0]["held"] / si.info[0]["pages"] == pytest.approx(60, abs=3)
-
-
-def test_a_grid_has_a_column_a_parameter():
-    table = m.grid(small(turnovers=0), cpus=[1, 2], variant=[Variant.V1, Variant.V2])
-    assert table.groupby(["cpus", "variant"]).ngroups == 4
-    assert list(table.columns[-1:]) == ["cpus"]
 
 
 def test_a_rotational_device_takes_order_0_alone():
@@ -318,28 +315,3 @@ def test_bad_input_is_named(given, says):
         parse(experiment("swap/mixed").Params, given)
     assert str(error.value).startswith(says)
     assert "\n" not in str(error.value)
-
-
-def test_late_leaves_the_filling_out():
-    table = m.grid(small(), variant=[Variant.V3, Variant.V6_12])
-    found = m.late(table, ["scanned", "failed"], ["variant"], after=2)
-    assert list(found.columns) == ["scanned", "failed"] and list(found.index) == ["v3", "v6.12"]
-    by_hand = table[(table.counter == "scanned") & (table.step > 2) & (table.variant == "v3")]
-    assert found.loc["v3", "scanned"] == pytest.approx(by_hand["value"].mean())
-
-
-def test_runs_are_longer_where_each_cpu_has_a_cluster():
-    params = small(orders="4:1", paged=0, migration=0)
-    length = m.run_lengths(params, [Variant.V1, Variant.V2], tasks=[1, 4])
-    assert list(length.columns) == [1, 4]
-    assert length.loc[(1, "v2"), 4] > length.loc[(1, "v1"), 4]
-
-
-def test_orders_of_stealing_differ_where_order_0_steals():
-    given = Mixed(device_mib=16, orders="0:1,4:1", turnovers=4, steps=4, fill=0.9)
-    found = m.by_stealing(given, range(1, 2))
-    assert found.index.tolist() == list(m.STEALS)
-    assert (found.loc["before free"] != found.loc["last"]).any()
-    last = m.grid(given, variant=[Variant.V7_2])
-    kept = m.late(last, ["fallback_order4", "scanned"], ["variant"], after=2).iloc[0]
-    assert found.loc["last"].tolist() == kept.tolist()

@@ -1,10 +1,7 @@
 """swap/switches: the settings of a turn, and how turns are laid out."""
 
-import pandas as pd
-
 from lorelab.counters import table
 from lorelab.swap.experiments import allocator_test
-from lorelab.swap.experiments.switches import as_counters, by_setting, by_turn
 from lorelab.swap.kernel.allocator_test import turned
 from lorelab.swap.params import Switches
 from lorelab.swap.workload.switches import SETTINGS, in_turns, settings
@@ -46,38 +43,3 @@ def test_turns_are_laid_out_one_after_the_other():
         ["a.swpout", 102, 6],
         ["b.free_4", 200, 9],
     ]
-
-
-def joined(kernel):
-    """Two turns of two iterations under two settings, where the model says 1 of each counter."""
-    rows = [
-        (f"{setting}.{counter}", step)
-        for setting in ("a", "b c")
-        for counter in ("swpout", "swpout_fallback", "free_4")
-        for step in range(1, 5)
-    ]
-    table = pd.DataFrame(rows, columns=["counter", "step"]).assign(unit="folios", model=1, kernel=1)
-    for (counter, step), value in kernel.items():
-        table.loc[(table["counter"] == counter) & (table["step"] == step), "kernel"] = value
-    return table.assign(difference=table["model"] - table["kernel"])
-
-
-def test_settings_and_turns_are_told_apart():
-    told = by_setting(joined({}), 2)
-    assert set(told["setting"]) == {"a", "b c"}
-    assert set(told["counter"]) == {"swpout", "swpout_fallback", "free_4"}
-    assert told.loc[told["turn"] == "turn 2", "step"].unique().tolist() == [3, 4]
-
-
-def test_an_iteration_is_equal_if_both_counters_are():
-    told = by_setting(joined({("a.swpout", 3): 5, ("b c.swpout_fallback", 1): 4}), 2)
-    table = by_turn(told)
-    assert table["iterations equal"].to_numpy().tolist() == [[2, 1], [1, 2]]
-    assert table["split"].to_numpy().tolist() == [[2, 2], [5, 2]]
-
-
-def test_a_turn_is_drawn_with_its_settings_as_variants():
-    drawn = as_counters(by_setting(joined({}), 2), "turn 2")
-    assert set(drawn["variant"]) == {"a", "b c"} and set(drawn["step"]) == {3, 4}
-    assert set(drawn["source"]) == {"model", "kernel"}
-    assert set(drawn["counter"]) == {"swpout", "swpout_fallback"}

@@ -2,7 +2,6 @@
 
 import pytest
 
-from lorelab.counters import table
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.judging import equivalence
@@ -46,12 +45,3 @@ def test_repeats_of_several_boots_follow_one_another():
         assert found["step"].tolist() == list(range(1, 2 * repeats + 1))
         assert found["value"].tolist() == 2 * values
     assert (twice.counters["counter"].unique() == record.counters["counter"].unique()).all()
-
-
-def test_instructions_are_told_for_64_kib():
-    steps = {"swapout": [3200, 3300], "swapin": [1600, 1600], "pages": [32, 32]}
-    counted = {name: ("", values) for name, values in steps.items()}
-    found = instructions.per_64k(table(FOUND.name, "v6.12", "kernel", counted))
-    assert found["swapout"] == pytest.approx(1.625)
-    assert found["swapout spread"] == pytest.approx(100 * 100 / 3250)
-    assert (found["swapin"], found["swapin spread"]) == (pytest.approx(0.8), 0)

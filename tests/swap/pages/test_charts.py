@@ -6,8 +6,7 @@ import vl_convert
 
 from lorelab import counters
 from lorelab.showing.charts import render
-from lorelab.swap.experiments import mixed
-from lorelab.swap.pages import charts, views
+from lorelab.swap.pages import charts, simulated, views
 from lorelab.swap.params import Mixed, Variant
 from lorelab.swap.thread import cost
 
@@ -71,7 +70,7 @@ def test_invalidations_are_shared_out_by_purpose():
 
 
 def test_scan_length_takes_the_last_step_of_each_size():
-    table = mixed.grid(SMALL, device_mib=[16, 32], variant=[Variant.V3, Variant.V6_12])
+    table = simulated.grid(SMALL, device_mib=[16, 32], variant=[Variant.V3, Variant.V6_12])
     chart = charts.scan_length(table, 4)
     last = table[(table.counter == "scanned_order4") & (table.step == 2)]
     assert [row["value"] for row in rows_of(chart)] == last["value"].tolist()
@@ -81,7 +80,7 @@ def test_scan_length_takes_the_last_step_of_each_size():
 
 def test_capacity_is_in_mib_and_names_who_may_not_steal():
     values = {"cpus": [1, 4], "orders": ["0:1,4:1"], "stealing": [True, False]}
-    table = mixed.grid(SMALL, mixed.until_full, variant=[Variant.V6_10], **values)
+    table = simulated.grid(SMALL, simulated.until_full, variant=[Variant.V6_10], **values)
     chart = charts.capacity(table)
     free = table[table.counter == "free_at_first_failure"]["value"]
     assert [row["mib"] for row in rows_of(chart)] == (free / 256).tolist()

@@ -3,11 +3,13 @@
 import pandas as pd
 import pytest
 
+from lorelab.counters import table
 from lorelab.experiments import experiment
 from lorelab.judging.rows import compare, exact
 from lorelab.lab import records
 from lorelab.swap.pages import recorded
 from lorelab.swap.params import AllocatorTest, Swapout, Switches
+from lorelab.swap.workload.cpus import in_steps, totals
 
 TEST = recorded.ALLOCATOR_TEST
 SHORT = AllocatorTest(options="-s", iterations=20, large_swapin=False)
@@ -58,9 +60,9 @@ def test_repeats_have_both_sides():
 
 def test_ranges_are_what_agree_says():
     cpus, usemem = recorded.of_cpus(), recorded.of_usemem()
-    for table in (cpus, usemem):
-        assert {"runs", "model", "kernel", "least", "most", "agrees"} <= set(table.columns)
-        assert (table["least"] <= table["kernel"] + 1e-12).all()
+    for ranges in (cpus, usemem):
+        assert {"runs", "model", "kernel", "least", "most", "agrees"} <= set(ranges.columns)
+        assert (ranges["least"] <= ranges["kernel"] + 1e-12).all()
     assert cpus["agrees"].all()
     assert set(usemem["cpus"]) == {1, 4}
 
@@ -149,3 +151,54 @@ def test_searches_are_of_every_run_that_probes_watched():
 def test_a_failing_search_of_7_2_visits_one_frag_cluster():
     seven = recorded.searches().xs("7.2 (model)", level="allocator")
     assert seven["visited"].between(1, 2).all()
+
+
+def joined(kernel):
+    """Two turns of two iterations under two settings, where the model says 1 of each counter."""
+    rows = [
+        (f"{setting}.{counter}", step)
+        for setting in ("a", "b c")
+        for counter in ("swpout", "swpout_fallback", "free_4")
+        for step in range(1, 5)
+    ]
+    table = pd.DataFrame(rows, columns=["counter", "step"]).assign(unit="folios", model=1, kernel=1)
+    for (counter, step), value in kernel.items():
+        table.loc[(table["counter"] == counter) & (table["step"] == step), "kernel"] = value
+    return table.assign(difference=table["model"] - table["kernel"])
+
+
+def test_settings_and_turns_are_told_apart():
+    told = recorded.by_setting(joined({}), 2)
+    assert set(told["setting"]) == {"a", "b c"}
+    assert set(told["counter"]) == {"swpout", "swpout_fallback", "free_4"}
+    assert told.loc[told["turn"] == "turn 2", "step"].unique().tolist() == [3, 4]
+
+
+def test_an_iteration_is_equal_if_both_counters_are():
+    told = recorded.by_setting(joined({("a.swpout", 3): 5, ("b c.swpout_fallback", 1): 4}), 2)
+    table = recorded.by_turn(told)
+    assert table["iterations equal"].to_numpy().tolist() == [[2, 1], [1, 2]]
+    assert table["split"].to_numpy().tolist() == [[2, 2], [5, 2]]
+
+
+def test_a_turn_is_drawn_with_its_settings_as_variants():
+    drawn = recorded.as_counters(recorded.by_setting(joined({}), 2), "turn 2")
+    assert set(drawn["variant"]) == {"a", "b c"} and set(drawn["step"]) == {3, 4}
+    assert set(drawn["source"]) == {"model", "kernel"}
+    assert set(drawn["counter"]) == {"swpout", "swpout_fallback"}
+
+
+def test_a_repeat_is_a_column():
+    repeats = [totals(9 - n, n, 2 * n, {}) for n in range(3)]
+    wide = recorded.splits_and_moves(in_steps("model", repeats))
+    assert wide.loc["swpout_fallback"].tolist() == [0, 1, 2]
+    assert wide.loc["migrations"].tolist() == [0, 2, 4]
+
+
+def test_instructions_are_told_for_64_kib():
+    steps = {"swapout": [3200, 3300], "swapin": [1600, 1600], "pages": [32, 32]}
+    counted = {name: ("", values) for name, values in steps.items()}
+    found = recorded.instructions_per_64k(table("swap/instructions", "v6.12", "kernel", counted))
+    assert found["swapout"] == pytest.approx(1.625)
+    assert found["swapout spread"] == pytest.approx(100 * 100 / 3250)
+    assert (found["swapin"], found["swapin spread"]) == (pytest.approx(0.8), 0)

@@ -5,7 +5,7 @@ import pytest
 
 from lorelab.judging import threads
 from lorelab.judging.claims import ClaimVerdict, claims
-from lorelab.swap.experiments import allocator_test
+from lorelab.swap.pages import simulated
 from lorelab.swap.params import AllocatorTest, Variant
 from lorelab.swap.thread import checks, cost, remarks
 
@@ -200,7 +200,7 @@ def test_a_gain_stands_beside_the_spread(size):
 def test_whole_folios_are_counted_over_as_many_iterations_as_the_kernel_s():
     found = remarks.whole_on(False)
     for variant in (Variant.V3, Variant.V6_10):
-        run = allocator_test.by_iteration(AllocatorTest(variant=variant, iterations=20))
+        run = simulated.by_iteration(AllocatorTest(variant=variant, iterations=20))
         assert found[f"{variant.name.lower()}, model"] == run["swpout"].sum()
 
 

@@ -58,9 +58,3 @@ def simulate(params: Cpus) -> pd.DataFrame:
         whole, split = (int(ran.iterations[name].sum()) for name in ran.iterations.dtype.names)
         found.append(totals(whole, split, int(task.place["moved"][0]), paths.totals(ran.si)))
     return in_steps("model", found)
-
-
-def by_repeat(counters: pd.DataFrame) -> pd.DataFrame:
-    """Folios that fell back and moves of the task, a column a repeat."""
-    wide = counters.pivot_table(index="counter", columns="step", values="value").astype(int)
-    return wide.loc[["swpout_fallback", "migrations"]]

@@ -4,9 +4,6 @@
 """
 
 import math
-from collections.abc import Callable
-from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +19,7 @@ from lorelab.swap.model.state import (
     SWAPFILE_CLUSTER,
     Swap,
 )
-from lorelab.swap.params import Mixed, Variant, order_weights
+from lorelab.swap.params import Mixed, order_weights
 from lorelab.swap.workload.load import COUNTED, Load, mean_pages, run, start
 
 NAME = "swap/mixed"
@@ -99,7 +96,7 @@ def simulate(params: Mixed, steals: str = "") -> pd.DataFrame:
         si.info["stealing"] = STEALS[steals]
     orders = list(order_weights(params.orders))
     rows, before = [], _readings(si, ld)
-    for step, folios in enumerate(track(windows(params), "swap/mixed")):
+    for step, folios in enumerate(track(windows(params), NAME)):
         run(si, ld, U(folios), step == 0)
         after = _readings(si, ld)
         rows.append(_window({name: after[name] - before[name] for name in after}, orders))
@@ -107,113 +104,11 @@ def simulate(params: Mixed, steals: str = "") -> pd.DataFrame:
         before = after
     variant = label(params.variant)
     by_step = {name: (unit, [row[name][1] for row in rows]) for name, (unit, _) in rows[0].items()}
-    tables = [counters.table("swap/mixed", variant, "model", by_step)]
-    whole = _first_failures(si, ld, orders)
+    tables = [counters.table(NAME, variant, "model", by_step)]
+    whole = first_failures(si, ld, orders)
     if whole:
-        tables.insert(0, counters.table("swap/mixed", variant, "model", whole, first=0))
+        tables.insert(0, counters.table(NAME, variant, "model", whole, first=0))
     return pd.concat(tables, ignore_index=True)
-
-
-def until_full(params: Mixed) -> pd.DataFrame:
-    """Swap out, nothing coming back, until a page gets no slot.
-
-    Parameters
-    ----------
-    params : Mixed
-        `fill`, `turnovers`, `steps`, `lifetimes` and `paged` don't matter here.
-
-    Returns
-    -------
-    DataFrame
-        The counters of a whole run of `simulate`, step 0.
-    """
-    si, ld = start(params)
-    while not ld.held_at_failure[0]:
-        run(si, ld, U(64), True)
-    whole = _first_failures(si, ld, list(order_weights(params.orders)))
-    return counters.table("swap/mixed", label(params.variant), "model", whole, first=0)
-
-
-def grid(
-    params: Mixed, by: Callable[[Mixed], pd.DataFrame] = simulate, **values: list[Any]
-) -> pd.DataFrame:
-    """Run every combination of `values`.
-
-    Parameters
-    ----------
-    params : Mixed
-        What stays the same.
-    by : function
-        `simulate` or `until_full`.
-    **values
-        Lists of values by parameter.
-
-    Returns
-    -------
-    DataFrame
-        The counters of all runs, with one more column for each parameter but `variant`.
-    """
-    tables = []
-    for combination in product(*values.values()):
-        given = dict(zip(values, combination, strict=True))
-        columns = {name: value for name, value in given.items() if name != "variant"}
-        tables.append(by(Mixed(**(params.model_dump() | given))).assign(**columns))
-    return pd.concat(tables, ignore_index=True)
-
-
-def by_stealing(params: Mixed, seeds: range) -> pd.DataFrame:
-    """What 7.2 splits and reads by `STEALS`: means over seeds, after filling and one turnover.
-
-    Returns
-    -------
-    DataFrame
-        A row each of `STEALS`: share of folios split, by order [%], and slots of swap_map read per
-        allocation.
-    """
-    names = [f"fallback_order{order}" for order in order_weights(params.orders) if order]
-    given = [params.model_copy(update={"variant": Variant.V7_2, "seed": seed}) for seed in seeds]
-    rows = {}
-    for steals in STEALS:
-        runs = pd.concat([simulate(one, steals).assign(seed=one.seed) for one in given])
-        rows[steals] = late(runs, [*names, "scanned"], ["seed"], after=2).mean()
-    return pd.DataFrame(rows).T
-
-
-def run_lengths(params: Mixed, variants: list[Variant], tasks: list[int]) -> pd.DataFrame:
-    """Length of the runs that tasks write, each on a CPU of its own.
-
-    Returns
-    -------
-    DataFrame
-        In slots, by step and variant; a column for each number of tasks.
-    """
-    tables = []
-    for number in tasks:
-        given = params.model_copy(update={"tasks": number, "cpus": number})
-        found = grid(given, variant=variants)
-        tables.append(found[found["counter"] == "run_length"].assign(tasks=number))
-    length = pd.concat(tables)
-    return length.pivot_table(index=["step", "variant"], columns="tasks", values="value")
-
-
-def late(
-    table: pd.DataFrame, counters: list[str], index: list[str], after: int = 1
-) -> pd.DataFrame:
-    """Means of some counters over the steps of a `grid` that come after one.
-
-    Parameters
-    ----------
-    table : DataFrame
-    counters : list of str
-        The columns of the result.
-    index : list of str
-        Columns of `table` that tell its rows apart.
-    after : int
-        Step 1 is the filling.
-    """
-    chosen = table[(table["step"] > after) & table["counter"].isin(counters)]
-    wide = chosen.pivot_table(index=index, columns="counter", values="value", sort=False)
-    return wide[counters]
 
 
 def _readings(si: Swap, load: Load) -> dict[str, np.ndarray]:
@@ -261,7 +156,8 @@ def _state(si: Swap, load: Load) -> dict[str, tuple[str, float]]:
     }
 
 
-def _first_failures(si: Swap, load: Load, orders: list[int]) -> dict[str, tuple[str, list]]:
+def first_failures(si: Swap, load: Load, orders: list[int]) -> dict[str, tuple[str, list]]:
+    """Counters of the whole run: how full the device was when each order first found no room."""
     found = {}
     for order in sorted({0, *orders}):
         if load.held_at_failure[order]:

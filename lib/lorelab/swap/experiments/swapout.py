@@ -11,7 +11,7 @@ import pandas as pd
 from lorelab import counters
 from lorelab.params import label
 from lorelab.swap.model.state import swapon
-from lorelab.swap.params import KERNEL, ForceSplit, Swapout
+from lorelab.swap.params import KERNEL, Swapout
 from lorelab.swap.workload import vmscan
 from lorelab.swap.workload.swapout import COUNTED, NAME
 from lorelab.swap.workload.usemem import (
@@ -23,17 +23,6 @@ from lorelab.swap.workload.usemem import (
     splits_first,
     unmap_folio,
 )
-
-SPLIT = {"force_split": ForceSplit.NOT_PMD_MAPPED}
-PATHS = {
-    "whole": {},
-    "split, from 6.8": SPLIT,
-    "split, up to 6.7": SPLIT | {"split_batching": False},
-    "whole, by its own process": {"reclaimer": "own"},
-    "split, by its own process": SPLIT | {"reclaimer": "own"},
-    "4 KiB pages": {"folio_order": 0, "folios": 4096},
-}
-"""Ways of 64 KiB to swap, as parameters that are not the defaults."""
 
 
 def count(params: Swapout) -> dict[str, int]:

@@ -81,15 +81,3 @@ def pooled(found: list[Record]) -> Record:
     provenance = found[-1].provenance.model_copy(update={"boots": len(found)})
     frames = [frame for record in found for frame in record.probes]
     return Record(counters.reset_index(drop=True), provenance, frames)
-
-
-def per_64k(counters: pd.DataFrame) -> dict[str, float]:
-    """Thousands of instructions for 64 KiB, in the mean, and how far repeats are apart in %."""
-    steps = counters.pivot_table(index="step", columns="counter", values="value")
-    per = 16 / steps["pages"].iloc[0] / 1000
-    found = {}
-    for name in ("swapout", "swapin"):
-        each = steps[name]
-        found[name] = per * each.mean()
-        found[f"{name} spread"] = 100 * (each.max() - each.min()) / each.mean()
-    return found

@@ -271,7 +271,7 @@ def by_purpose(counts: pd.DataFrame) -> alt.Chart:
     Parameters
     ----------
     counts : DataFrame
-        `lorelab.swap.experiments.usemem.per_64k`.
+        `lorelab.swap.pages.simulated.per_64k`.
     """
     kinds = pd.DataFrame({"aging": counts["aged"], "split": 16 * counts["splits"]})
     kinds["unmapping"] = counts["invalidations"] - kinds["split"]

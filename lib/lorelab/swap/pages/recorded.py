@@ -129,8 +129,8 @@ def by_repeat() -> pd.DataFrame:
     """Recorded runs of `swap/cpus` and the model's: splits and moves of each repeat."""
     sides = {}
     for params in _all(SCHEDULED):
-        sides[params.cpus, "kernel"] = cpus.by_repeat(SCHEDULED.recorded(params).counters)
-        sides[params.cpus, "model"] = cpus.by_repeat(cpus.simulate(params))
+        sides[params.cpus, "kernel"] = splits_and_moves(SCHEDULED.recorded(params).counters)
+        sides[params.cpus, "model"] = splits_and_moves(cpus.simulate(params))
     return pd.concat(sides, names=["CPUs", "side"])
 
 
@@ -178,9 +178,9 @@ def parted() -> pd.DataFrame:
 
 
 def in_turns(params: Switches) -> pd.DataFrame:
-    """One recorded run of `swap/switches` against the model, as `switches.by_setting` has it."""
+    """One recorded run of `swap/switches` against the model, as `by_setting` has it."""
     both = agreement.compare(switches.simulate(params), IN_TURNS.recorded(params).counters)
-    return switches.by_setting(both, params.iterations)
+    return by_setting(both, params.iterations)
 
 
 def other_kernels() -> list[tuple[str, AllocatorTest, pd.DataFrame]]:
@@ -279,3 +279,63 @@ def split_by_release(counters: pd.DataFrame) -> pd.Series:
         index="variant", columns="counter", values="value", aggfunc="sum", sort=False
     )
     return 100 * total["swpout_fallback"] / (total["swpout"] + total["swpout_fallback"])
+
+
+def by_setting(joined: pd.DataFrame, iterations: int) -> pd.DataFrame:
+    """Tell settings and turns apart in a table of `lorelab.judging.rows.compare`.
+
+    Returns
+    -------
+    DataFrame
+        `joined` with the columns `setting` and `turn`, and `counter` as one run has it.
+    """
+    split = joined["counter"].str.rsplit(".", n=1, expand=True)
+    turn = "turn " + ((joined["step"] - 1) // iterations + 1).astype(str)
+    return joined.assign(setting=split[0], counter=split[1], turn=turn)
+
+
+def by_turn(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add up each turn of `by_setting`: folios the kernel split, and iterations that are equal.
+
+    Returns
+    -------
+    DataFrame
+        A row a setting; columns are both for each turn.
+    """
+    outcome = rows[rows["counter"].isin(["swpout", "swpout_fallback"])]
+    same = outcome.groupby(["setting", "turn", "step"])["difference"].agg(lambda d: (d == 0).all())
+    same = same.rename("equal").reset_index()
+    split = outcome[outcome["counter"] == "swpout_fallback"]
+    table = {"index": "setting", "columns": "turn", "sort": False, "aggfunc": "sum"}
+    shown = {
+        "split": split.pivot_table(values="kernel", **table),
+        "iterations equal": same.pivot_table(values="equal", **table),
+    }
+    return pd.concat(shown, axis=1).astype(int)
+
+
+def as_counters(rows: pd.DataFrame, turn: str) -> pd.DataFrame:
+    """One turn of `by_setting` as counters of `swap/allocator-test`, a variant a setting."""
+    outcome = rows["counter"].isin(["swpout", "swpout_fallback"])
+    drawn = rows[outcome & (rows["turn"] == turn)]
+    sides = ["model", "kernel"]
+    drawn = drawn.melt(["step", "counter", "unit", "setting"], sides, "source", "value")
+    return drawn.rename(columns={"setting": "variant"})
+
+
+def splits_and_moves(counters: pd.DataFrame) -> pd.DataFrame:
+    """Folios that fell back and moves of the task, a column a repeat."""
+    wide = counters.pivot_table(index="counter", columns="step", values="value").astype(int)
+    return wide.loc[["swpout_fallback", "migrations"]]
+
+
+def instructions_per_64k(counters: pd.DataFrame) -> dict[str, float]:
+    """Thousands of instructions for 64 KiB, in the mean, and how far repeats are apart in %."""
+    steps = counters.pivot_table(index="step", columns="counter", values="value")
+    per = 16 / steps["pages"].iloc[0] / 1000
+    found = {}
+    for name in ("swapout", "swapin"):
+        each = steps[name]
+        found[name] = per * each.mean()
+        found[f"{name} spread"] = 100 * (each.max() - each.min()) / each.mean()
+    return found

@@ -12,11 +12,12 @@ import pandas as pd
 from lorelab.judging import threads
 from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.numerics import PAGE, U
-from lorelab.swap.experiments import allocator_test, usemem
+from lorelab.swap.experiments import usemem
 from lorelab.swap.figures import figure, later, pairs, published, spread
 from lorelab.swap.model.state import SWAPFILE_CLUSTER as CLUSTER
 from lorelab.swap.model.state import swapon
 from lorelab.swap.model.swap_slots import folio_alloc_swap, swap_entry_range_free
+from lorelab.swap.pages import simulated
 from lorelab.swap.params import AllocatorTest, Usemem, Variant
 from lorelab.swap.thread import cost
 from lorelab.swap.workload.usemem import UNITS
@@ -333,7 +334,7 @@ def tested(variant: Variant, options: str, large_swapin: bool, batched_zap: bool
     params = AllocatorTest(
         variant=variant, options=options, large_swapin=large_swapin, batched_zap=batched_zap
     )
-    return allocator_test.by_iteration(params)
+    return simulated.by_iteration(params)
 
 
 def run_totals() -> pd.DataFrame:

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
-from lorelab.swap.experiments import mixed
-from lorelab.swap.pages import recorded
+from lorelab.swap.pages import recorded, simulated
 from lorelab.swap.params import Mixed, Variant
 
 ONE_FRAG = (
@@ -22,8 +21,8 @@ SEEDS = [1, 2, 3]
 
 def _late(params: Mixed, counters: list[str]) -> pd.DataFrame:
     """Means of 6.12 and 7.2 after filling and one turnover."""
-    pair = mixed.grid(params, variant=[Variant.V6_12, Variant.V7_2])
-    return mixed.late(pair, counters, ["variant"], after=2)
+    pair = simulated.grid(params, variant=[Variant.V6_12, Variant.V7_2])
+    return simulated.late(pair, counters, ["variant"], after=2)
 
 
 def whole_list() -> str:
@@ -60,7 +59,7 @@ def _listed(values: Iterable[float]) -> str:
 
 def huge_fallback() -> str:
     """Turnovers until most 2 MiB folios are split, in 6.12 and in 7.2, and the end of both."""
-    pair = mixed.grid(Mixed(**EQUAL_SHARES), variant=[Variant.V6_12, Variant.V7_2], seed=SEEDS)
+    pair = simulated.grid(Mixed(**EQUAL_SHARES), variant=[Variant.V6_12, Variant.V7_2], seed=SEEDS)
     split = pair[pair["counter"] == "fallback_order9"]
     by_turnover = split.pivot_table(index="step", columns=["variant", "seed"], values="value")
     most = (by_turnover > 50).idxmax() - 1
