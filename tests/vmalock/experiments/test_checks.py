@@ -8,6 +8,7 @@ from lorelab.params import parse
 from lorelab.vmalock.experiments import omissions, protocol, wrap
 from lorelab.vmalock.model.protocol.configurations import MODEL, Configuration
 from lorelab.vmalock.model.protocol.rules import Rule
+from lorelab.vmalock.pages import omitted, wraps
 from lorelab.vmalock.params import Omissions, Protocol, Variant, Wrap
 
 VERSIONS = (Variant.V2, Variant.V6_12, Variant.V7_3)
@@ -55,7 +56,7 @@ def test_what_can_be_left_out_of_6_12_and_nothing_breaks():
         "up_write of mmap_lock": "NO_DEADLOCK",
     }
     assert every.loc[list(needed), "breaks"].to_dict() == needed
-    left = omissions.redundant(every.reset_index()).set_index("without")["why"]
+    left = omitted.redundant(every.reset_index()).set_index("without")["why"]
     assert set(left.index) == redundant and (left != "").all()
     said = counted(omissions.simulate(Omissions()))
     assert said["omissions"] == said["breaking"] + said["redundant"] == len(every)
@@ -69,7 +70,7 @@ SMALL = {
 
 def test_omissions_are_of_the_lock_and_not_of_what_it_is_for(monkeypatch):
     """Who leaves out the walk or the page table entry learns nothing of the lock."""
-    monkeypatch.setattr(omissions, "CONFIGURATIONS", SMALL)
+    monkeypatch.setattr(omitted, "CONFIGURATIONS", SMALL)
     every = omissions.omissions(Omissions()).set_index("without")
     assert not {"mas_walk", "set_pte", "find_vma", "vma_find in flags"} & set(every.index)
     assert every.index.is_unique
@@ -128,10 +129,10 @@ def test_a_mark_one_writer_short_of_a_wrap_lets_a_fault_be_overtaken():
 
 
 def test_one_fault_and_one_writer_meet_where_the_mark_is_a_wrap_old():
-    found = wrap.old_marks((Variant.V6_12, Variant.V7_3))
+    found = wraps.old_marks((Variant.V6_12, Variant.V7_3))
     assert (found["EXCLUDED"] != "").all()
     assert (found.xs("fork", level="writer")["FORKED"] != "").all()
     freed = found["ALIVE"] != ""
     assert freed[freed].index.tolist() == [("v6.12", "unmap")]
     # v2 counts after the writer: the numbers are equal already when the fault looks.
-    assert wrap.old_mark(Variant.V2, "flags", Rule.EXCLUDED).rule is None
+    assert wraps.old_mark(Variant.V2, "flags", Rule.EXCLUDED).rule is None

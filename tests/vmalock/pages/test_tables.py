@@ -5,7 +5,6 @@ import pytest
 from lorelab.experiments import experiment
 from lorelab.lab import records
 from lorelab.params import label
-from lorelab.vmalock.experiments import contention
 from lorelab.vmalock.pages import assumptions, performance, views
 from lorelab.vmalock.params import (
     Contention,
@@ -108,7 +107,7 @@ def test_a_benefit_is_less_about_or_more_than_the_figure():
 def test_where_the_figure_holds_by_the_price_of_a_line(think):
     table = assumptions.where(remotes=(60,), thinks=(think,))
     assert table.iloc[0][["think_ns", "remote_ns"]].to_list() == [think, 60]
-    grid = contention.benefit(writers=(0.0,), remote_ns=60, think_ns=think)
+    grid = performance.benefit(writers=(0.0,), remote_ns=60, think_ns=think)
     near = [row.cpus for row in grid.itertuples() if row.faster and 65 <= row.benefit <= 85]
     assert table.iloc[0, 2:].to_list() == [len(near), min(near), max(near)]
 
@@ -124,9 +123,9 @@ def test_what_a_thread_does_is_named_by_where_it_comes_to():
 
 
 def test_counters_over_the_cpus():
-    table = contention.over_cpus(ms=1)
+    table = performance.over_cpus(ms=1)
     assert sorted(set(table["cpus"])) == [1, 2, 4, 8, 16, 32, 64, 128]
-    assert set(table["variant"]) == {label(variant) for variant in contention.VARIANTS}
+    assert set(table["variant"]) == {label(variant) for variant in performance.VARIANTS}
     params = Contention(cpus=4, threads=4, vmas=4, variant=Variant.SPF, writer_share=0.01, ms=1)
     shown = table[(table["cpus"] == 4) & (table["variant"] == label(Variant.SPF))]
     assert shown.set_index("counter")["value"].to_dict() == of("contention", params).to_dict()

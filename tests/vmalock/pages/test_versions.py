@@ -1,9 +1,8 @@
 """What each version of the lock breaks, and with which fix it no longer does."""
 
-from lorelab.vmalock.experiments import omissions, wrap
 from lorelab.vmalock.experiments.protocol import search
 from lorelab.vmalock.model.protocol import configurations, reader
-from lorelab.vmalock.pages import versions
+from lorelab.vmalock.pages import omitted, versions, wraps
 from lorelab.vmalock.params import Variant
 
 
@@ -23,7 +22,7 @@ def test_each_fix_is_needed_in_some_configuration_and_all_together_suffice():
 
 
 def test_numbers_that_are_reset_and_even_at_first_are_what_a_wrap_takes():
-    table = wrap.fixes((Variant.V6_12, Variant.V7_3))
+    table = wraps.fixes((Variant.V6_12, Variant.V7_3))
     assert (table["none"] != "").all()
     assert (table["no early return"] == "").all()
     # A VMA that was write-locked has an odd number only until the next wrap resets it.
@@ -33,9 +32,9 @@ def test_numbers_that_are_reset_and_even_at_first_are_what_a_wrap_takes():
 
 
 def test_vm_mm_has_to_be_looked_at_before_the_sequence(monkeypatch):
-    further = configurations.configuration(omissions.FURTHER)
+    further = configurations.configuration(omitted.FURTHER)
     assert search(Variant.V7_3, further, 3).rule is None
-    monkeypatch.setattr(omissions, "CONFIGURATIONS", {})
-    table = omissions.exchanges().set_index("exchange")
+    monkeypatch.setattr(omitted, "CONFIGURATIONS", {})
+    table = omitted.exchanges().set_index("exchange")
     assert table.loc[reader.MARK_FIRST, "breaks"] == "ALIVE"
     assert table.loc[reader.RANGE_FIRST, "breaks"] == ""

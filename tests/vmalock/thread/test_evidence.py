@@ -2,7 +2,7 @@
 
 from lorelab.experiments import experiment
 from lorelab.vmalock import figures
-from lorelab.vmalock.experiments import wrap
+from lorelab.vmalock.pages import wraps
 from lorelab.vmalock.params import Collision, Threads, Variant, Workloads, WorkloadsFollowed
 from lorelab.vmalock.thread import checks
 from lorelab.vmalock.thread.claims import CLAIMS
@@ -106,6 +106,6 @@ def test_the_finding_names_the_writer_that_takes_a_free_lock_for_marked():
     [step] = [step for step in taken.index if taken[step]]
     text = said("taken-for-marked")
     assert f"before the wrap, writer {step} and no other" in text
-    steps = wrap.old_marks((Variant.V6_12, Variant.V7_3))
+    steps = wraps.old_marks((Variant.V6_12, Variant.V7_3))
     assert f"under the fault after {steps.loc[('v6.12', 'unmap'), 'ALIVE']} steps" in text
     assert f"in the VMA after {steps.loc[('v7.3', 'flags'), 'EXCLUDED']} (" in text

@@ -82,13 +82,6 @@ def of_mm(states: np.ndarray, field: tuple) -> np.ndarray:
     return (states[:, word] >> np.uint64(shift)).astype(np.int64) & mask
 
 
-def of_vma(states: np.ndarray, vma: int, field: tuple) -> np.ndarray:
-    """A field of a VMA in each state; (n,) int64."""
-    word, shift, mask = (int(part) for part in field)
-    place = shift + (vma - 1) * int(state.VMA_BITS)
-    return (states[:, word] >> np.uint64(place)).astype(np.int64) & mask
-
-
 def configuration_of(params: Protocol) -> tuple[Configuration, frozenset[str]]:
     """The configuration and what is left out of it; a mutation brings its own configuration.
 

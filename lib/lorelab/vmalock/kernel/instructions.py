@@ -3,11 +3,8 @@
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.errors import RunFailed
-from lorelab.lab import records
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request
-from lorelab.params import to_cli
 from lorelab.vmalock.kernel.boot import DESIGN, config, row_of, variant
 from lorelab.vmalock.params import Instructions
 
@@ -30,15 +27,6 @@ def _counters(params: Instructions, measured: Measured, run: int) -> pd.DataFram
     """A step a round: `instructions` of a fault, or of a fork until the parent has its child."""
     columns = {"instructions": ("instructions", row_of(measured, run)["ns"])}
     return table(NAME, variant(measured), "kernel", columns)
-
-
-def median(what: str, lock: str) -> float:
-    """Median of the recorded rounds [instructions of a fault, or of a fork]."""
-    params = Instructions(what=what, lock=lock)
-    record = records.load(NAME, params)
-    if record is None:
-        raise RunFailed(f"{NAME} of {to_cli(params)} is not recorded; add --record to a run of it")
-    return record.counters["value"].median()
 
 
 measure = Measurement(NAME, _request, _counters, machine=lambda params: config(params.lock) or "")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from lorelab.vmalock.experiments import contention
-from lorelab.vmalock.pages.performance import NEAR
+from lorelab.vmalock.pages.performance import NEAR, benefit
 from lorelab.vmalock.params import Contention, Variant
 from lorelab.vmalock.workload.costs import INSTRUCTIONS
 
@@ -115,8 +115,10 @@ def where(
     rows = []
     for think in thinks:
         for remote in remotes:
-            grid = contention.benefit(writers=(0.0,), remote_ns=remote, think_ns=think)
-            near = grid[grid["faster"] & ((grid["benefit"] - said).abs() <= NEAR)]["cpus"]
+            grid = benefit(writers=(0.0,), remote_ns=remote, think_ns=think)
+            near = grid[grid["faster"] & ((grid["benefit"] - said).abs() <= NEAR)][
+                "cpus"
+            ]
             rows.append((think, remote, len(near), near.min(), near.max()))
     columns = ["think_ns", "remote_ns", "settings", "from CPUs", "to CPUs"]
     return pd.DataFrame(rows, columns=columns).astype({c: "Int64" for c in columns})

@@ -52,7 +52,7 @@ def contended(table: pd.DataFrame) -> alt.Chart:
 
 
 def throughput(table: pd.DataFrame) -> alt.Chart:
-    """Draw faults a second over CPUs (`lorelab.vmalock.experiments.contention.over_cpus`)."""
+    """Draw faults a second over CPUs (`lorelab.vmalock.pages.performance.over_cpus`)."""
     rates = table[table["counter"] == "fault_rate"].assign(value=lambda t: t["value"] / 1e6)
     return (
         alt.Chart(rates)

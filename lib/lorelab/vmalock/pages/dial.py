@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from lorelab.showing.charts import OKABE_ITO, title
-from lorelab.vmalock.experiments.wrap import BITS
+from lorelab.vmalock.pages.wraps import BITS
 
 MOMENTS = {
     "late comparison with mm_lock_seq": "the fault goes in",

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from lorelab.checker import path
-from lorelab.vmalock.experiments.protocol import Searched, of_mm, of_vma, register, search
+from lorelab.vmalock.experiments.protocol import Searched, of_mm, register, search
 from lorelab.vmalock.model.protocol import configurations, state
 from lorelab.vmalock.model.protocol.configurations import MODEL, MUTATIONS
 from lorelab.vmalock.params import Variant
@@ -131,3 +131,10 @@ def verdicts(variant: Variant, sequence_bits: int = 3) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def of_vma(states: np.ndarray, vma: int, field: tuple) -> np.ndarray:
+    """A field of a VMA in each state; (n,) int64."""
+    word, shift, mask = (int(part) for part in field)
+    place = shift + (vma - 1) * int(state.VMA_BITS)
+    return (states[:, word] >> np.uint64(place)).astype(np.int64) & mask

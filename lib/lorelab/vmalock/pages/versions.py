@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lorelab.vmalock.experiments import wrap
 from lorelab.vmalock.experiments.protocol import search
 from lorelab.vmalock.model.protocol import configurations, reader, writers
+from lorelab.vmalock.pages import wraps
 from lorelab.vmalock.params import Variant
 
 
@@ -47,7 +47,7 @@ def broken(bits: int = 3) -> pd.DataFrame:
     -------
     DataFrame
         A row for each configuration that some version breaks, and for each writer that meets a
-        fault at a wrap (`wrap.wrapped`, in VMAs that were write-locked once); a column for each of
+        fault at a wrap (`wraps.wrapped`, in VMAs that were write-locked once); a column for each of
         `VERSIONS`.
     """
     columns = {}
@@ -57,9 +57,9 @@ def broken(bits: int = 3) -> pd.DataFrame:
             configuration: _rule(variant, chosen, without, bits)
             for configuration, chosen in configurations.CONFIGURATIONS.items()
         }
-        for writer in wrap.WRITERS:
-            known = _known(variant, wrap.through_a_wrap(writer, 1))
-            rules[f"{writer}, at a wrap"] = wrap.wrapped(
+        for writer in wraps.WRITERS:
+            known = _known(variant, wraps.through_a_wrap(writer, 1))
+            rules[f"{writer}, at a wrap"] = wraps.wrapped(
                 variant, writer, without & known, True
             ).rule
         columns[name] = {row: rule.name if rule else "" for row, rule in rules.items()}

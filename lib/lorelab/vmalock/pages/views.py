@@ -123,16 +123,14 @@ def threads(**given: int) -> pd.DataFrame:
 
 def instructions(locks: tuple[str, ...] = ("off", "on", "inside", "unbuilt")) -> pd.DataFrame:
     """Median instructions of a fault and of a fork, a column for each state of the lock."""
-    found = {
-        lock: {
-            what: _record("vmalock/instructions", Instructions(what=what, lock=lock))
-            .counters["value"]
-            .median()
-            for what in ("faults", "forks")
-        }
-        for lock in locks
-    }
+    found = {lock: {what: executed(what, lock) for what in ("faults", "forks")} for lock in locks}
     return pd.DataFrame(found)
+
+
+def executed(what: str, lock: str) -> float:
+    """Median of the recorded rounds [instructions of a fault, or of a fork]."""
+    record = _record("vmalock/instructions", Instructions(what=what, lock=lock))
+    return record.counters["value"].median()
 
 
 def sizes() -> pd.DataFrame:

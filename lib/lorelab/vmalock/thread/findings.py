@@ -5,17 +5,16 @@ from typing import Literal
 from lorelab.checker import path
 from lorelab.experiments import experiment
 from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
-from lorelab.vmalock.experiments import wrap
 from lorelab.vmalock.model.protocol.configurations import MODEL
 from lorelab.vmalock.model.protocol.rules import Rule
-from lorelab.vmalock.pages import herd
+from lorelab.vmalock.pages import herd, wraps
 from lorelab.vmalock.params import Collision, Overlap, Variant
 
 
 def _taken() -> str:
-    found = wrap.old_mark(Variant.V6_12, "unmap", Rule.ALIVE)
+    found = wraps.old_mark(Variant.V6_12, "unmap", Rule.ALIVE)
     freed = len(path(MODEL, found.explored, found.setting, found.index))
-    found = wrap.old_mark(Variant.V7_3, "flags", Rule.EXCLUDED)
+    found = wraps.old_mark(Variant.V7_3, "flags", Rule.EXCLUDED)
     inside = len(path(MODEL, found.explored, found.setting, found.index))
     params = Collision()
     met = experiment("vmalock/collision").recorded(params).counters
