@@ -12,7 +12,7 @@ from lorelab.gso.kernel.boot import MODES
 from lorelab.gso.kernel.traffic import check
 from lorelab.gso.model import netem
 from lorelab.gso.model.traffic import PROBED
-from lorelab.gso.pages import views
+from lorelab.gso.pages import simulated, views
 from lorelab.gso.params import TRAITS, Flag, LastSegment, Traffic, Variant
 from lorelab.params import parse
 from tests.gso.model.test_netem import tausworthe
@@ -235,7 +235,7 @@ def test_what_the_kernel_can_t_follow():
 def test_the_flag_and_the_last_segment_as_experiments():
     values = flag.simulate(Flag()).set_index("counter")["value"]
     assert (values["interleavings"], values["lost"]) == (6, 2)
-    table = lastsegment.shares([1, 2, 5, 40])
+    table = simulated.shares([1, 2, 5, 40])
     assert table["sigma"].abs().max() < 4
     values = lastsegment.simulate(LastSegment(segments=2, packets=1000)).set_index("counter")
     assert values["value"]["unsafe"] == values["value"]["exposed"]

@@ -48,11 +48,3 @@ def test_what_was_exposed(segments):
     exposed = sum(n * (segments - 1 - place) for place, n in enumerate(places))
     values = dict(zip(table["counter"], table["value"], strict=True))
     assert values == {"unsafe": 50 - places[-1], "exposed": exposed}
-
-
-def test_shares():
-    table = lastsegment.shares([1, 4], packets=50, seed=3).set_index("segments")
-    assert table.loc[1].tolist() == [0, 0, 0]
-    share = 1 - drawn(4, 50, 3)[-1] / 50
-    assert table.loc[4, ["drawn", "expected"]].tolist() == [share, 0.75]
-    assert table.loc[4, "sigma"] == pytest.approx((share - 0.75) / (0.75 * 0.25 / 50) ** 0.5)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lorelab.gso.experiments.layout import positions
 from lorelab.gso.model import layout, structs
 from lorelab.gso.model.layout import Field
+from lorelab.gso.pages.layout import positions
 
 FIELDS = st.lists(
     st.tuples(st.sampled_from([1, 2, 4, 8]), st.integers(1, 5)), min_size=1, max_size=12

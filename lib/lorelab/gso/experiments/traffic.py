@@ -7,9 +7,8 @@ from lorelab.gso.model.layout import place, small_head_cache, truesize
 from lorelab.gso.model.netem import probability
 from lorelab.gso.model.structs import SHARED_INFO_6_12
 from lorelab.gso.model.traffic import COUNTED, PROBED, SETTING, run
-from lorelab.gso.params import TRAITS, Traffic, Variant
+from lorelab.gso.params import TRAITS, Traffic
 from lorelab.gso.workload.traffic import table
-from lorelab.params import label
 
 SK_BUFF, HEADERS = 208, 128
 """sizeof(struct sk_buff) of 6.12 [bytes]; headers and headroom of a segment of UDP, at most."""
@@ -65,28 +64,3 @@ def simulate(params: Traffic) -> pd.DataFrame:
     """
     counted = count(params)
     return table(params, {name: counted[name] for name in PROBED}, "model")
-
-
-def costs(variants: list[Variant] | None = None, **given: object) -> pd.DataFrame:
-    """What a send costs, by variant.
-
-    Parameters
-    ----------
-    variants : list of Variant, optional
-        All of them by default.
-    **given
-        Parameters of `Traffic`.
-
-    Returns
-    -------
-    DataFrame
-        Index `variant`; each counter over the sends. `copied_bytes` has what send() copies, too:
-        the counter of `count` is that of skb_copy_ubufs() alone.
-    """
-    rows = {}
-    for variant in variants or list(Variant):
-        params = Traffic(variant=variant, **given)
-        rows[label(variant)] = {n: v / params.sends for n, v in count(params).items()}
-        if TRAITS[variant].at_send or not params.zerocopy:
-            rows[label(variant)]["copied_bytes"] += params.length
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("variant")

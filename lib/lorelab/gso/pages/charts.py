@@ -3,13 +3,14 @@
 import altair as alt
 import pandas as pd
 
-from lorelab.gso.experiments import layout
-from lorelab.gso.experiments.lastsegment import closed_form
+from lorelab.gso.experiments.layout import fields
 from lorelab.gso.model.invariants import INVARIANTS
 from lorelab.gso.model.layout import place
 from lorelab.gso.model.lifetimes import STEPS
 from lorelab.gso.model.states import ABSENT, BYTES, PLACES, SENDER, THINGS
+from lorelab.gso.pages import layout
 from lorelab.gso.pages.orders import DONE
+from lorelab.gso.pages.simulated import closed_form
 from lorelab.gso.params import Layout
 from lorelab.showing.charts import OKABE_ITO, Moved, slider, title
 
@@ -53,7 +54,7 @@ def struct(kernel: str = "2014", at: int = 9) -> Moved:
     """
     frames = []
     for number, row in enumerate(layout.positions(kernel).itertuples()):
-        cells = layout.cells(place(layout.fields(Layout(kernel=kernel, pointer=row.before))))
+        cells = layout.cells(place(fields(Layout(kernel=kernel, pointer=row.before))))
         cells = cells[cells["line"] < 2].assign(
             place=number,
             kind=lambda found: found["field"].map(_kind),
@@ -346,7 +347,7 @@ def wrong(table: pd.DataFrame) -> alt.Chart:
 
 
 def lastsegment(table: pd.DataFrame) -> alt.LayerChart:
-    """`lastsegment.shares` on its closed form."""
+    """`simulated.shares` on its closed form."""
     line = pd.DataFrame({"segments": range(1, int(table["segments"].max()) + 1)})
     line["expected"] = line["segments"].map(closed_form)
     curve = alt.Chart(line).mark_line()

@@ -6,11 +6,12 @@ claim it weighs. The verdicts follow from the evidence: change a figure or the m
 
 from functools import cache
 
-from lorelab.gso.experiments import layout, lifetimes
+from lorelab.gso.experiments import lifetimes
+from lorelab.gso.experiments.layout import fields
 from lorelab.gso.figures import Span, figure, gain, printed_rate, rate, volume_rate
 from lorelab.gso.model.layout import SMP_CACHE_BYTES, data_align, place
 from lorelab.gso.model.structs import AS_POSTED, SHARED_INFO_2014
-from lorelab.gso.pages import views
+from lorelab.gso.pages import layout, views
 from lorelab.gso.params import TRAITS, Layout, Lifetimes, Variant
 from lorelab.gso.workload.layout import frag_lines
 from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
@@ -30,7 +31,7 @@ def steps_to_break(variant: Variant, number: int, **scope: int) -> int:
 @cache
 def struct(pointer: str = "none") -> dict[str, int]:
     """The 2014 shared info with the thread's pointer in some place, or nowhere."""
-    laid = place(layout.fields(Layout(pointer=pointer)))
+    laid = place(fields(Layout(pointer=pointer)))
     return {
         "size": laid.size,
         "aligned": data_align(laid.size),

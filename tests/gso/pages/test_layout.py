@@ -2,8 +2,9 @@
 
 import pytest
 
-from lorelab.gso.experiments.layout import RMEM_DEFAULT, cells, fields, jumps, packets, positions
+from lorelab.gso.experiments.layout import fields
 from lorelab.gso.model import layout, structs
+from lorelab.gso.pages.layout import RMEM_DEFAULT, cells, jumps, packets, positions
 from lorelab.gso.params import Layout
 
 CASES = [("2014", "none"), ("2014", structs.AS_POSTED), ("2014", "end")]
