@@ -6,7 +6,7 @@ import pytest
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.fairzone.experiments import boundary, inversion, tiobench
-from lorelab.fairzone.pages import views
+from lorelab.fairzone.pages import simulated, views
 from lorelab.fairzone.params import Boundary, Inversion, Tiobench, Variant
 from lorelab.params import label, parse
 
@@ -16,7 +16,7 @@ FULL = {"kswapd_rate": 30, "steps": 1}
 
 def read(variant, **given):
     done = tiobench.run(Tiobench(variant=variant, **FULL, **given))
-    rows = tiobench.summary(done).set_index("phase")
+    rows = simulated.summary(done).set_index("phase")
     return rows.loc["write"], rows.loc["read"], done
 
 
@@ -36,7 +36,7 @@ def test_the_read_back_of_v1():
 @pytest.mark.parametrize("rate", [1.05, 3, 100])
 def test_the_read_back_needs_no_slow_kswapd(rate):
     done = tiobench.run(Tiobench(variant=Variant.V1, kswapd_rate=rate, steps=1))
-    assert tiobench.summary(done).set_index("phase").loc["read", "hits"] > 0.09
+    assert simulated.summary(done).set_index("phase").loc["read", "hits"] > 0.09
 
 
 def test_without_the_nap_there_is_none():
@@ -58,7 +58,7 @@ def test_a_kswapd_without_reserves_leaves_dma32_alone():
     """As the series of June had it: a static zone, whose part of the data hits."""
     _, rereads, _ = read(Variant.MERGED, balance_reserves=False)
     assert rereads["share"] < 0.01
-    closed = inversion.hit_fraction(rereads["size"], 0, 2)
+    closed = simulated.hit_fraction(rereads["size"], 0, 2)
     assert rereads["hits"] == pytest.approx(closed, abs=0.01)
 
 

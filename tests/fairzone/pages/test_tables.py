@@ -8,7 +8,7 @@ from lorelab.fairzone import figures
 from lorelab.fairzone.experiments import inversion, reread, tiobench
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.zones import COUNTS
-from lorelab.fairzone.pages import answers, views
+from lorelab.fairzone.pages import answers, simulated, views
 from lorelab.fairzone.params import Batches, Boundary, Inversion, Reread, Tiobench, Variant
 from lorelab.fairzone.workload import machine, stream
 from lorelab.params import label
@@ -185,7 +185,7 @@ def test_hits_by_min_free_kbytes():
     assert list(wide.columns) == ["share", "hits"]
     params = Tiobench(mib=1024, zone_dma=False, random_ops=50, variant=Variant.V1, steps=1)
     done = tiobench.run(params.model_copy(update={"min_free_kib": 56000}))
-    read = tiobench.summary(done).set_index("phase").loc["read"]
+    read = simulated.summary(done).set_index("phase").loc["read"]
     assert wide.loc[56000].to_list() == [read["share"], read["hits"]]
 
 

@@ -6,7 +6,7 @@ from lorelab.counters import table
 from lorelab.fairzone.experiments.tiobench import UNITS
 from lorelab.fairzone.model.zones import COUNTS
 from lorelab.fairzone.params import Batches
-from lorelab.fairzone.workload.machine import names, node_of
+from lorelab.fairzone.workload.machine import names
 from lorelab.fairzone.workload.stream import run
 from lorelab.params import label
 
@@ -30,16 +30,3 @@ def simulate(params: Batches) -> pd.DataFrame:
         counters[name] = (UNITS.get(name, name), [counts[n]])
     counters["deferred"] = ("pages", [abs(mm.node.percpu).sum()])
     return table("fairzone/batches", label(params.variant), "model", counters, first=0)
-
-
-def most_deferred(params: Batches) -> float:
-    """How far deferral alone moves a zone's share, in parts of all allocations.
-
-    What a zone gave over a run is what resets added to its counter, less what the counter changed
-    by. A CPU's part of the change is folded beyond the threshold, so all CPUs together hold back no
-    more than threshold x CPUs of a zone's pages, once. What drift did at every reset would add up
-    over the resets, and pass this.
-    """
-    zone = node_of(params).zone
-    allocations = zone["managed"].sum() * params.percent / 100
-    return float(zone["threshold"].max() * params.cpus / allocations)

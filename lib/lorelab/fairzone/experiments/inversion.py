@@ -49,25 +49,3 @@ def residency(managed: np.ndarray, allocated: np.ndarray) -> np.ndarray:
     """
     taken = np.where(allocated > 0, allocated, np.nan)
     return managed * (allocated.sum() / taken)
-
-
-def hit_fraction(size: float, share: float, data: float) -> float:
-    """What a cyclic reader of `data` sizes of memory finds: the closed form of a FIFO zone.
-
-    A page of a zone with part `size` of memory and `share` of the allocations stays for
-    size / share of memory's size; the reader comes back after `data` of them less what it finds.
-    With share 0 the zone is static, and size / data of the reads hit; pages of a zone that is
-    used stay long enough if share < size / data, and then the zone, less used still, turns static.
-    """
-    return size / data if share < size / data else 0.0
-
-
-def hits_after_write(size: float, share: float, data: float = 2.0) -> float:
-    """What a reader finds of a part of the file that a zone kept through the write.
-
-    The zone filled last holds the file from 1 - size to 1 of memory's size. While the reader comes
-    near, its misses replace `share` of a page each, from that part's start on: it meets what is
-    left at y = share (1 - size) / (1 - share), and size - y of the part is still there.
-    """
-    left = size - share * (1 - size) / (1 - share)
-    return max(left, 0.0) / data

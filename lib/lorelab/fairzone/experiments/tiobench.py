@@ -243,7 +243,7 @@ def simulate(params: Tiobench) -> pd.DataFrame:
     counters: dict[str, tuple[str, object]] = {
         "touched": ("pages", done.touched),
         "read": ("pages", done.read),
-        "hits": ("pages", _hits(done)),
+        "hits": ("pages", hits(done)),
     }
     for z, name in enumerate(done.zones):
         counters[f"allocated_{name.lower()}"] = ("pages", done.allocated[:, z])
@@ -267,34 +267,7 @@ UNITS = {
 }
 
 
-def _hits(done: Run) -> np.ndarray:
+def hits(done: Run) -> np.ndarray:
+    """Pages of each phase that were read and did not come from the disk; 0 where it wrote."""
     writes = np.array(["write" in phase for phase in done.phases])
     return np.where(writes, 0, done.touched - done.read)
-
-
-def summary(done: Run) -> pd.DataFrame:
-    """One row a phase: DMA32's share of size and of allocations, hits, and the walk's cost.
-
-    Returns
-    -------
-    DataFrame
-        `phase`, `size` and `share` (DMA32's part of the managed pages of DMA32 and Normal, and of
-        the allocations), `hits` (part of the pages touched), and `passes`, `tests`, `resets` an
-        allocation.
-    """
-    low, high = (done.zones.index(name) for name in ("DMA32", "Normal"))
-    each = done.allocated.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        of = {name: done.count[:, n] / each for n, name in enumerate(COUNTS)}
-        share = done.allocated[:, low] / each
-    return pd.DataFrame(
-        {
-            "phase": done.phases,
-            "size": done.managed[low] / (done.managed[low] + done.managed[high]),
-            "share": share,
-            "hits": _hits(done) / done.touched,
-            "passes": of["passes"],
-            "tests": of["tests"],
-            "resets": of["resets"],
-        }
-    )

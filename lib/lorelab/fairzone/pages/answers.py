@@ -9,6 +9,7 @@ from lorelab.experiments import experiment
 from lorelab.fairzone import figures
 from lorelab.fairzone.experiments import tiobench
 from lorelab.fairzone.model import zones
+from lorelab.fairzone.pages import simulated
 from lorelab.fairzone.params import Batches, Boundary, Inversion, Tiobench, Variant
 from lorelab.fairzone.workload import stream
 from lorelab.fairzone.workload.machine import node_of
@@ -17,8 +18,8 @@ from lorelab.params import label
 
 
 def phases(params: Tiobench, **update: object) -> pd.DataFrame:
-    """`tiobench.summary()` by phase, of these parameters and what is different."""
-    return tiobench.summary(ran(params.model_copy(update=update))).set_index("phase")
+    """`simulated.summary()` by phase, of these parameters and what is different."""
+    return simulated.summary(ran(params.model_copy(update=update))).set_index("phase")
 
 
 def ran(params: Tiobench) -> tiobench.Run:
@@ -240,7 +241,7 @@ RESERVED_MIB = 219
 
 def _ended(params: Tiobench) -> tuple[pd.Series, float]:
     node = node_of(params, params.dirty_percent)
-    phases = tiobench.summary(tiobench.run_on(node, params)).set_index("phase")
+    phases = simulated.summary(tiobench.run_on(node, params)).set_index("phase")
     dma32 = len(node.zone) - 2
     return phases.loc["read"], node.zone["free"][dma32] * PAGE / 2**30
 

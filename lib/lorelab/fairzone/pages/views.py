@@ -6,6 +6,7 @@ from lorelab.fairzone.experiments import inversion, tiobench
 from lorelab.fairzone.figures import THREADS, speedup
 from lorelab.fairzone.figures import tiobench as printed
 from lorelab.fairzone.model import zones
+from lorelab.fairzone.pages import simulated
 from lorelab.fairzone.params import Inversion, Tiobench, Variant
 from lorelab.fairzone.workload import machine
 from lorelab.numerics import PAGE
@@ -28,7 +29,7 @@ def variants(params: Tiobench) -> pd.DataFrame:
     rows = {}
     for variant in Variant:
         done = tiobench.run(params.model_copy(update={"variant": variant, "steps": 1}))
-        phases = tiobench.summary(done).set_index("phase")
+        phases = simulated.summary(done).set_index("phase")
         resets = done.count[:, tiobench.COUNTS.index("resets")].sum()
         rows[label(variant)] = {
             "size": 100 * phases.loc["read", "size"],
@@ -172,7 +173,7 @@ def gains(params: Tiobench) -> pd.DataFrame:
             "write_mb_s": speeds["seqwrite", threads],
         }
         done = tiobench.run(params.model_copy(update=given))
-        hits = tiobench.summary(done).set_index("phase").loc["read", "hits"]
+        hits = simulated.summary(done).set_index("phase").loc["read", "hits"]
         rows.append((threads, table.loc[threads, "percent"], "printed, 29 May 2014"))
         rows.append((threads, round(speedup(hits), 2), "the model's hits, at no cost"))
     return pd.DataFrame(rows, columns=["threads", "gain", "source"])

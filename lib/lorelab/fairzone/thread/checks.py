@@ -14,6 +14,7 @@ from lorelab.fairzone.experiments import batches, boundary, tiobench
 from lorelab.fairzone.model import zones
 from lorelab.fairzone.model.page_alloc import alloc_fast, reset_alloc_batches
 from lorelab.fairzone.model.zones import COUNTS, NONE
+from lorelab.fairzone.pages import simulated
 from lorelab.fairzone.params import Batches, Boundary, Tiobench, Variant
 from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.numerics import U
@@ -40,7 +41,7 @@ def near(model: float, printed: float) -> bool:
 def ran(variant: Variant, **given: object) -> pd.DataFrame:
     """Phases of `fairzone/tiobench` on the machine of June 2014.
 
-    As `tiobench.summary` has it, with `resets`, `allocated` and `dma`, pages of ZONE_DMA.
+    As `simulated.summary` has it, with `resets`, `allocated` and `dma`, pages of ZONE_DMA.
     """
     done = tiobench.run(Tiobench(variant=variant, steps=1, **given))
     summed = {
@@ -48,7 +49,7 @@ def ran(variant: Variant, **given: object) -> pd.DataFrame:
         "allocated": done.allocated.sum(axis=1),
         "dma": done.allocated[:, done.zones.index("DMA")],
     }
-    return tiobench.summary(done).assign(**summed).set_index("phase")
+    return simulated.summary(done).assign(**summed).set_index("phase")
 
 
 @cache
@@ -215,7 +216,7 @@ def weigh_drift() -> Weighed:
         evidence |= {f"second walks of v1-reachable, {name}": int(walks[exact])}
         if not exact:
             evidence["pages deferred"] = int(found["deferred"])
-    once = batches.most_deferred(Batches(cpus=64, threads=64, turn=1))
+    once = simulated.most_deferred(Batches(cpus=64, threads=64, turn=1))
     evidence["what deferral alone may move"] = once
     costs = walks[False] > FACTOR * walks[True]
     same = abs(share[False] - share[True]) < once

@@ -11,6 +11,7 @@ import pandas as pd
 from lorelab.fairzone import figures
 from lorelab.fairzone.experiments import boundary, tiobench
 from lorelab.fairzone.figures import figure
+from lorelab.fairzone.pages import simulated
 from lorelab.fairzone.params import Boundary, Tiobench, Variant
 from lorelab.fairzone.thread.checks import NO_HITS, near, ran, weighed_gains
 from lorelab.fairzone.workload.machine import node_of
@@ -120,7 +121,7 @@ def big_batches(disk_mb_s: float, data_percent: int) -> pd.DataFrame:
     params = Tiobench(steps=1, disk_mb_s=disk_mb_s, data_percent=data_percent)
     node = node_of(params, params.dirty_percent)
     node.zone["batch"] = node.zone["nr_alloc_batch"] = node.zone["managed"] >> 2
-    return tiobench.summary(tiobench.run_on(node, params)).set_index("phase")
+    return simulated.summary(tiobench.run_on(node, params)).set_index("phase")
 
 
 def weigh_big_batches() -> Weighed:
