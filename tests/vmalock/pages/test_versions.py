@@ -8,11 +8,13 @@ from lorelab.vmalock.params import Variant
 
 def test_each_fix_is_needed_in_some_configuration_and_all_together_suffice():
     table = versions.broken()
-    wraps = table.index.str.endswith("at a wrap")
-    assert (table.loc[~wraps, ["6.5", "6.12.117", "7.3.4"]] == "").all(axis=None)
-    assert (table.loc[wraps].drop(columns="mainline") != "").all(axis=None) and wraps.sum() == 3
+    at_a_wrap = table.index.str.endswith("at a wrap")
+    assert (table.loc[~at_a_wrap, ["6.5", "6.12.117", "7.3.4"]] == "").all(axis=None)
+    assert (table.loc[at_a_wrap].drop(columns="mainline") != "").all(
+        axis=None
+    ) and at_a_wrap.sum() == 3
     assert (table["mainline"] == "").all()
-    table = table[~wraps]
+    table = table[~at_a_wrap]
     assert set(table.index[table["6.4"] != ""]) == {"grow", "fork", "move", "anon"}
     # Without the look at `detached` there are more.
     assert set(table.index) > {"unmap", "remap", "grow", "fork", "move", "anon"}
