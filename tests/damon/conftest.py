@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
+from lorelab.damon.agree.accuracy import model_figures
 from lorelab.damon.agree.runs import ON_ONE_CPU
-from lorelab.damon.experiments import accuracy
 from lorelab.damon.params import Accuracy, Masim
 from lorelab.damon.params import runs as each_run
 from lorelab.damon.workload import truth
@@ -39,7 +39,7 @@ def runs(file):
     """Runs of the model, to be taken for a kernel's: parameters and counters."""
     params = Accuracy(workload=file, runs=6, seed=100)
     said = [truth.simulated(one, ON_ONE_CPU) for one in each_run(params)]
-    found = [accuracy.model_figures(params, ON_ONE_CPU, one) for one in said]
+    found = [model_figures(params, ON_ONE_CPU, one) for one in said]
     counted = [distributions(params, one) for one in said]
     counted = distribution_counters(counted, params, "kernel")
     return params, pd.concat([accuracy_counters(found, params, "kernel"), counted])

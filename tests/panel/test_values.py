@@ -7,6 +7,7 @@ import pytest
 
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
+from lorelab.flat import flat
 from lorelab.panel import kept, values
 from lorelab.params import Params, Refusal, param, parse
 
@@ -81,9 +82,9 @@ def test_a_refusal_that_no_page_works_out_is_an_error():
 def test_flat_values_are_the_parameters():
     model = experiment("swap/allocator-test").Params
     given = model(options="-a -s", seed=2**32 - 1, variant="v3", stealing=False)
-    row = values.flat(given, kept.described("swap/allocator-test").CHOICES)[0]
+    row = flat(given, kept.described("swap/allocator-test").CHOICES)[0]
     assert (row["options"], row["seed"], row["variant"], row["stealing"]) == (3, 2**32 - 1, 3, 0)
     model = experiment("gso/traffic").Params
-    row = values.flat(model(seed=2**64 - 1, held=True, loss=2.5), {})
+    row = flat(model(seed=2**64 - 1, held=True, loss=2.5), {})
     assert row["seed"].astype(np.uint64) == 2**64 - 1
     assert row["loss"] == 2.5

@@ -274,8 +274,8 @@ def unleb(data: bytes, at: int) -> tuple[int, int]:
 
 if __name__ == "__main__":
     from lorelab.experiments import experiment
+    from lorelab.flat import record
     from lorelab.panel.kept import described
-    from lorelab.panel.values import record
 
     question, file = sys.argv[1:]
     made, numbers = module(described(question).entry, record(experiment(question).Params))

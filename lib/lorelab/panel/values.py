@@ -1,56 +1,17 @@
-"""The parameters of an experiment as one flat record, and as the fields of a form."""
+"""The parameters of an experiment as the fields of a form."""
 
 import ast
 from collections.abc import Iterator
 from enum import IntEnum
 from itertools import combinations, product
-from typing import Any, Literal, get_args, get_origin
-
-import numpy as np
+from typing import Any
 
 from lorelab.errors import BadInput
+from lorelab.flat import Choices, words_of
 from lorelab.params import BRACED, Params, format_value, label, parse
 
 BOUNDS = ("multiple_of", "le", "lt", "ge", "gt")
 """In the order in which pydantic complains of them."""
-Choices = dict[str, tuple[str, ...]]
-
-
-def record(model: type[Params]) -> np.dtype:
-    """What compiled code gets: a number of 64 bits for each field, in their order.
-
-    Examples
-    --------
-    >>> from lorelab.params import param
-    >>> class Tiny(Params):
-    ...     pages: int = param(8, "pages that are written", "pages")
-    ...     share: float = param(0.5, "of them dirty")
-    >>> record(Tiny)
-    dtype([('pages', '<i8'), ('share', '<f8')])
-    """
-    fields = model.model_fields.items()
-    return np.dtype([(name, "f8" if each.annotation is float else "i8") for name, each in fields])
-
-
-def flat(params: Params, choices: Choices) -> np.ndarray:
-    """Parameters as compiled code gets them; a text is its place among its choices.
-
-    Examples
-    --------
-    >>> from lorelab.params import param
-    >>> class Tiny(Params):
-    ...     pages: int = param(8, "pages that are written", "pages")
-    ...     order: str = param("up", "in which they are")
-    >>> flat(Tiny(order="down"), {"order": ("up", "down")})
-    array([(8, 1)], dtype=[('pages', '<i8'), ('order', '<i8')])
-    """
-    row = np.zeros(1, record(type(params)))
-    for name, value in params:
-        words = _words(type(params).model_fields[name], name, choices)
-        number = words.index(value) if words else value
-        # 64 bits as they are, for a seed takes all of them.
-        row[name] = number if isinstance(number, float) else (number + 2**63) % 2**64 - 2**63
-    return row
 
 
 def fields(model: type[Params], start: Params, choices: Choices) -> list[dict[str, Any]]:
@@ -195,19 +156,13 @@ def _kind(field: Any, name: str, choices: Choices) -> str:
     kind = field.annotation
     if kind is bool:
         return "bool"
-    if _words(field, name, choices) or (isinstance(kind, type) and issubclass(kind, IntEnum)):
+    if words_of(field, name, choices) or (isinstance(kind, type) and issubclass(kind, IntEnum)):
         return "choice"
     return {int: "int", float: "float"}[kind]
 
 
-def _words(field: Any, name: str, choices: Choices) -> tuple[str, ...]:
-    if get_origin(field.annotation) is Literal:
-        return get_args(field.annotation)
-    return choices.get(name, ())
-
-
 def _values(field: Any, name: str, choices: Choices) -> list[tuple[str, int]]:
-    if words := _words(field, name, choices):
+    if words := words_of(field, name, choices):
         return [(word, number) for number, word in enumerate(words)]
     if field.annotation is bool:
         return [("false", 0), ("true", 1)]

@@ -68,7 +68,7 @@ def test_the_model_runs_twice_as_often_from_the_same_seed_on(monkeypatch, as_ker
     monkeypatch.setattr(agree_accuracy, "RUNS", 1)
     monkeypatch.setattr(agree_accuracy.truth, "simulated", lambda one, _: seeds.append(one.seed))
     figures = {"runs": ("runs", 1.0)}
-    monkeypatch.setattr(agree_accuracy.accuracy, "model_figures", lambda *_: figures)
+    monkeypatch.setattr(agree_accuracy, "model_figures", lambda *_: figures)
     monkeypatch.setattr(agree_accuracy, "distributions", lambda *_: {})
     said = {"runs": ("runs", [1.0] * 8), "access": ("ns", [10.0] * 8), "check": ("ns", [50.0] * 8)}
     measured = as_kernel(table("damon/accuracy", "damon", "kernel", said))

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from lorelab.damon.experiments.hot_range import simulate, watched
+from lorelab.damon.experiments.hot_range import simulate
 from lorelab.damon.experiments.masim import compare_windows, monitored
 from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
+from lorelab.damon.pages import simulated
 from lorelab.damon.params import HotRange, Masim, Variant
 from lorelab.damon.workload import masim
 from lorelab.damon.workload.hot_range import DRAWN, UNITS
@@ -52,7 +53,7 @@ def shared():
 @pytest.mark.parametrize("variant", REGIONS)
 def test_windows_are_those_of_the_library(variant):
     params = HotRange(variant=variant, windows=30, seed=7, tlb=64, switch_us=3_000, hot_kib=8192)
-    rows = watched(params).head(params.windows)
+    rows = simulated.hot_range(params).head(params.windows)
     theirs = by_the_library(params)
     assert len(theirs) == 30
     for name, other in SAME.items():
@@ -69,7 +70,7 @@ def test_the_null_is_the_share_of_memory_that_is_hot():
 
 def test_what_is_drawn_covers_the_memory_once():
     params = HotRange(windows=8, min_regions=700)
-    rows = watched(params)
+    rows = simulated.hot_range(params)
     drawn = rows[rows["kind"] == 1]
     for _, window in drawn.groupby("since"):
         assert window["low"].iloc[0] == 0 and window["high"].iloc[-1] == params.mib

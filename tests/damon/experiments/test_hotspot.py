@@ -46,16 +46,3 @@ def test_a_hot_range_in_huge_pages_is_found_as_fast_as_page_by_page(monkeypatch)
     monkeypatch.setattr(workload, "HUGE_KIB", 1 << 30)
     small = HOTSPOT.simulate(params).query("counter == 'wait'")["value"]
     assert huge.median() == pytest.approx(small.median(), rel=0.5)
-
-
-@pytest.mark.parametrize("hot", [1 << 29, 6 << 30])
-def test_the_chance_with_a_truncated_offset_is_that_of_draws(hot):
-    chance, region, runs = np.random.default_rng(1), 20 << 30, 4000
-    at = chance.uniform(0, region - hot, runs)[:, None]
-    drawn = chance.uniform(0, hotspot.REACH, runs)[:, None] * chance.uniform(0, 1, (runs, 20))
-    hits = ((drawn >= at) & (drawn < at + hot)).sum(axis=1)
-    expected = hotspot.truncated(hot, region, 20, always=True)
-    assert (hits > 2).mean() == pytest.approx(expected, abs=0.02)
-    assert hotspot.truncated(1 << 20, 1 << 30, 20, True) == hotspot.stand_out(
-        1 << 20, 1 << 30, 20, True
-    )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lorelab.damon.experiments import schemes
+from lorelab.damon.pages import simulated
 from lorelab.damon.params import ALONE, Schemes, Speeds
 from lorelab.damon.workload.schemes import BUILTIN
 from lorelab.errors import BadInput
@@ -13,7 +14,7 @@ from tests.damon.running import run, wide
 
 def windows(speeds=ALONE, **given):
     """The same of one run of damon/schemes, window by window."""
-    return wide(schemes.history(parse(Schemes, given), speeds))
+    return wide(simulated.schemes_by_window(parse(Schemes, given), speeds))
 
 
 def test_the_threads_schemes_in_the_units_of_6_12():

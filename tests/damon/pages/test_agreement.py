@@ -94,7 +94,7 @@ def test_another_model_stands_beside_both(sides, judged):
     far = agreement.distances(judged, other, "later runs", names)
     assert list(far.index) == [(PROGRAM, of) for of in ("model", "by chance", "later runs")]
     assert list(far.loc[(PROGRAM, "model")]) == list(judged.loc[PROGRAM].loc[names, "distance"])
-    again = agree_accuracy.weighed(other[PROGRAM]).set_index("counter")
+    again = agree_accuracy.compare_sides(other[PROGRAM]).set_index("counter")
     assert list(far.loc[(PROGRAM, "later runs")]) == list(again.loc[names, "distance"])
 
 

@@ -203,7 +203,7 @@ def test_reach_is_the_chance_of_the_search():
     table = simulated.reach([100, 6], hots=(1,))
     for gib in (100, 6):
         assert table["1 GiB", "on"][gib] == hotspot.stand_out(GIB, gib * GIB, 20, True)
-        assert table["1 GiB", "off"][gib] == hotspot.truncated(GIB, gib * GIB, 20, True)
+        assert table["1 GiB", "off"][gib] == simulated.truncated(GIB, gib * GIB, 20, True)
     # Three hits or more of twenty: the definition, by the binomial distribution.
     share = 1 / 100
     few = sum(math.comb(20, k) * share**k * (1 - share) ** (20 - k) for k in range(3))
@@ -242,3 +242,16 @@ def test_huge_pages_are_of_2_mib(monkeypatch):
     found = simulated.huge_pages(("any",), 1)["any"]
     assert found["made"] == (3 + 2) * (2 << 20)
     assert found["PMDs split"] == 4 * (2 << 20)
+
+
+@pytest.mark.parametrize("hot", [1 << 29, 6 << 30])
+def test_the_chance_with_a_truncated_offset_is_that_of_draws(hot):
+    chance, region, runs = np.random.default_rng(1), 20 << 30, 4000
+    at = chance.uniform(0, region - hot, runs)[:, None]
+    drawn = chance.uniform(0, simulated.REACH, runs)[:, None] * chance.uniform(0, 1, (runs, 20))
+    hits = ((drawn >= at) & (drawn < at + hot)).sum(axis=1)
+    expected = simulated.truncated(hot, region, 20, always=True)
+    assert (hits > 2).mean() == pytest.approx(expected, abs=0.02)
+    assert simulated.truncated(1 << 20, 1 << 30, 20, True) == hotspot.stand_out(
+        1 << 20, 1 << 30, 20, True
+    )

@@ -2,18 +2,17 @@
 
 import json
 
-from lorelab.damon.experiments.hot_range import watched
-from lorelab.damon.pages import charts
+from lorelab.damon.pages import charts, simulated
 from lorelab.damon.panel.hot_range import COUNTERS, MORE, entry
 from lorelab.damon.params import HotRange
+from lorelab.flat import flat
 from lorelab.panel import kept, show
-from lorelab.panel.values import flat
 
 QUESTION = "damon/hot-range"
 
 
 def test_the_chart_is_the_pages():
-    rows = watched(HotRange(windows=3))
+    rows = simulated.hot_range(HotRange(windows=3))
     own = charts.hot_range(rows).to_dict()
     [data] = own.pop("datasets").values()
     text = json.dumps(own)
@@ -26,4 +25,7 @@ def test_the_chart_is_the_pages():
 
 def test_what_is_drawn_is_what_the_entry_gives():
     params = HotRange(windows=5, variant="v7.3", seed=2**64 - 1)
-    assert entry(flat(params, {})).tolist() == watched(params)[[*COUNTERS, *MORE]].values.tolist()
+    assert (
+        entry(flat(params, {})).tolist()
+        == simulated.hot_range(params)[[*COUNTERS, *MORE]].values.tolist()
+    )

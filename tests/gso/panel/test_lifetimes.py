@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lorelab.flat import flat
 from lorelab.gso.model.invariants import INVARIANTS
 from lorelab.gso.model.lifetimes import STEPS
 from lorelab.gso.model.states import ABSENT, PLACES
 from lorelab.gso.pages import orders
 from lorelab.gso.panel.lifetimes import CHOICES, COUNTERS, MORE, entry, ways
 from lorelab.gso.params import Lifetimes, Variant
-from lorelab.panel.values import flat
 from tests.panel.points import points
 
 SCOPES = [Lifetimes(variant=variant) for variant in Variant] + [

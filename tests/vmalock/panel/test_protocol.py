@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lorelab.errors import BadInput
-from lorelab.panel.values import flat
+from lorelab.flat import flat
 from lorelab.vmalock.model.protocol.configurations import CHECKED, CONFIGURATIONS
 from lorelab.vmalock.panel.protocol import CHOICES, COUNTERS, MORE, entry, ways
 from lorelab.vmalock.params import Mutation, Protocol

@@ -12,13 +12,17 @@ from lorelab.damon.agree.runs import (
     compare_runs,
     intervals,
     judged,
-    recorded,
     seeded,
+    with_other_seeds,
 )
-from lorelab.damon.experiments import accuracy
-from lorelab.damon.params import Accuracy
+from lorelab.damon.params import Accuracy, Speeds
 from lorelab.damon.workload import truth
-from lorelab.damon.workload.accuracy import DISTRIBUTIONS, accuracy_counters, distributions
+from lorelab.damon.workload.accuracy import (
+    DISTRIBUTIONS,
+    accuracy_counters,
+    distributions,
+    figures,
+)
 from lorelab.judging import equivalence
 from lorelab.judging.agreement import Agreement
 from lorelab.judging.rows import ONE_SIDED, is_one_sided
@@ -48,13 +52,13 @@ def sides(params: Accuracy, measured: Record) -> Sides:
     measured : Record
         Runs of the kernel. If they are the recorded ones, those with other seeds come with them.
     """
-    kernels = recorded("damon/accuracy", params, measured)
+    kernels = with_other_seeds("damon/accuracy", params, measured)
     kernel = _joined(kernels)
     like = alike(params, kernel)
     number = max(RUNS, 2 * kernel["step"].max())
     each = [seeded(params, params.seed + n) for n in range(number)]
     said = [truth.simulated(one, like) for one in each]
-    found = [accuracy.model_figures(params, like, one) for one in said]
+    found = [model_figures(params, like, one) for one in said]
     counted = pd.concat([one[one["counter"].isin(DISTRIBUTIONS)] for one in kernels])
     total = counted.groupby(["counter", "step"])["value"].sum()
     return Sides(
@@ -81,13 +85,13 @@ def agree(params: Accuracy, record: Record) -> Agreement:
     return judged(compared(params, record), how)
 
 
-def agree_with_record(params: Accuracy, before: Record, measured: Record) -> Agreement:
+def agree_with_record(params: Accuracy, recorded: Record, measured: Record) -> Agreement:
     """Compare the mean figures of the recorded runs with those of the new ones.
 
     What is counted of all runs together, the distributions, has no spread to judge it by: how far
     they are apart by chance only the model's runs say, and `agree` holds them against these.
     """
-    kernels = recorded("damon/accuracy", params, before)
+    kernels = with_other_seeds("damon/accuracy", params, recorded)
     return compare_runs(_joined(kernels), _joined([measured.counters]), "runs")
 
 
@@ -107,10 +111,10 @@ def compared(params: Accuracy, measured: Record) -> pd.DataFrame:
         model stay below. They agree up to the larger one of 5 % and that, and are `within` up to 5
         %.
     """
-    return weighed(sides(params, measured))
+    return compare_sides(sides(params, measured))
 
 
-def weighed(both: Sides) -> pd.DataFrame:
+def compare_sides(both: Sides) -> pd.DataFrame:
     """What `compared()` says of two sides that are there, the model's of another variant, too."""
     [variant] = both.kernel["variant"].unique()
     table = intervals(both.model.assign(variant=variant), both.kernel, "runs")
@@ -128,7 +132,7 @@ def weighed(both: Sides) -> pd.DataFrame:
 
 
 def cumulative(both: Sides) -> pd.DataFrame:
-    """The distributions that `accuracy()` compares.
+    """The distributions that `compared()` compares.
 
     Returns
     -------
@@ -168,3 +172,14 @@ def _bounds(both: Sides, counter: str) -> tuple[float, float]:
     runs = [side.loc[side["counter"] == counter, "value"] for side in (both.kernel, both.model)]
     found = ONE_SIDED if is_one_sided(runs) else equivalence.ratio(*runs)
     return found.low, found.high
+
+
+def model_figures(
+    params: Accuracy, speeds: Speeds, said: truth.Observation
+) -> dict[str, tuple[str, float]]:
+    """Figures of `damon/accuracy` for one run of the model, by what its program says."""
+    speeds = speeds._replace(check_ns=truth.check_took(params, speeds, said))
+    seen = truth.observed(params, said, speeds)
+    worked_us = seen["checks"].sum() * speeds.check_ns / 1e3
+    sleep_us = (seen["took"].sum() * 1e6 - worked_us) / (len(seen) * params.samples)
+    return figures(seen, truth.changes(params, said), params, speeds._replace(sleep_us=sleep_us))

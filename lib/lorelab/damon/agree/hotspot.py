@@ -20,9 +20,9 @@ def agree(params: Hotspot, record: Record) -> Agreement:
     return judged(compared(params, record), how)
 
 
-def agree_with_record(params: Hotspot, before: Record, measured: Record) -> Agreement:
+def agree_with_record(params: Hotspot, recorded: Record, measured: Record) -> Agreement:
     """Compare the mean of the recorded runs with that of the new ones, and what has to be exact."""
-    sides = (one.counters[one.counters["counter"].isin(DRAWN)] for one in (before, measured))
+    sides = (one.counters[one.counters["counter"].isin(DRAWN)] for one in (recorded, measured))
     judged = compare_runs(*sides)
     exact = _exact(params, measured).assign(detectable=0.0)
     table = pd.concat([judged.table, exact], ignore_index=True)

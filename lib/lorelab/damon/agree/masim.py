@@ -10,8 +10,8 @@ from lorelab.damon.agree.runs import (
     compare_runs,
     intervals,
     judged,
-    recorded,
     seeded,
+    with_other_seeds,
 )
 from lorelab.damon.params import Masim
 from lorelab.damon.workload import truth
@@ -25,9 +25,9 @@ def agree(params: Masim, record: Record) -> Agreement:
     return judged(compared(params, record), "by means over runs of sums per window")
 
 
-def agree_with_record(params: Masim, before: Record, measured: Record) -> Agreement:
+def agree_with_record(params: Masim, recorded: Record, measured: Record) -> Agreement:
     """Compare a run's sums, for each window, with those of the recorded runs of any seed."""
-    sides = totals(recorded("damon/masim", params, before)), totals([measured.counters])
+    sides = totals(with_other_seeds("damon/masim", params, recorded)), totals([measured.counters])
     return compare_runs(*sides, "windows")
 
 
@@ -49,7 +49,7 @@ def runs(params: Masim, measured: Record) -> tuple[pd.DataFrame, pd.DataFrame]:
     model, kernel : DataFrame
         As `totals()`.
     """
-    kernels = recorded("damon/masim", params, measured)
+    kernels = with_other_seeds("damon/masim", params, measured)
     like = alike(params, pd.concat(kernels))
     like = like._replace(sleep_us=params.sample_us)
     seen = [truth.modelled(seeded(params, params.seed + n), like) for n in range(2 * RUNS)]

@@ -37,7 +37,7 @@ NOT_COMPARED = (*TOOK, "end")
 """Input of the model, and when windows ended."""
 
 
-def recorded(name: str, params: Masim, measured: Record) -> list[pd.DataFrame]:
+def with_other_seeds(name: str, params: Masim, measured: Record) -> list[pd.DataFrame]:
     """Counters of a kernel's run, with those of other seeds if it is the recorded one."""
     kept = records.load(name, params)
     if not kept or kept.provenance != measured.provenance:

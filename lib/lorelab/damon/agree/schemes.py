@@ -20,9 +20,9 @@ def agree(params: Schemes, record: Record) -> Agreement:
     return judged(compared(params, record), how)
 
 
-def agree_with_record(params: Schemes, before: Record, measured: Record) -> Agreement:
+def agree_with_record(params: Schemes, recorded: Record, measured: Record) -> Agreement:
     """Compare the mean totals of the recorded runs with those of the new ones."""
-    return compare_runs(before.counters, measured.counters, "runs")
+    return compare_runs(recorded.counters, measured.counters, "runs")
 
 
 def compared(params: Schemes, measured: Record) -> pd.DataFrame:

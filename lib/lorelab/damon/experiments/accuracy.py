@@ -7,7 +7,6 @@ from lorelab.damon.experiments.masim import observe
 from lorelab.damon.params import ALONE, Accuracy, Speeds, runs
 from lorelab.damon.workload.accuracy import accuracy_counters, figures
 from lorelab.damon.workload.setup import configuration
-from lorelab.damon.workload.truth import Observation, changes, check_took, observed
 
 
 def simulate(params: Accuracy, speeds: Speeds = ALONE) -> pd.DataFrame:
@@ -26,14 +25,3 @@ def simulate(params: Accuracy, speeds: Speeds = ALONE) -> pd.DataFrame:
 def planned(params: Accuracy) -> list[float]:
     """When each phase of the program but the first is to begin, in seconds."""
     return np.cumsum([phase.ms / 1000 for phase in configuration(params).phases])[:-1].tolist()
-
-
-def model_figures(
-    params: Accuracy, speeds: Speeds, said: Observation
-) -> dict[str, tuple[str, float]]:
-    """Figures of `damon/accuracy` for one run of the model, by what its program says."""
-    speeds = speeds._replace(check_ns=check_took(params, speeds, said))
-    seen = observed(params, said, speeds)
-    worked_us = seen["checks"].sum() * speeds.check_ns / 1e3
-    sleep_us = (seen["took"].sum() * 1e6 - worked_us) / (len(seen) * params.samples)
-    return figures(seen, changes(params, said), params, speeds._replace(sleep_us=sleep_us))

@@ -8,23 +8,32 @@ import pandas as pd
 
 from lorelab import counters
 from lorelab.damon.params import HotRange
-from lorelab.damon.workload.hot_range import COUNTING, DRAWN, UNITS, watch
-from lorelab.panel.values import flat
+from lorelab.damon.workload.hot_range import COUNTING, UNITS, begin, end, window
+from lorelab.flat import flat
+from lorelab.numerics import njit
 from lorelab.params import label
 
 
-def watched(params: HotRange) -> pd.DataFrame:
-    """Run it, and keep what a chart draws.
+@njit
+def watch(p):
+    """Run it.
+
+    Parameters
+    ----------
+    p : record
+        As `lorelab.flat.flat` makes it of `HotRange`.
 
     Returns
     -------
-    DataFrame
-        By step, `variant`, the counters and `DRAWN`: a row for each window, and those that are
-        drawn.
+    (n, 14) float64 array
+        The rows of `workload.hot_range`.
     """
-    frame = pd.DataFrame(watch(flat(params, {})[0]), columns=[*UNITS, *DRAWN])
-    frame.index = pd.RangeIndex(1, len(frame) + 1, name="step")
-    return frame.assign(variant=label(params.variant))
+    ctx, pages, rows = begin(p)
+    used, moved = p.windows, 0.0
+    for number in range(p.windows):
+        used, at = window(p, ctx, pages, rows, used, number)
+        moved = max(moved, at)
+    return end(p, rows, used, moved)
 
 
 def simulate(params: HotRange) -> pd.DataFrame:

@@ -38,9 +38,6 @@ from lorelab.damon.workload.setup import context, memory
 from lorelab.params import label, seeded
 from lorelab.progress import track
 
-REACH = 1 << 32
-"""Bytes that 32 bits can tell apart."""
-
 
 def stand_out(hot: float, region: float, samples: int, always: bool) -> float:
     """Chance that the count of a window sets a region apart from cold neighbours.
@@ -55,25 +52,14 @@ def stand_out(hot: float, region: float, samples: int, always: bool) -> float:
         Something else is accessed in every sample, so the threshold is samples / 10 and not a
         tenth of this region's own count.
     """
-    return float(_told(min(hot / region, 1.0), samples, always))
+    return float(set_apart(min(hot / region, 1.0), samples, always))
 
 
-def _told(share, samples: int, always: bool):
+def set_apart(share, samples: int, always: bool):
+    """The same for a region of which a `share` is hot, or for an array of such."""
     least = samples // 10 + 1 if always else 1
     few = sum(math.comb(samples, k) * share**k * (1 - share) ** (samples - k) for k in range(least))
     return 1.0 - few
-
-
-def truncated(hot: float, region: float, samples: int, always: bool, cells: int = 500) -> float:
-    """The same where pages are drawn from the first (size modulo 4 GiB) bytes of the region only.
-
-    The mean over all places of the hot range in the region, and over all remainders.
-    """
-    if region <= REACH:
-        return stand_out(hot, region, samples, always)
-    middles = (np.arange(cells) + 0.5) / cells
-    drawn, at = middles[:, None] * REACH, middles * (region - hot)
-    return float(_told(np.clip(drawn - at, 0, hot) / drawn, samples, always).mean())
 
 
 def _pieces(pieces: int) -> list[tuple[float, float]]:

@@ -54,8 +54,8 @@ def simulate(params: Schemes, speeds: Speeds = ALONE) -> pd.DataFrame:
         found.setdefault("runs", ("runs", []))[1].append(1.0)
         found.setdefault("memory", ("bytes", []))[1].append(memory)
         said, regions = [], []
-        for ctx, pages, nr in _windows(each, speeds):
-            said.append(_state(ctx, pages))
+        for ctx, pages, nr in windows(each, speeds):
+            said.append(state(ctx, pages))
             regions.append(nr)
         if not said:
             raise BadInput(
@@ -75,34 +75,13 @@ def _too_long(length: float) -> str:
     return f"no window ends in the {length:g} s that the program runs; take a shorter one"
 
 
-def history(params: Schemes, speeds: Speeds = ALONE, all_cold: bool = False) -> pd.DataFrame:
-    """One run of `damon/schemes` window by window.
-
-    Parameters
-    ----------
-    all_cold : bool
-        Let no check find an access: the null, beside which one sees what monitoring is worth.
-
-    Returns
-    -------
-    DataFrame
-        Counters, a step a window: regions, bytes resident, swapped and mapped huge; so far: pages
-        out, refaults, huge faults, collapses, pages that those filled, split PMDs, and of each
-        scheme its statistics.
-    """
-    found: dict[str, tuple[str, list[float]]] = {}
-    for ctx, pages, n in _windows(params, speeds, recorded=(False,) if all_cold else ()):
-        said = {"nr_regions": ("regions", float(n))} | _state(ctx, pages)
-        for name, (unit, value) in said.items():
-            found.setdefault(name, (unit, []))[1].append(value)
-    return counters.table("damon/schemes", label(params.variant), "model", found)
-
-
-def _windows(
+def windows(
     params: Schemes, speeds: Speeds, recorded: tuple[bool, ...] = ()
 ) -> Iterator[tuple[Damon, Pages, int]]:
-    # Context and memory after each window that ended while the program ran, and the regions that it
-    # reported. `recorded` answers checks; where it has no more answers, they find no access.
+    """Context and memory after each window that ended while the program ran, and its regions.
+
+    `recorded` answers checks; where it has no more answers, they find no access.
+    """
     pages = memory(params, configuration(params), speeds, memory=True, recorded=recorded)
     table = parse(BUILTIN.get(params.schemes, params.schemes), params)
     ctx = context(params, pages, schemes=table)
@@ -125,7 +104,8 @@ def _bytes(pages: Pages, flag: np.uint8) -> float:
     return float(np.count_nonzero(pages.flags & flag)) * PAGE
 
 
-def _state(ctx: Damon, pages: Pages) -> dict[str, tuple[str, float]]:
+def state(ctx: Damon, pages: Pages) -> dict[str, tuple[str, float]]:
+    """Counters of a run so far, and what is resident, swapped and mapped huge now."""
     found = {
         name: ("bytes", _bytes(pages, flag))
         for name, flag in (("resident", RESIDENT), ("swapped", SWAPPED), ("huge", HUGE))

@@ -9,7 +9,6 @@ from lorelab.damon.agree import follow as agree_follow
 from lorelab.damon.agree import masim as agree_masim
 from lorelab.damon.agree import runs as agree_runs
 from lorelab.damon.agree import schemes_followed as agree_schemes
-from lorelab.damon.experiments import accuracy
 from lorelab.damon.kernel import follow as logs
 from lorelab.damon.kernel import schemes_followed as schemes_log
 from lorelab.damon.params import Accuracy, FollowedSchemes, Masim, Overhead, Schemes
@@ -102,7 +101,7 @@ def sides(workload: str, **changes: object) -> object:
 def agreed(both: dict[str, object]) -> pd.DataFrame:
     """Counters of `sides` judged, by program and counter."""
     return pd.concat(
-        {of: agree_accuracy.weighed(one).set_index("counter") for of, one in both.items()}
+        {of: agree_accuracy.compare_sides(one).set_index("counter") for of, one in both.items()}
     )
 
 
@@ -137,7 +136,7 @@ def distances(
     for of, other in others.items():
         said = judged.loc[of].loc[counters]
         rows[of, "model"], rows[of, "by chance"] = said["distance"], said["chance"]
-        far = agree_accuracy.weighed(other).set_index("counter")["distance"]
+        far = agree_accuracy.compare_sides(other).set_index("counter")["distance"]
         rows[of, name] = far[counters]
     return pd.DataFrame(rows).T
 
@@ -169,7 +168,7 @@ def behind_tlb(workload: str, tlb: int, holds: list[int]) -> dict[tuple[str, str
     rows = {("kernel", "on" if tlb == 0 else "off"): kernel_said}
     for pages in holds:
         each = [params.model_copy(update={"tlb": pages, "seed": seed}) for seed in SEEDS]
-        runs = [accuracy.model_figures(one, like, truth.simulated(one, like)) for one in each]
+        runs = [agree_accuracy.model_figures(one, like, truth.simulated(one, like)) for one in each]
         rows["model", f"{pages:,} pages"] = accuracy_counters(runs, params, "model")
     return {key: said.groupby("counter")["value"].mean() for key, said in rows.items()}
 

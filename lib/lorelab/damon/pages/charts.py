@@ -196,7 +196,7 @@ def hot_range(found: pd.DataFrame) -> alt.VConcatChart:
     Parameters
     ----------
     found : DataFrame
-        Of `lorelab.damon.experiments.hot_range.watched`; a panel gives the chart others.
+        Of `lorelab.damon.pages.simulated.hot_range`; a panel gives the chart others.
     """
     base = alt.Chart(found.reset_index())
     wide = 480

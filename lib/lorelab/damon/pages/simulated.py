@@ -5,10 +5,14 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from lorelab import counters
 from lorelab.damon.experiments import accuracy, hotspot, overhead, schemes
+from lorelab.damon.experiments.hot_range import watch
 from lorelab.damon.pages import studies, views
 from lorelab.damon.params import (
+    ALONE,
     Accuracy,
+    HotRange,
     Hotspot,
     Monitoring,
     Overhead,
@@ -16,9 +20,11 @@ from lorelab.damon.params import (
     Speeds,
     Variant,
 )
+from lorelab.damon.workload.hot_range import DRAWN, UNITS
 from lorelab.damon.workload.masim import Access
+from lorelab.flat import flat
 from lorelab.numerics import PAGE
-from lorelab.params import seeded
+from lorelab.params import label, seeded
 
 QUARTILES = [0.25, 0.5, 0.75]
 SETTINGS = {
@@ -156,7 +162,7 @@ def applied(
 ) -> pd.DataFrame:
     """Counters of one run of damon/schemes, a row a window."""
     params = Schemes(workload=program, schemes=rules, seed=seed, **changes)
-    run = schemes.history(params, all_cold=all_cold)
+    run = schemes_by_window(params, all_cold=all_cold)
     return run.pivot_table(index="step", columns="counter", values="value")
 
 
@@ -203,7 +209,7 @@ def reach(regions: list[int], hots: tuple[int, ...] = (1, 4)) -> pd.DataFrame:
     chances = {
         (f"{hot} GiB", name): [chance(hot << 30, gib << 30, 20, True) for gib in regions]
         for hot in hots
-        for name, chance in (("off", hotspot.truncated), ("on", hotspot.stand_out))
+        for name, chance in (("off", truncated), ("on", hotspot.stand_out))
     }
     return pd.DataFrame(chances, index=pd.Index(regions, name="region, GiB"))
 
@@ -238,3 +244,58 @@ def paged_out(ways: dict[str, dict], seed: int) -> pd.DataFrame:
             "windows the quota held back": run["scheme0_qt_exceeds"].iloc[-1],
         }
     return pd.DataFrame(found)
+
+
+def hot_range(params: HotRange) -> pd.DataFrame:
+    """Run `damon/hot-range`, and keep what a chart draws.
+
+    Returns
+    -------
+    DataFrame
+        By step, `variant`, the counters and `DRAWN`: a row for each window, and those that are
+        drawn.
+    """
+    frame = pd.DataFrame(watch(flat(params, {})[0]), columns=[*UNITS, *DRAWN])
+    frame.index = pd.RangeIndex(1, len(frame) + 1, name="step")
+    return frame.assign(variant=label(params.variant))
+
+
+REACH = 1 << 32
+"""Bytes that 32 bits can tell apart."""
+
+
+def truncated(hot: float, region: float, samples: int, always: bool, cells: int = 500) -> float:
+    """`hotspot.stand_out` where pages are drawn from the first (size modulo 4 GiB) bytes alone.
+
+    The mean over all places of the hot range in the region, and over all remainders.
+    """
+    if region <= REACH:
+        return hotspot.stand_out(hot, region, samples, always)
+    middles = (np.arange(cells) + 0.5) / cells
+    drawn, at = middles[:, None] * REACH, middles * (region - hot)
+    return float(hotspot.set_apart(np.clip(drawn - at, 0, hot) / drawn, samples, always).mean())
+
+
+def schemes_by_window(
+    params: Schemes, speeds: Speeds = ALONE, all_cold: bool = False
+) -> pd.DataFrame:
+    """One run of `damon/schemes` window by window.
+
+    Parameters
+    ----------
+    all_cold : bool
+        Let no check find an access: the null, beside which one sees what monitoring is worth.
+
+    Returns
+    -------
+    DataFrame
+        Counters, a step a window: regions, bytes resident, swapped and mapped huge; so far: pages
+        out, refaults, huge faults, collapses, pages that those filled, split PMDs, and of each
+        scheme its statistics.
+    """
+    found: dict[str, tuple[str, list[float]]] = {}
+    for ctx, pages, n in schemes.windows(params, speeds, (False,) if all_cold else ()):
+        said = {"nr_regions": ("regions", float(n))} | schemes.state(ctx, pages)
+        for name, (unit, value) in said.items():
+            found.setdefault(name, (unit, []))[1].append(value)
+    return counters.table("damon/schemes", label(params.variant), "model", found)

@@ -4,8 +4,9 @@ import altair as alt
 import pandas as pd
 
 from lorelab.damon.pages import charts
-from lorelab.damon.workload.hot_range import DRAWN, UNITS, watch
+from lorelab.damon.workload.hot_range import DRAWN, UNITS, begin, end, window
 from lorelab.numerics import njit
+from lorelab.panel import progress
 
 CHOICES: dict[str, tuple[str, ...]] = {}
 COUNTERS = UNITS
@@ -21,9 +22,16 @@ def entry(params):
     Parameters
     ----------
     params : (1,) array
-        As `lorelab.panel.values.flat` makes it of `HotRange`.
+        As `lorelab.flat.flat` makes it of `HotRange`.
     """
-    return watch(params[0])
+    p = params[0]
+    ctx, pages, rows = begin(p)
+    used, moved = p.windows, 0.0
+    for number in range(p.windows):
+        progress(number, p.windows)
+        used, at = window(p, ctx, pages, rows, used, number)
+        moved = max(moved, at)
+    return end(p, rows, used, moved)
 
 
 def chart(table: pd.DataFrame) -> alt.TopLevelMixin:

@@ -14,7 +14,6 @@ from lorelab.damon.workload import masim
 from lorelab.damon.workload.masim import MALLOC_HEADER, PROGRAM, STACK, VDSO
 from lorelab.damon.workload.truth import weigh_beside_null
 from lorelab.numerics import PAGE, U, njit
-from lorelab.panel import progress
 
 UNITS = {
     "nr_regions": "regions",
@@ -47,55 +46,68 @@ ITS_OWN = np.array(masim.OWN, OWN)
 
 
 @njit
-def watch(p):
-    """Run `damon/hot-range`.
+def begin(p):
+    """The program's memory and a context over it, and rows for what is seen.
 
     Parameters
     ----------
     p : record
-        As `lorelab.panel.values.flat` makes it of `HotRange`.
+        As `lorelab.flat.flat` makes it of `HotRange`.
 
     Returns
     -------
-    (n, 14) float64 array
+    ctx, pages : tuple
+        Of the model.
+    rows : (n, 14) float64 array
         `UNITS` and `DRAWN`: first a row for each window, then those that are drawn.
     """
     pages, ctx = _begun(p)
-    lowest = _mapped(p)
-    windows = p.windows
-    rows = np.zeros((windows * (FINE + 1) + 2, COUNTING + len(DRAWN)))
-    used = windows
+    return ctx, pages, np.zeros((p.windows * (FINE + 1) + 2, COUNTING + len(DRAWN)))
+
+
+@njit
+def window(p, ctx, pages, rows, used, number):
+    """Watch for a window more, after `number` others, with so many rows `used`.
+
+    Returns
+    -------
+    used : int
+    moved : float
+        When the hot range moved, in windows; 0 where it did not in this one.
+    """
     attrs, run = ctx.info[0], pages.info[0]
-    began, moved = U(0), 0.0
-    for window in range(windows):
-        progress(window, windows)
-        checks, samples = attrs.checks, attrs.passed_sample_intervals
-        splits, merges, phase = attrs.splits, attrs.merges, run.phase
-        reported = ctx.trace[: kdamond_window(ctx, pages)]
-        seen, cold = weigh_beside_null(
-            reported,
-            float(p.aggr_us // p.sample_us),
-            pages.truth,
-            float(attrs.passed_sample_intervals - samples),
-            run.base,
-        )
-        size = U(0)
-        for region in reported:
-            size += region.end - region.start
-        row = rows[window]
-        row[0] = len(reported)
-        row[1] = attrs.splits - splits
-        row[2] = attrs.merges - merges
-        row[3] = attrs.checks - checks
-        row[4] = seen.apart / float(size)
-        row[5] = cold.apart / float(size)
-        row[6] = seen.misplaced
-        row[7] = float(run.now) / 1e9
-        used = _draw(rows, used, window, reported, lowest, p)
-        if run.phase != phase and phase == U(0):
-            moved = window + 1.0 - float(run.now - run.phase_began) / float(run.now - began)
-        began = run.now
-    ended = float(windows)
+    checks, samples = attrs.checks, attrs.passed_sample_intervals
+    splits, merges, phase, began = attrs.splits, attrs.merges, run.phase, run.now
+    reported = ctx.trace[: kdamond_window(ctx, pages)]
+    seen, cold = weigh_beside_null(
+        reported,
+        float(p.aggr_us // p.sample_us),
+        pages.truth,
+        float(attrs.passed_sample_intervals - samples),
+        run.base,
+    )
+    size = U(0)
+    for region in reported:
+        size += region.end - region.start
+    row = rows[number]
+    row[0] = len(reported)
+    row[1] = attrs.splits - splits
+    row[2] = attrs.merges - merges
+    row[3] = attrs.checks - checks
+    row[4] = seen.apart / float(size)
+    row[5] = cold.apart / float(size)
+    row[6] = seen.misplaced
+    row[7] = float(run.now) / 1e9
+    moved = 0.0
+    if run.phase != phase and phase == U(0):
+        moved = number + 1.0 - float(run.now - run.phase_began) / float(run.now - began)
+    return _draw(rows, used, number, reported, _mapped(p), p), moved
+
+
+@njit
+def end(p, rows, used, moved):
+    """The rows, with the hot range, which moved after so many windows; 0 if it never did."""
+    ended = float(p.windows)
     used = _draw_hot(rows, used, 0.0, moved if moved else ended, p.hot_at_kib, p)
     if moved:
         used = _draw_hot(rows, used, moved, ended, p.then_at_kib, p)
@@ -156,7 +168,7 @@ def _begun(p):
 
 
 @njit
-def _draw(rows, used, window, reported, lowest, p):
+def _draw(rows, used, number, reported, lowest, p):
     # Regions of the program's memory; neighbours until they are large enough to be seen.
     top = lowest + (U(p.mib) << U(20))
     samples = float(p.aggr_us // p.sample_us)
@@ -172,7 +184,7 @@ def _draw(rows, used, window, reported, lowest, p):
         hits += float(region.nr_accesses) * float(end - start)
         if size * U(FINE) >= top - lowest or end == top:
             row = rows[used, COUNTING:]
-            row[0], row[1], row[2] = REGION, window, window + 1
+            row[0], row[1], row[2] = REGION, number, number + 1
             row[3], row[4] = float(low - lowest) / MIB, float(end - lowest) / MIB
             row[5] = hits / float(size) / samples
             used += 1

@@ -59,7 +59,7 @@ def entry(params):
     Parameters
     ----------
     params : (1,) array
-        As `lorelab.panel.values.flat` makes it of `Tiobench`.
+        As `lorelab.flat.flat` makes it of `Tiobench`.
     """
     p = params[0]
     managed = split(p.mib, p.zone_dma != 0, p.below_4g_mib)[0 if p.zone_dma else 1 :].copy()

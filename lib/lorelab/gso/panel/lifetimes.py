@@ -44,7 +44,7 @@ def entry(params):
     Parameters
     ----------
     params : (1,) array
-        As `lorelab.panel.values.flat` makes it of `Lifetimes`.
+        As `lorelab.flat.flat` makes it of `Lifetimes`.
     """
     p = params[0]
     given = SETTINGS[p.variant].copy()

@@ -31,7 +31,7 @@ def entry(params):
     Parameters
     ----------
     params : (1,) array
-        As `lorelab.panel.values.flat` makes it of `Traffic`.
+        As `lorelab.flat.flat` makes it of `Traffic`.
     """
     p = params[0]
     given = GIVEN[p.variant : p.variant + 1].copy()

@@ -30,7 +30,7 @@ def entry(params):
     Parameters
     ----------
     params : (1,) array
-        As `lorelab.panel.values.flat` makes it of `AllocatorTest`.
+        As `lorelab.flat.flat` makes it of `AllocatorTest`.
     """
     p = params[0]
     si = setup(

@@ -36,7 +36,7 @@ def entry(params):
     Parameters
     ----------
     params : (1,) array
-        As `lorelab.panel.values.flat` makes it of `Contention`.
+        As `lorelab.flat.flat` makes it of `Contention`.
     """
     p = params[0]
     settings = GIVEN[p.variant : p.variant + 1].copy()

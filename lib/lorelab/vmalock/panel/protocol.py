@@ -105,7 +105,7 @@ def entry(params):
     Parameters
     ----------
     params : (1,) array
-        As `lorelab.panel.values.flat` makes it of `Protocol`.
+        As `lorelab.flat.flat` makes it of `Protocol`.
     """
     p = params[0]
     given = np.zeros(SETTING + STATED, np.uint64)
