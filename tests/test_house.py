@@ -104,6 +104,39 @@ def test_questions_are_all_that_is_in_experiments(design):
     assert files - {"__init__"} <= names
 
 
+def unreached(file, name):
+    """Names that a file defines and that the function called `name` does not need."""
+    definitions = {}
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            definitions[node.name] = node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                for one in ast.walk(target):
+                    if isinstance(one, ast.Name):
+                        definitions[one.id] = node
+    needed, ahead = set(), {name}
+    while ahead:
+        needed |= ahead
+        names = {
+            node.id
+            for one in ahead
+            for node in ast.walk(definitions[one])
+            if isinstance(node, ast.Name)
+        }
+        ahead = (names & definitions.keys()) - needed
+    return definitions.keys() - needed
+
+
+@pytest.mark.parametrize("design", ROOMS)
+def test_a_question_is_all_that_a_file_in_experiments_has(design):
+    """What `simulate` needs. Tables and comparisons that pages show are in pages/."""
+    for file in (PACKAGE / design / "experiments").glob("*.py"):
+        if file.stem != "__init__":
+            assert not unreached(file, "simulate"), file
+
+
 @pytest.mark.parametrize("design", designs())
 def test_the_readme_says_what_is_no_question_among_them(design):
     """In kernel/, agree/ and panel/ a file is a question of its name, or the README has it."""
@@ -165,6 +198,15 @@ def test_charts_are_drawn_for_pages_alone(design):
         if path.name not in {"pages", "panel"}:
             for module, file in imported(path):
                 assert module.split(".")[0] != "altair", file
+
+
+@pytest.mark.parametrize("design", ROOMS)
+def test_what_the_browser_answers_is_asked_for_in_panels_alone(design):
+    """The room `panel` shows a model in a page, so no model, program or question rests on it."""
+    for path in (PACKAGE / design).iterdir():
+        if path.name != "panel":
+            for module, file in imported(path):
+                assert named(module) != "panel", file
 
 
 @pytest.mark.parametrize("design", ROOMS)
