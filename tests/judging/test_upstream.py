@@ -51,6 +51,10 @@ def test_a_folder_is_ready_for_git_send_email(title, tmp_path):
     assert "Known: " in text and "In mainline: " in text
     readme = (tmp_path / "out" / "README").read_text()
     assert f"git send-email {' '.join(f'{file.name[:4]}-*.patch' for file in mails)}\n" in readme
+    stable = is_stable(mails[-1])
+    assert ("whom MAINTAINERS of 7.3.4 names" in " ".join(readme.split())) is stable
+    assert ("get_maintainer.pl says of the source above" in " ".join(readme.split())) is not stable
+    assert (upstream.STABLE in email.message_from_string(text).get_all("To")) is stable
 
 
 def test_who_signs_is_whom_git_knows_and_else_nobody(tmp_path):

@@ -37,6 +37,7 @@ TOOLS = (
     "python3 iproute2 mount e2fsprogs qemu-system-x86",
 )
 """Debian's packages that building a kernel takes, and those that running a reproducer takes."""
+STABLE = "stable@vger.kernel.org"
 SENDER = "YOUR NAME <you@example.org>"
 """Stands where whoever sends it signs off."""
 WIDTH = 72
@@ -206,9 +207,15 @@ def _sending(mails: list[Path]) -> list[str | Sequence[str]]:
     """How the mails are sent, in paragraphs."""
     return [
         "2. SEND IT",
-        "To and Cc in each mail are what scripts/get_maintainer.pl says of the source above. The "
-        "tree that maintainers want it to be made for may be newer: ask both there, and apply and "
-        "build it again.",
+        "To and Cc in each mail are "
+        + (
+            f"{STABLE}, and whom MAINTAINERS of {SOURCES[False][1]} names for the code; this "
+            "source's own names fewer. "
+            if is_stable(mails[-1])
+            else "what scripts/get_maintainer.pl says of the source above. "
+        )
+        + "The tree that maintainers want it to be made for may be newer: ask both there, and "
+        "apply and build it again.",
         ("scripts/get_maintainer.pl --scm $KIT/0001-*.patch",),
         f"{SENDER} stands where you sign off, which says that you may pass it on "
         "(Documentation/process/submitting-patches.rst). Put your name there, and read each mail "
