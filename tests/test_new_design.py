@@ -11,7 +11,7 @@ import pytest
 
 from lorelab.experiments import LIST, designs
 from lorelab.lab import cache
-from tests.doors import doors
+from tests.doors import answers, doors
 
 ROOT = Path(__file__).parents[1]
 ROOMS = {
@@ -146,6 +146,40 @@ def test_doors_that_take_all_designs(lorelab):
         if ((answer := lorelab(*words)).status, answer.err) != (0, "") or says not in answer.out
     ]
     assert wrong == []
+
+
+MAIL = """\
+From: Ada Lovelace <ada@example.org>
+Date: Mon, 9 Mar 2020 11:23:45 +0100
+Subject: [PATCH] mm: count
+Message-ID: <one@example.org>
+
+Why does it take 12 ms?
+"""
+
+
+def test_the_same_doors_take_one_that_the_command_laid_out(copy, tmp_path):
+    shutil.copytree(copy, tmp_path, dirs_exist_ok=True)
+    for name in ("book/_toc.yml", "notebooks/ledger.ipynb"):
+        write(tmp_path, {name: (ROOT / name).read_text(), "thread.mail": MAIL})
+    [(status, out, err)] = answers(tmp_path, [["new", "laid", "--thread", "thread.mail"]])
+    assert status == 0 and len(out.split()) == 4, err
+    asked = [
+        *TAKE_ALL,
+        (["list"], "laid/resident (model and kernel): How many pages"),
+        (["model", "laid/resident", "-p", "pages=10"], ",4"),
+        (["claims", "laid"], "Why does it take 12 ms?"),
+        (["lab", "record", "laid"], ""),
+    ]
+    found = answers(tmp_path, [words for words, _ in asked])
+    wrong = [
+        (words, answer)
+        for (words, says), answer in zip(asked, found, strict=True)
+        if (answer.status, answer.err) != (0, "") or says not in answer.out
+    ]
+    assert wrong == []
+    assert answers(tmp_path, [["new", "--remove", "laid"]])[0].status == 0
+    assert (tmp_path / LIST).read_text() == (copy / LIST).read_text()
 
 
 def test_what_it_has_not_is_one_line(lorelab):
