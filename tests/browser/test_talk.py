@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from lorelab.book import build, talk
+from lorelab.panel import kept
 from tests.browser.pages import PATIENCE
 
 SMALLEST = 23.9
@@ -81,4 +82,21 @@ def test_a_slider_on_a_slide_moves_its_picture(browser, made):
     page.wait_for_function(
         "([e, was]) => e.innerHTML !== was", arg=[chart.locator("svg").element_handle(), before]
     )
+    page.close()
+
+
+@pytest.mark.parametrize("question", kept.panels())
+def test_a_panel_on_a_slide_runs_and_keeps_its_keys(browser, made, question):
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.goto(made[question.split("/")[0]].as_uri(), timeout=PATIENCE)
+    page.wait_for_function(READY, timeout=PATIENCE)
+    panel = page.locator(f"#panel-{question.replace('/', '-')}")
+    panel.evaluate("e => Reveal.slide(Reveal.getIndices(e.closest('section')).h)")
+    panel.locator("summary").first.click()
+    panel.locator("select").first.focus()
+    at = page.evaluate("Reveal.getIndices()")
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("Reveal.getIndices()") == at
+    panel.get_by_role("button", name="Run").click()
+    panel.locator(".lorelab-run svg.marks").wait_for(timeout=PATIENCE)
     page.close()

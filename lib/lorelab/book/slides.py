@@ -36,6 +36,7 @@ ROOM, LINE, GAP = 570, 46, 24
 WIDE, TITLE = 70, 50
 """Letters of a line of text, and of a title."""
 BEGINS = ("slide", "subslide")
+PANEL = '<div class="lorelab-panel"'
 SENTENCE = re.compile(r"(?<=[.?!:])\s+(?=[A-Z0-9`\[*\"])")
 LINK_HERE = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
 MARK = re.compile(r"\s*<!--.*?-->", re.DOTALL)
@@ -187,11 +188,13 @@ def _part(inner: str, cell: NotebookNode) -> str:
 
 
 def _output(cell: NotebookNode, room: int) -> str:
-    """What a cell gave that a slide can show: a chart, a table, or a few lines of text."""
+    """What a cell gave that a slide can show: a chart, a panel, a table, or a few lines of text."""
     if spec := _spec(cell):
         return bigchart.page(spec, f"{cell.id}-{room}", room)
     for output in cell.outputs:
         data = output.get("data", {})
+        if PANEL in data.get("text/html", ""):
+            return data["text/html"]
         if "<table" in data.get("text/html", ""):
             return _table(data["text/html"], cell.metadata.get("slide", {}).get("columns"))
         text = data.get("text/plain") or output.get("text", "")

@@ -16,10 +16,11 @@ from nbformat import NotebookNode
 from lorelab import atomic
 from lorelab.book import build
 from lorelab.book.chromium import print_
-from lorelab.book.slides import Slide, markdown, slides
+from lorelab.book.slides import PANEL, Slide, markdown, slides
 from lorelab.errors import BadInput, RunFailed
 from lorelab.showing.chapter_cards import card
 
+PANEL_SCRIPT = build.LIBRARY / "panel/panel.js"
 OVERVIEW = "overview"
 """The deck across all chapters."""
 
@@ -88,6 +89,8 @@ def deck(name: str, pages: Iterable[NotebookNode], root: Path = build.ROOT) -> s
     found = [slide for page in pages for slide in slides(page)]
     if name == OVERVIEW:
         found = [slide for slide in found if slide.overview]
+    # For questions, behind what is told.
+    found.sort(key=lambda slide: any(PANEL in part for part in slide.parts))
     if not found:
         raise RunFailed(f"{name}: no cell of its pages is tagged as a slide")
     shown = "".join(part for slide in found for part in (slide.title, *slide.parts, *slide.notes))
@@ -104,6 +107,7 @@ def deck(name: str, pages: Iterable[NotebookNode], root: Path = build.ROOT) -> s
         reveal_js=_inline(_reveal("dist/reveal.js")),
         notes_js=_inline(_reveal("plugin/notes/notes.js")),
         vega=_inline(build.vega(root).read_text()),
+        panel_js=_inline(PANEL_SCRIPT.read_text()) if PANEL in shown else "",
         mathjax=_inline(_mathjax()),
     )
 

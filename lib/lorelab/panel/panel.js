@@ -349,6 +349,7 @@
       make("summary", {textContent: `Run this model here, with values of your own: ${about.experiment}`}),
       form, drawn, counters, commands);
     place.append(folded);
+    place.onkeydown = event => event.stopPropagation();  // which a deck takes for a turn of its slides
     const asked = linked(about, location.search);
     fill(asked || Object.fromEntries(about.fields.map(f => [f.name, f.start])));
     if (asked) {
