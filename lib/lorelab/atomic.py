@@ -138,15 +138,15 @@ def _clear(beside: Path) -> None:
             os.close(lock)
 
 
-def _held(made: Path) -> int | None:
+def _held(folder: Path) -> int | None:
     """Lock a folder; None where another holds it or has removed it."""
     try:
-        lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         return None
     with suppress(OSError):
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if made.exists():
+        if folder.exists():
             return lock
     os.close(lock)
     return None

@@ -217,7 +217,7 @@ def path(
     return [(int(numbers[n]), explored.states[int(indices[n])]) for n in reversed(range(length))]
 
 
-def never(model: Model, explored: Explored, setting: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def never(model: Model, explored: Explored, setting: np.ndarray, goals: np.ndarray) -> np.ndarray:
     """States from which no wanted state can be reached, whatever is done.
 
     None means that every run can still end well, and does if every step that can be taken again
@@ -227,7 +227,7 @@ def never(model: Model, explored: Explored, setting: np.ndarray, wanted: np.ndar
     ----------
     explored : Explored
         A complete search: of one that broke off, what can be reached is not known.
-    wanted : (n,) bool array
+    goals : (n,) bool array
         Which of `explored.states` are wanted.
 
     Returns
@@ -235,7 +235,7 @@ def never(model: Model, explored: Explored, setting: np.ndarray, wanted: np.ndar
     (m,) int64 array
         Their indices, the nearest first.
     """
-    reaches = wanted.copy()
+    reaches = goals.copy()
     table = np.zeros(len(explored.states) * 4 // 3 + 64, U)
     fill(table, U(len(table)), explored.states, U(len(explored.states)))
     following = np.empty((model.most_following, model.words), U)

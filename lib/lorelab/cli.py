@@ -289,8 +289,8 @@ def _print(rows: pd.DataFrame) -> None:
     console.print(table)
 
 
-def _keep(measured: records.Record, given: params.Params) -> None:
-    file = records.save(measured, given)
+def _keep(measured: records.Record, requested: params.Params) -> None:
+    file = records.save(measured, requested)
     said = f"recorded in {file}" if file else "the same as the recorded run; nothing new to keep"
     print(f"{measured.provenance.experiment}: {said}", file=sys.stderr)
 

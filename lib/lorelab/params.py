@@ -203,8 +203,8 @@ def by_label(enum: type[IntEnum]) -> Any:
     return Annotated[enum, BeforeValidator(read), PlainSerializer(label, return_type=str)]
 
 
-def parse(model: type[Params], given: dict[str, Any]) -> Params:
-    """Check `given` against `model`.
+def parse(model: type[Params], values: dict[str, Any]) -> Params:
+    """Check `values` against `model`.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def parse(model: type[Params], given: dict[str, Any]) -> Params:
     lorelab.errors.BadInput: pages=0: takes a value greater than or equal to 1 pages
     """
     try:
-        return model.model_validate(given)
+        return model.model_validate(values)
     except ValidationError as error:
         raise BadInput("; ".join(_complaint(model, e) for e in error.errors())) from None
 

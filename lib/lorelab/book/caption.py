@@ -87,17 +87,17 @@ def axes(spec: dict[str, Any]) -> list[str]:
     return [f"{names[channel]}: {what}." for channel, what in found.items()]
 
 
-def _axes(part: Any, found: dict[str, str]) -> None:
+def _axes(part: Any, titles: dict[str, str]) -> None:
     if isinstance(part, dict):
         for channel in ("x", "y"):
             drawn = part.get("encoding", {}).get(channel, {})
             what = drawn.get("title") or (drawn.get("axis") or {}).get("title")
             what = what or drawn.get("field")
-            if isinstance(what, str) and channel not in found:
-                found[channel] = what
+            if isinstance(what, str) and channel not in titles:
+                titles[channel] = what
         for name, value in part.items():
             if name not in ("data", "datasets"):
-                _axes(value, found)
+                _axes(value, titles)
     elif isinstance(part, list):
         for one in part:
-            _axes(one, found)
+            _axes(one, titles)

@@ -13,12 +13,12 @@ PATIENCE = 120_000
 """Milliseconds for a page to be ready."""
 
 
-def print_(wanted: dict[Path, str], ready: str) -> list[Path]:
+def print_(addresses: dict[Path, str], ready: str) -> list[Path]:
     """Print pages to PDF files.
 
     Parameters
     ----------
-    wanted : dict
+    addresses : dict
         Address of a page (file:) by the file that is written, whole or not at all.
     ready : str
         JavaScript that is true once a page can be printed.
@@ -36,7 +36,7 @@ def print_(wanted: dict[Path, str], ready: str) -> list[Path]:
         raise RunFailed(f"no chromium, which makes the PDFs; {how}")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        for file, address in track(list(wanted.items()), "printing"):
+        for file, address in track(list(addresses.items()), "printing"):
             page = browser.new_page()
             try:
                 page.goto(address)
@@ -49,4 +49,4 @@ def print_(wanted: dict[Path, str], ready: str) -> list[Path]:
             finally:
                 page.close()
         browser.close()
-    return list(wanted)
+    return list(addresses)

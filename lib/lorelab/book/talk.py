@@ -68,10 +68,10 @@ def talk(names: Collection[str] = (), root: Path = build.ROOT) -> list[Path]:
     return written
 
 
-def printed(made: Iterable[Path]) -> list[Path]:
+def printed(decks: Iterable[Path]) -> list[Path]:
     """The PDF of each deck, beside it."""
     live = "document.body.dataset.live !== undefined && document.querySelector('.pdf-page')"
-    return print_({file.with_suffix(".pdf"): f"{file.as_uri()}?print-pdf" for file in made}, live)
+    return print_({file.with_suffix(".pdf"): f"{file.as_uri()}?print-pdf" for file in decks}, live)
 
 
 def deck(name: str, pages: Iterable[NotebookNode], root: Path = build.ROOT) -> str:
@@ -112,10 +112,10 @@ def deck(name: str, pages: Iterable[NotebookNode], root: Path = build.ROOT) -> s
     )
 
 
-def _stacks(found: list[Slide]) -> list[list[Slide]]:
+def _stacks(slides: list[Slide]) -> list[list[Slide]]:
     """Slides side by side, each with those below it."""
     stacks: list[list[Slide]] = []
-    for slide in found:
+    for slide in slides:
         if slide.below and stacks:
             stacks[-1].append(slide)
         else:

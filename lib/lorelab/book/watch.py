@@ -21,18 +21,18 @@ packages: set[str] = set()
 """Top-level names of all modules that were looked for, found or not."""
 
 
-def note(event: str, given: tuple) -> None:
+def note(event: str, arguments: tuple) -> None:
     """Audit hook: remember files read before they were written, folders listed, imports tried."""
     if event == "import":
-        packages.add(given[0].partition(".")[0])
-    if event not in ("open", "os.listdir", "os.scandir") or isinstance(given[0], int):
+        packages.add(arguments[0].partition(".")[0])
+    if event not in ("open", "os.listdir", "os.scandir") or isinstance(arguments[0], int):
         return
-    path = os.path.abspath(os.fsdecode(given[0] or "."))
+    path = os.path.abspath(os.fsdecode(arguments[0] or "."))
     if event != "open":
         # The import system lists folders to find modules; those it finds are in sys.modules.
         if not sys._getframe(1).f_code.co_filename.startswith("<frozen importlib"):
             folders.add(path)
-    elif given[2] & WRITES:
+    elif arguments[2] & WRITES:
         if path not in files:
             written.add(path)
     elif path not in written:

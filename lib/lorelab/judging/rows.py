@@ -294,7 +294,7 @@ def names_of(model: pd.DataFrame, kernel: pd.DataFrame, per: str | None) -> list
     return [name for name in dict.fromkeys([*kernel, *model]) if name != per]
 
 
-def check_names(given: Sequence[str], names: Collection[str]) -> None:
+def check_names(names: Sequence[str], counters: Collection[str]) -> None:
     """Raise for a name that no counter has: what it was to set aside is judged under another.
 
     Examples
@@ -303,7 +303,7 @@ def check_names(given: Sequence[str], names: Collection[str]) -> None:
     Traceback (most recent call last):
     ValueError: no counter is called flushs
     """
-    if wrong := [name for name in given if name not in set(names)]:
+    if wrong := [name for name in names if name not in set(counters)]:
         raise ValueError(f"no counter is called {', '.join(wrong)}")
 
 

@@ -64,28 +64,28 @@ class Kernel(NamedTuple):
     """Folder of the modules without which it has no road to the guest's root."""
 
 
-def find(made: Recipe) -> Kernel | None:
-    """The finished build of `made`, if the cache has it and its image is the one that was built."""
-    image = made.folder / "bzImage"
+def find(recipe: Recipe) -> Kernel | None:
+    """The finished build of a recipe, if the cache has it, and its image is what was built."""
+    image = recipe.folder / "bzImage"
     try:
-        info = KernelInfo.model_validate_json((made.folder / "kernel.json").read_text())
+        info = KernelInfo.model_validate_json((recipe.folder / "kernel.json").read_text())
         whole = cache.file_digest(image) == info.image_sha256
     except (OSError, ValueError):
         return None
     return Kernel(image, info) if whole else None
 
 
-def built(made: Recipe) -> Kernel:
-    """The finished build of `made`, or BadInput with the command that makes it."""
-    kernel = find(made)
+def built(recipe: Recipe) -> Kernel:
+    """The finished build of `recipe`, or BadInput with the command that makes it."""
+    kernel = find(recipe)
     if kernel is None:
-        design = f" {made.design}" if made.design else ""
-        config = "" if made.config == "lab" else f" --config {made.config}"
+        design = f" {recipe.design}" if recipe.design else ""
+        config = "" if recipe.config == "lab" else f" --config {recipe.config}"
         raise BadInput(f"the kernel is not built yet; run: lorelab lab build{design}{config}")
     return kernel
 
 
-def build(made: Recipe) -> Kernel:
+def build(recipe: Recipe) -> Kernel:
     """Build a kernel, or take it from the cache; an interrupted build goes on where it stopped.
 
     Raises
@@ -95,64 +95,65 @@ def build(made: Recipe) -> Kernel:
     RunFailed
         A patch did not apply, Kconfig dropped a line of a fragment, or make failed.
     """
-    if kernel := find(made):
+    if kernel := find(recipe):
         return kernel
-    work = made.tree
+    work = recipe.tree
     if not (work / "objects").exists():
         cache.need_room(work, ROOM_MIB)
     with cache.locked(work):
-        if kernel := find(made):
+        if kernel := find(recipe):
             return kernel
         (work / "build.log").write_text("")
-        _unpack(made, work)
-        _configure(made, work)
-        _forget(made, work / "objects")
+        _unpack(recipe, work)
+        _configure(recipe, work)
+        _forget(recipe, work / "objects")
         _make(work, "kernel: compiling", "bzImage")
-        return _keep(made, work)
+        return _keep(recipe, work)
 
 
-def source_tree(made: Recipe) -> Path:
+def source_tree(recipe: Recipe) -> Path:
     """The unpacked source, as Debian ships it."""
-    with cache.locked(made.tree):
-        return _pristine(made, made.tree)
+    with cache.locked(recipe.tree):
+        return _pristine(recipe, recipe.tree)
 
 
-def _pristine(made: Recipe, work: Path) -> Path:
+def _pristine(recipe: Recipe, work: Path) -> Path:
     source, stamp = work / "pristine", work / "pristine.digest"
-    if stamp.exists() and stamp.read_text() == made.source_sha256:
+    if stamp.exists() and stamp.read_text() == recipe.source_sha256:
         return source
     stamp.unlink(missing_ok=True)
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir()
-    source_.unpack(made.source, source, work / "build.log")
-    stamp.write_text(made.source_sha256)
+    source_.unpack(recipe.source, source, work / "build.log")
+    stamp.write_text(recipe.source_sha256)
     return source
 
 
-def _unpack(made: Recipe, work: Path) -> None:
+def _unpack(recipe: Recipe, work: Path) -> None:
     source, fresh, stamp = work / "source", work / "fresh", work / "source.digest"
-    digest = cache.digest(made.source_sha256, made.patches_sha256 or "")
+    digest = cache.digest(recipe.source_sha256, recipe.patches_sha256 or "")
     if stamp.exists() and stamp.read_text() == digest:
         return
     stamp.unlink(missing_ok=True)
     shutil.rmtree(fresh, ignore_errors=True)
     log = work / "build.log"
-    pristine = _pristine(made, work)
+    pristine = _pristine(recipe, work)
     # Of links: patch(1) writes a new file in the place of each that it changes.
     copy = ["cp", "-al", str(pristine), str(fresh)]
     run_logged("kernel: linking the source", copy, log)
-    for patch in made.patches:
+    for patch in recipe.patches:
         apply = ["patch", "-p1", "--forward", "--batch", "--fuzz=0", f"--input={patch}"]
         try:
             run_logged(f"kernel: applying {patch.name}", apply, log, cwd=fresh)
         except RunFailed:
             meant = (
                 "the series is for the version named in lib/kernel/common/patches/README.md"
-                if made.source == needs.SOURCE
+                if recipe.source == needs.SOURCE
                 else "it is for Debian's linux-source-7.3"
             )
             raise RunFailed(
-                f"{patch.name} does not apply to {made.package} {made.version}; {meant}; see {log}"
+                f"{patch.name} does not apply to {recipe.package} {recipe.version}; "
+                f"{meant}; see {log}"
             ) from None
     # By content, without the archive's times: make then sees only what a patch really changed.
     update = ["rsync", "-rlp", "--checksum", "--delete", f"{fresh}/", f"{source}/"]
@@ -161,32 +162,34 @@ def _unpack(made: Recipe, work: Path) -> None:
     stamp.write_text(digest)
 
 
-def _configure(made: Recipe, work: Path) -> None:
+def _configure(recipe: Recipe, work: Path) -> None:
     objects = work / "objects"
     objects.mkdir(exist_ok=True)
     _make(work, "kernel: configuring", "tinyconfig")
     merge = work / "source" / "scripts" / "kconfig" / "merge_config.sh"
     command = [str(merge), "-m", "-O", str(objects), str(objects / ".config")]
-    command += [str(fragment) for fragment in made.fragments]
+    command += [str(fragment) for fragment in recipe.fragments]
     run_logged("kernel: configuring", command, work / "build.log", cwd=work / "source")
     _make(work, "kernel: configuring", "olddefconfig")
     result = settings(objects / ".config")
     required = {}
-    for fragment in made.fragments:
+    for fragment in recipe.fragments:
         required |= settings(fragment)
     dropped = [name for name, value in required.items() if result.get(name, "n") != value]
-    if made.source == needs.SOURCE:
+    if recipe.source == needs.SOURCE:
         lost = dropped
     else:
-        needed = source_.NEEDED.union(*map(settings, made.fragments[1:]))
+        needed = source_.NEEDED.union(*map(settings, recipe.fragments[1:]))
         lost = [name for name in dropped if name in needed]
         if other := ", ".join(name for name in dropped if name not in needed):
-            print(f"{made.version} has no {other} as {made.config}.config wants", file=sys.stderr)
+            print(
+                f"{recipe.version} has no {other} as {recipe.config}.config wants", file=sys.stderr
+            )
     if lost:
-        raise RunFailed(f"{made.config}.config: Kconfig dropped or changed {', '.join(lost)}")
+        raise RunFailed(f"{recipe.config}.config: Kconfig dropped or changed {', '.join(lost)}")
 
 
-def _forget(made: Recipe, objects: Path) -> None:
+def _forget(recipe: Recipe, objects: Path) -> None:
     """Take out of a tree what an earlier kernel would leave in this one's archive of headers.
 
     kernel/gen_kheaders.sh (CONFIG_IKHEADERS) makes the archive anew if a header has another time,
@@ -196,7 +199,7 @@ def _forget(made: Recipe, objects: Path) -> None:
     records' were; no other has it.
     """
     (objects / "kernel/kheaders.md5").unlink(missing_ok=True)
-    if not made.patches or made.tree.name != "lab":
+    if not recipe.patches or recipe.tree.name != "lab":
         (objects / "include/generated/utsversion.h").unlink(missing_ok=True)
 
 
@@ -217,9 +220,9 @@ def _make(work: Path, what: str, target: str) -> None:
     run_logged(what, [*command, *variables, jobs, target], work / "build.log")
 
 
-def _keep(made: Recipe, work: Path) -> Kernel:
+def _keep(recipe: Recipe, work: Path) -> Kernel:
     objects = work / "objects"
-    part = made.folder.with_name(made.folder.name + ".part")
+    part = recipe.folder.with_name(recipe.folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     shutil.copy2(objects / "arch/x86/boot/bzImage", part / "bzImage")
@@ -231,19 +234,19 @@ def _keep(made: Recipe, work: Path) -> Kernel:
         )
     info = KernelInfo(
         release=(objects / "include/config/kernel.release").read_text().strip(),
-        package=made.package,
-        package_version=made.version,
-        source_sha256=made.source_sha256,
-        config=made.config,
-        design=made.design,
+        package=recipe.package,
+        package_version=recipe.version,
+        source_sha256=recipe.source_sha256,
+        config=recipe.config,
+        design=recipe.design,
         config_sha256=cache.file_digest(part / "config"),
-        patches=[patch.name for patch in made.patches],
-        patches_sha256=made.patches_sha256,
-        compiler=made.compiler,
+        patches=[patch.name for patch in recipe.patches],
+        patches_sha256=recipe.patches_sha256,
+        compiler=recipe.compiler,
         image_sha256=cache.file_digest(part / "bzImage"),
-        digest=made.digest,
+        digest=recipe.digest,
     )
     (part / "kernel.json").write_text(info.model_dump_json(indent=2) + "\n")
-    shutil.rmtree(made.folder, ignore_errors=True)
-    part.replace(made.folder)
-    return Kernel(made.folder / "bzImage", info)
+    shutil.rmtree(recipe.folder, ignore_errors=True)
+    part.replace(recipe.folder)
+    return Kernel(recipe.folder / "bzImage", info)

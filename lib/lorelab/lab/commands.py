@@ -84,10 +84,10 @@ def status() -> None:
     Console().print(table)
 
 
-def _named(made: recipes.Recipe) -> str:
-    of = f" of {made.design}" if made.design else ""
-    config = "" if made.config == "lab" else f" ({made.config})"
-    return f"{'kernel' if made.patches else 'unmodified kernel'}{of}{config}"
+def _named(recipe: recipes.Recipe) -> str:
+    of = f" of {recipe.design}" if recipe.design else ""
+    config = "" if recipe.config == "lab" else f" ({recipe.config})"
+    return f"{'kernel' if recipe.patches else 'unmodified kernel'}{of}{config}"
 
 
 @lab.command()

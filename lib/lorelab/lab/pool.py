@@ -24,7 +24,7 @@ class Measurable(Protocol):
 
     name: str
 
-    def measure(self, wanted: list[Params]) -> list[Record]: ...
+    def measure(self, requests: list[Params]) -> list[Record]: ...
 
 
 class Part(NamedTuple):
@@ -39,16 +39,16 @@ class Part(NamedTuple):
 
 
 def measured(
-    wanted: list[tuple[Measurable, list[Params]]],
+    requests: list[tuple[Measurable, list[Params]]],
 ) -> Iterator[tuple[Measurable, Params, Record]]:
-    """Measure all of `wanted`, part by part (see `parts`).
+    """Measure all of `requests`, part by part (see `parts`).
 
     The next part starts when one is through, whichever experiment it is of, but guests of several
     CPUs never at the same time; stderr says how long each took. One that fails, or whose kernel is
     not built, is raised when the others are done.
     """
     cpus = len(os.sched_getaffinity(0))
-    left = parts(wanted, cpus)
+    left = parts(requests, cpus)
     if len(left) == 1 or cpus == 1:
         for part in left:
             for given, record in zip(part.runs, part.experiment.measure(part.runs), strict=True):
@@ -78,7 +78,7 @@ def measured(
         raise failed
 
 
-def parts(wanted: list[tuple[Measurable, list[Params]]], cpus: int) -> list[Part]:
+def parts(requests: list[tuple[Measurable, list[Params]]], cpus: int) -> list[Part]:
     """What is measured at once on a machine of `cpus` CPUs, in the order to begin with.
 
     Runs of one CPU are dealt to as many guests as there are CPUs, eight at least to each. Those of
@@ -97,7 +97,7 @@ def parts(wanted: list[tuple[Measurable, list[Params]]], cpus: int) -> list[Part
     [(2, 10), (2, 10)]
     """
     dealt = []
-    for experiment, runs in wanted:
+    for experiment, runs in requests:
         for several, group in groupby(sorted(runs, key=_several), key=_several):
             alike = list(group)
             of = 1 if several else max(1, min(cpus, len(alike), _times(alike) // FEWEST))

@@ -32,13 +32,13 @@ MAKE = {
 
 
 def digest_of(
-    made: tuple[str, str, str, str], fragments: list[Path], patches_sha256: str | None
+    source: tuple[str, str, str, str], fragments: list[Path], patches_sha256: str | None
 ) -> str:
     """The digest of a kernel.
 
     Parameters
     ----------
-    made : tuple of str
+    source : tuple of str
         The source's package, its version and digest, and the compiler.
     fragments : list of Path
         What Kconfig merges, in order.
@@ -51,7 +51,7 @@ def digest_of(
         SHA-256 of these and of make's arguments; it names the kernel's folder in the cache.
     """
     parts = (fragment.read_bytes() for fragment in fragments)
-    return cache.digest(*made, repr(MAKE), *parts, patches_sha256 or "")
+    return cache.digest(*source, repr(MAKE), *parts, patches_sha256 or "")
 
 
 class Recipe(NamedTuple):

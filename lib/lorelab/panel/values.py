@@ -185,9 +185,9 @@ def _said(model: type[Params], name: str, bad: Any) -> str:
     return _complaint(model, {name: bad}).removeprefix(f"{name}={bad}: ")
 
 
-def _complaint(model: type[Params], given: dict[str, Any]) -> str:
+def _complaint(model: type[Params], values: dict[str, Any]) -> str:
     try:
-        parse(model, given)
+        parse(model, values)
     except BadInput as error:
         return str(error)
     return ""

@@ -61,7 +61,7 @@ class Declared(NamedTuple):
 
 
 def run(
-    notebook: Path, given: dict[str, str], out: Path | None = None, bar: bool = True
+    notebook: Path, texts: dict[str, str], out: Path | None = None, bar: bool = True
 ) -> tuple[Path, Path]:
     """Run `notebook` with other parameters.
 
@@ -69,7 +69,7 @@ def run(
     ----------
     notebook : Path
         A notebook with a cell tagged `parameters`.
-    given : dict
+    texts : dict
         Parameters as typed by the reader.
     out : Path, optional
         Where the notebook goes; the HTML goes beside it. By default in build/runs, named after the
@@ -90,10 +90,10 @@ def run(
     RunFailed
         A cell failed, which is named, or killed the kernel.
     """
-    values = checked(notebook, given)
+    values = checked(notebook, texts)
     if out and out.suffix != ".ipynb":
         raise BadInput(f"-o {out}: takes a name that ends in .ipynb")
-    out = out or ROOT / "build/runs" / _named(notebook, given)
+    out = out or ROOT / "build/runs" / _named(notebook, texts)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with atomic.folder(out.parent) as folder:
@@ -105,14 +105,14 @@ def run(
         raise RunFailed(f"cannot write {out}: {error.strerror}; give -o another place") from None
 
 
-def checked(notebook: Path, given: dict[str, str]) -> dict[str, Any]:
-    """Read `given` by the notebook's annotations, and by the `Params` it checks itself against."""
+def checked(notebook: Path, texts: dict[str, str]) -> dict[str, Any]:
+    """Read `texts` by the notebook's annotations, and by the `Params` it checks itself against."""
     content = _load(notebook)
     declared = _declared(content)
-    if unknown := [name for name in given if name not in declared]:
+    if unknown := [name for name in texts if name not in declared]:
         takes = ", ".join(declared) or "none: no cell is tagged `parameters`"
         raise BadInput(f"unknown parameter {unknown[0]}: {notebook} takes {takes}")
-    values = {name: _typed(name, _found(text), declared[name]) for name, text in given.items()}
+    values = {name: _typed(name, _found(text), declared[name]) for name, text in texts.items()}
     defaults = {name: parameter.default for name, parameter in declared.items()}
     everything = {**defaults, **values}
     for name, arguments in _checks(content):
@@ -349,7 +349,7 @@ def _execute(notebook: Path, values: dict[str, Any], out: Path, bar: bool) -> Pa
     return out
 
 
-def _named(notebook: Path, given: dict[str, str]) -> str:
+def _named(notebook: Path, texts: dict[str, str]) -> str:
     folder = [notebook.resolve().parent.name] if notebook.resolve().parent.name else []
-    words = [*folder, notebook.stem, *(f"{name}={value}" for name, value in given.items())]
+    words = [*folder, notebook.stem, *(f"{name}={value}" for name, value in texts.items())]
     return re.sub(r"[^\w.=-]+", "_", "-".join(words)) + ".ipynb"

@@ -26,14 +26,14 @@ KERNEL_SOURCES = ("recorded", "live")
 """What a page's parameter `kernel` takes."""
 
 
-def check(name: str, **given: Any) -> "Params":
+def check(name: str, **params: Any) -> "Params":
     """Check a notebook's parameters, in the line after its `parameters` cell.
 
     Parameters
     ----------
     name : str
         Experiment as `design/experiment`. `lorelab run` reads it here, before any work.
-    **given
+    **params
         The notebook's parameters, by the experiment's own names.
 
     Returns
@@ -50,7 +50,7 @@ def check(name: str, **given: Any) -> "Params":
     from lorelab.params import parse
 
     _refuse_unknown()
-    return parse(experiment(name).Params, given)
+    return parse(experiment(name).Params, params)
 
 
 def _refuse_unknown() -> None:
@@ -127,14 +127,14 @@ def show(*functions: Callable) -> Source:
     return Source(*functions)
 
 
-def measured(name: str, given: "Params", kernel: str) -> "Record":
+def measured(name: str, params: "Params", kernel: str) -> "Record":
     """The kernel run that a page shows: a recorded one, or one made now.
 
     Parameters
     ----------
     name : str
         Experiment as `design/experiment`.
-    given : Params
+    params : Params
     kernel : str
         The page's parameter: `recorded`, or `live` to boot a kernel now.
 
@@ -149,9 +149,11 @@ def measured(name: str, given: "Params", kernel: str) -> "Record":
 
     question = experiment(name)
     live = kernel_source(kernel) == "live"
-    record = question.measure([for_kernel(given)])[0] if live else question.recorded(given)
+    record = question.measure([for_kernel(params)])[0] if live else question.recorded(params)
     if record is None:
-        raise BadInput(f"no recorded run of {name} with {to_cli(given)}: rerun with -p kernel=live")
+        raise BadInput(
+            f"no recorded run of {name} with {to_cli(params)}: rerun with -p kernel=live"
+        )
     return record
 
 

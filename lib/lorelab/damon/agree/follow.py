@@ -69,7 +69,7 @@ class Followed(NamedTuple):
     """Checks that went into it."""
 
 
-def followed(params: Masim, given: Given) -> Followed:
+def followed(params: Masim, inputs: Given) -> Followed:
     """Run the model on what the kernel was given, and compare the regions of each window.
 
     Raises
@@ -77,17 +77,17 @@ def followed(params: Masim, given: Given) -> Followed:
     ValueError
         The model asks for more numbers or checks than there are.
     """
-    ctx, pages = begin(params, given)
+    ctx, pages = begin(params, inputs)
     rows = []
-    for number, window in enumerate(replay.follow(ctx, pages, given.windows)):
+    for number, window in enumerate(replay.follow(ctx, pages, inputs.windows)):
         row = {name: getattr(window, name) for name in ("nr_regions", "merges", "splits", "equal")}
-        if given.drawn:
-            row["drawn"] = follow.crc(np.concatenate(window.addresses)) == given.drawn[number]
+        if inputs.drawn:
+            row["drawn"] = follow.crc(np.concatenate(window.addresses)) == inputs.drawn[number]
         rows.append(row)
-    return Followed(pd.DataFrame(rows), len(given.checks))
+    return Followed(pd.DataFrame(rows), len(inputs.checks))
 
 
-def sampled(params: Masim, run: boot.Run, given: Given) -> tuple[int, int]:
+def sampled(params: Masim, run: boot.Run, inputs: Given) -> tuple[int, int]:
     """Hold every region and address sampled, of a whole log, against the model's.
 
     Returns
@@ -95,10 +95,10 @@ def sampled(params: Masim, run: boot.Run, given: Given) -> tuple[int, int]:
     samples, equal : int
         Samples, and those of them in which all regions and addresses are the same.
     """
-    ctx, pages = begin(params, given)
+    ctx, pages = begin(params, inputs)
     drawn = run.log[(run.log["kind"] == boot.RAND) & (run.log["x"] != 1)]
     at = samples = equal = windows = 0
-    while windows < len(given.windows):
+    while windows < len(inputs.windows):
         kdamond.kdamond_prepare(ctx, pages)
         mine = regions(ctx)
         kernels = drawn[at : at + len(mine)]
@@ -115,19 +115,19 @@ def sampled(params: Masim, run: boot.Run, given: Given) -> tuple[int, int]:
     return samples, equal
 
 
-def begin(params: Masim, given: Given, schemes=None, mapped=(), goals=None):
+def begin(params: Masim, inputs: Given, schemes=None, mapped=(), goals=None):
     """Model and memory as monitoring begins; `mapped` as new_pages() takes mappings."""
     ctx = state.damon_new_ctx(
-        [(0, *mapping) for mapping in given.mappings],
+        [(0, *mapping) for mapping in inputs.mappings],
         **boot.attributes(params),
         variant=params.variant,
-        numbers=given.numbers,
-        static=np.array([given.last_nr_regions, given.rotation], np.uint64),
-        rnd_state=given.rnd_state,
+        numbers=inputs.numbers,
+        static=np.array([inputs.last_nr_regions, inputs.rotation], np.uint64),
+        rnd_state=inputs.rnd_state,
         schemes=schemes,
         goals=goals,
     )
-    pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), mapped, recorded=given.checks)
+    pages = new_pages(np.zeros(0, PATTERN), np.zeros(1, PHASE), mapped, recorded=inputs.checks)
     kdamond.kdamond_start(ctx, pages)
     return ctx, pages
 

@@ -23,7 +23,7 @@ from lorelab.lab.records import Record
 from lorelab.numerics import PAGE
 
 
-def followed(params: Schemes, given: Given) -> pd.DataFrame:
+def followed(params: Schemes, inputs: Given) -> pd.DataFrame:
     """Run the model on what the kernel was given, and compare each window.
 
     Returns
@@ -40,19 +40,19 @@ def followed(params: Schemes, given: Given) -> pd.DataFrame:
         The model asks for more numbers or checks than there are.
     """
     table = parse(BUILTIN.get(params.schemes, params.schemes), params)
-    bare = given.bare if (table["action"] == PAGEOUT).any() else []
-    mapped = [(0, *pair) for pair in given.log.mappings if pair not in bare]
-    for scheme, marks in zip(table, given.watermarks, strict=False):
+    bare = inputs.bare if (table["action"] == PAGEOUT).any() else []
+    mapped = [(0, *pair) for pair in inputs.log.mappings if pair not in bare]
+    for scheme, marks in zip(table, inputs.watermarks, strict=False):
         scheme["wmark_metric"] = FREE_MEM_RATE
         for name, value in marks._asdict().items():
             scheme[name] = value
     goals = [(k, 100, params.goal_percent) for k in range(len(table)) if params.goal_percent]
     goals = np.array(goals, GOAL)
-    ctx, pages = follow.begin(params, given.log, table, mapped, goals)
+    ctx, pages = follow.begin(params, inputs.log, table, mapped, goals)
     rows, kernels = [], np.zeros((len(table), 2), np.int64)
-    every = zip(given.log.windows, given.jiffies, given.looks, strict=True)
+    every = zip(inputs.log.windows, inputs.jiffies, inputs.looks, strict=True)
     windows = replay.follow_schemes(ctx, pages, every)
-    for window, tried in zip(windows, given.tried, strict=True):
+    for window, tried in zip(windows, inputs.tried, strict=True):
         for one in tried:
             kernels[one.scheme] += (1, one.pages * PAGE)
         row = {name: getattr(window, name) for name in ("nr_regions", "rested", "equal")}
@@ -61,7 +61,7 @@ def followed(params: Schemes, given: Given) -> pd.DataFrame:
             row[f"nr_tried{k}"] = int(s["nr_tried"]) - int(s["nr_refused"])
             row[f"sz_tried{k}"] = int(s["sz_tried"])
             row[f"kernel_nr_tried{k}"], row[f"kernel_sz_tried{k}"] = kernels[k].tolist()
-        row["reported"] = _statistics(ctx) == given.statistics
+        row["reported"] = _statistics(ctx) == inputs.statistics
         rows.append(row)
     return pd.DataFrame(rows)
 

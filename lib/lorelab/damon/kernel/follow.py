@@ -109,10 +109,10 @@ def left_before(measured: Measured, run: int) -> int:
     return last
 
 
-def left(max_regions: int, given: Given) -> int:
+def left(max_regions: int, inputs: Given) -> int:
     """What a run leaves in last_nr_regions: its regions when kdamond_split_regions() last split."""
-    split = [len(rows) for rows in given.windows if len(rows) <= max_regions // 2]
-    return split[-1] if split else given.last_nr_regions
+    split = [len(rows) for rows in inputs.windows if len(rows) <= max_regions // 2]
+    return split[-1] if split else inputs.last_nr_regions
 
 
 def of(run: boot.Run, last_nr_regions: int = 0) -> Given:

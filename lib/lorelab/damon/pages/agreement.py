@@ -267,9 +267,9 @@ def totals(cases: dict[str, dict]) -> pd.DataFrame:
     return pd.concat(tables)
 
 
-def in_units(found: pd.DataFrame) -> pd.DataFrame:
+def in_units(table: pd.DataFrame) -> pd.DataFrame:
     """Those of `totals` that are in `UNITS` and not zero, in their units."""
-    rows = found[found.index.get_level_values(1).isin(UNITS)]
+    rows = table[table.index.get_level_values(1).isin(UNITS)]
     units = rows.index.get_level_values(1).map(UNITS)
     rows = rows[["runs", "least", "most", "model", "agrees"]].astype({"agrees": object})
     rows[["least", "most", "model"]] = (

@@ -190,7 +190,7 @@ def cycle(rows: pd.DataFrame, at: int) -> Moved:
     return slider(panels, "window", at, "window")
 
 
-def hot_range(found: pd.DataFrame) -> alt.VConcatChart:
+def hot_range(frame: pd.DataFrame) -> alt.VConcatChart:
     """Regions against the hot range, window by window; below them error and checks.
 
     Parameters
@@ -198,7 +198,7 @@ def hot_range(found: pd.DataFrame) -> alt.VConcatChart:
     found : DataFrame
         Of `lorelab.damon.pages.simulated.hot_range`; a panel gives the chart others.
     """
-    base = alt.Chart(found.reset_index())
+    base = alt.Chart(frame.reset_index())
     wide = 480
     whole = {"scale": alt.Scale(nice=False, zero=True), "axis": alt.Axis(tickMinStep=1)}
     span = {

@@ -73,18 +73,18 @@ def ages(exact: pd.DataFrame, seen: pd.DataFrame) -> alt.Chart:
     )
 
 
-def searches(found: pd.DataFrame) -> alt.Chart:
+def searches(medians: pd.DataFrame) -> alt.Chart:
     """Median wait against the size of the hot range.
 
     Parameters
     ----------
-    found : DataFrame
+    medians : DataFrame
         By size in KiB; columns (who, model or chain), windows at the median.
     """
     rows = pd.concat(
         [
-            pd.DataFrame({"kib": found.index, "who": who, "by": by, "windows": median.to_numpy()})
-            for (who, by), median in found.items()
+            pd.DataFrame({"kib": medians.index, "who": who, "by": by, "windows": median.to_numpy()})
+            for (who, by), median in medians.items()
         ]
     )
     who = list(rows["who"].unique())
@@ -92,7 +92,7 @@ def searches(found: pd.DataFrame) -> alt.Chart:
         alt.Chart(rows)
         .mark_line(point=alt.OverlayMarkDef(size=60, filled=True))
         .encode(
-            x=_log("kib", "hot range in 1 GiB, KiB", list(found.index)),
+            x=_log("kib", "hot range in 1 GiB, KiB", list(medians.index)),
             y=_log("windows", f"windows at the median ({NEVER:,}: never)", [1, 10, 100, 1000], "y"),
             color=_sides("who", "pieces of a split, and what else is hot", who),
             strokeDash=alt.StrokeDash("by:N", title=None, sort=["model", "chain"]),

@@ -138,12 +138,12 @@ def slower(off: pd.DataFrame, on: pd.DataFrame) -> tuple[float, float, float]:
     return equivalence.hodges_lehmann_ratio(simulated.waited(on), simulated.waited(off))
 
 
-def compared(found: dict[tuple[str, str], tuple], names: list[str]) -> pd.DataFrame:
+def compared(waits: dict[tuple[str, str], tuple], names: list[str]) -> pd.DataFrame:
     """Waits without and with `rand64`, and their quotient, by name and side.
 
     Parameters
     ----------
-    found : dict
+    waits : dict
         `sides` by name and `off` or `on`.
     names : list of str
         The names, in order.
@@ -156,7 +156,7 @@ def compared(found: dict[tuple[str, str], tuple], names: list[str]) -> pd.DataFr
     rows = {}
     for name in names:
         for k, side in enumerate(("kernel", "model")):
-            off, on = (found[name, switch][k] for switch in ("off", "on"))
+            off, on = (waits[name, switch][k] for switch in ("off", "on"))
             low, estimate, high = slower(off, on)
             words = f"{estimate:.1f} ({low:.1f} to {high:.1f})"
             rows[name, side] = [simulated.quartiles(off), simulated.quartiles(on), words, low, high]
@@ -248,9 +248,9 @@ def outcomes() -> pd.DataFrame:
     return pd.DataFrame(map(outcome, runs)).sort_values(["schemes", "quota"], ignore_index=True)
 
 
-def totals(given: object, names: list[str]) -> pd.DataFrame:
+def totals(params: object, names: list[str]) -> pd.DataFrame:
     """Range of the kernel's runs of damon/schemes and mean of the model's, by counter."""
     asked_of = experiment("damon/schemes")
-    table = asked_of.agree(given, asked_of.recorded(given)).table.set_index("counter")
+    table = asked_of.agree(params, asked_of.recorded(params)).table.set_index("counter")
     assert table["agrees"].all()
     return table.loc[names, ["least", "most", "model"]]

@@ -66,13 +66,13 @@ def compared(programs: list[str], repeats: int, seed: int = 1) -> pd.DataFrame:
     return means.swaplevel(axis=1).sort_index(axis=1)
 
 
-def _figures(params: Accuracy, watch: Callable, given: dict) -> dict[str, float]:
-    own = {name: given[name] for name in ("sample_us", "tlb") if name in given}
+def _figures(params: Accuracy, watch: Callable, settings: dict) -> dict[str, float]:
+    own = {name: settings[name] for name in ("sample_us", "tlb") if name in settings}
     params = params.model_copy(update=own)
     speeds = ALONE._replace(sleep_us=params.sample_us)
     pages = memory(params, configuration(params), speeds, truth=True)
     shares: list[float] = []
-    windows = _noted(watch(params, pages, given), pages, shares)
+    windows = _noted(watch(params, pages, settings), pages, shares)
     seen = masim.compare_windows(params, pages, windows)
     return {
         "found": 100 * float(np.mean(shares)),
@@ -81,19 +81,19 @@ def _figures(params: Accuracy, watch: Callable, given: dict) -> dict[str, float]
     }
 
 
-def _bits(params: Accuracy, pages: Pages, given: dict) -> Iterator[Watched]:
+def _bits(params: Accuracy, pages: Pages, settings: dict) -> Iterator[Watched]:
     return masim.monitored(params, context(params, pages), pages)
 
 
-def _units(params: Accuracy, pages: Pages, given: dict) -> Iterator[Watched]:
-    faults = {name: given[name] for name in ("skid", "loss", "stall") if name in given}
-    period = round(1e9 / ALONE.access_ns / given["rate"])
+def _units(params: Accuracy, pages: Pages, settings: dict) -> Iterator[Watched]:
+    faults = {name: settings[name] for name in ("skid", "loss", "stall") if name in settings}
+    period = round(1e9 / ALONE.access_ns / settings["rate"])
     hardware = reports.new_hardware(period, seed=params.seed, **faults)
     return reports.reported(context(params, pages), pages, hardware)
 
 
-def _null(params: Accuracy, pages: Pages, given: dict) -> Iterator[Watched]:
-    return NULLS[given["name"]](pages, params.samples, params.sample_us)
+def _null(params: Accuracy, pages: Pages, settings: dict) -> Iterator[Watched]:
+    return NULLS[settings["name"]](pages, params.samples, params.sample_us)
 
 
 def _noted(windows: Iterator[Watched], pages: Pages, shares: list[float]) -> Iterator[Watched]:

@@ -19,13 +19,13 @@ BESIDE = (Variant.FIXED, Variant.SPLIT_2, Variant.TUNED, Variant.IDEAL)
 """Variants that stand beside the settings, at the default ones."""
 
 
-def measured(given: Accuracy, **changes: object) -> pd.Series:
+def measured(params: Accuracy, **changes: object) -> pd.Series:
     """Counters of a run of damon/accuracy."""
-    run = accuracy.simulate(given.model_copy(update=changes))
+    run = accuracy.simulate(params.model_copy(update=changes))
     return run.set_index("counter")["value"]
 
 
-def variants(given: Accuracy, programs: list[str]) -> dict[str, pd.DataFrame]:
+def variants(params: Accuracy, programs: list[str]) -> dict[str, pd.DataFrame]:
     """Counters of every variant on each program.
 
     Returns
@@ -35,18 +35,18 @@ def variants(given: Accuracy, programs: list[str]) -> dict[str, pd.DataFrame]:
     """
     return {
         program: pd.DataFrame(
-            {label(v): measured(given, variant=v, workload=program) for v in Variant}
+            {label(v): measured(params, variant=v, workload=program) for v in Variant}
         )
         for program in programs
     }
 
 
-def nulls(given: Accuracy, programs: list[str]) -> dict[str, pd.DataFrame]:
+def nulls(params: Accuracy, programs: list[str]) -> dict[str, pd.DataFrame]:
     """Counters of reports that take no monitor (`NULLS`), as `variants` has them."""
     return {
         program: pd.DataFrame(
             {
-                name: _null(given.model_copy(update={"workload": program}), windows)
+                name: _null(params.model_copy(update={"workload": program}), windows)
                 for name, windows in NULLS.items()
             }
         )
@@ -68,9 +68,9 @@ def table(runs: dict[str, pd.DataFrame], counter: str) -> pd.DataFrame:
     return pd.DataFrame({program: run.loc[counter] for program, run in runs.items()})
 
 
-def both(given: Accuracy, **changes: object) -> dict[str, float]:
+def both(params: Accuracy, **changes: object) -> dict[str, float]:
     """Mean of the error of the rate and of the checks a second, over the programs `BOTH`."""
-    runs = [measured(given, workload=program, **changes) for program in BOTH]
+    runs = [measured(params, workload=program, **changes) for program in BOTH]
     return {
         "error": sum(run["rate_error"] for run in runs) / len(runs),
         "checks": sum(run["checks_per_second"] for run in runs) / len(runs),
@@ -78,13 +78,13 @@ def both(given: Accuracy, **changes: object) -> dict[str, float]:
 
 
 def grid(
-    given: Accuracy, samples_us: list[int], windows: list[int], leasts: list[int]
+    params: Accuracy, samples_us: list[int], windows: list[int], leasts: list[int]
 ) -> pd.DataFrame:
     """Error and checks of `both` at every setting, and of the variants `BESIDE`.
 
     Parameters
     ----------
-    given : Accuracy
+    params : Accuracy
     samples_us, windows, leasts : list of int
         Sampling intervals, samples a window, least numbers of regions.
 
@@ -96,10 +96,10 @@ def grid(
     """
     rows = []
     for us, n, least in product(samples_us, windows, leasts):
-        run = both(given, sample_us=us, aggr_us=us * n, min_regions=least)
+        run = both(params, sample_us=us, aggr_us=us * n, min_regions=least)
         setting = {"setting": f"{us / 1000:g} ms, {n} samples", "us": us, "n": n, "least": least}
         rows.append({"kind": f"at least {least} regions", **setting, **run})
     for variant in BESIDE:
-        run = both(given, variant=variant)
+        run = both(params, variant=variant)
         rows.append({"kind": "variants, default setting", "setting": label(variant), **run})
     return views.front(pd.DataFrame(rows)).sort_values("kind", ascending=False)

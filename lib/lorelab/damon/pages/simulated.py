@@ -134,9 +134,9 @@ def by_most(mosts: tuple[int, ...], seed: int) -> pd.DataFrame:
     return pd.DataFrame({most: steps(seed, max_regions=most) for most in mosts}).T
 
 
-def waits(given: Hotspot, **changes: object) -> np.ndarray:
+def waits(params: Hotspot, **changes: object) -> np.ndarray:
     """Windows until the range is isolated, at the quartiles of 60 runs; 1001 is never."""
-    params = given.model_copy(update={"windows": 1000} | changes)
+    params = params.model_copy(update={"windows": 1000} | changes)
     runs = [seeded(params, params.seed + n) for n in range(60)]
     found = [hotspot.watched(run).wait or 1001 for run in runs]
     return np.quantile(found, QUARTILES).round().astype(int)
@@ -148,11 +148,11 @@ def expected(kib: int, pieces: int, own: bool) -> np.ndarray:
     return np.searchsorted(found, QUARTILES) + 1
 
 
-def searches(given: Hotspot, kibs: list[int]) -> pd.DataFrame:
+def searches(params: Hotspot, kibs: list[int]) -> pd.DataFrame:
     """Quartiles of the wait, by size of the hot range; `SEARCHES` by the model and the chain."""
     columns = {}
     for name, (variant, pieces, own) in SEARCHES.items():
-        columns[name, "model"] = [waits(given, variant=variant, own=own, hot_kib=k) for k in kibs]
+        columns[name, "model"] = [waits(params, variant=variant, own=own, hot_kib=k) for k in kibs]
         columns[name, "chain"] = [expected(kib, pieces, own) for kib in kibs]
     return pd.DataFrame(columns, index=pd.Index(kibs, name="hot KiB"))
 

@@ -179,17 +179,17 @@ def _read_json(data: bytes) -> list[Recording]:
     return list(found.values())
 
 
-def _told_apart(found: list[Recording], records: list[dict]) -> list[Recording]:
+def _told_apart(recordings: list[Recording], records: list[dict]) -> list[Recording]:
     """The same, each with the words for what its record and another's differ in."""
     rows = [
         {word: f"{word} {kv.get(name)}" for name, word in WHOSE.items()}
         | {"windows": f"windows of {one.intervals.aggr_us:g} us" if one.intervals else ""}
-        for one, kv in zip(found, records, strict=True)
+        for one, kv in zip(recordings, records, strict=True)
     ]
     differ = [word for word in (*WHOSE.values(), "windows") if len({row[word] for row in rows}) > 1]
     return [
         one._replace(of=", ".join(row[word] for word in differ))
-        for one, row in zip(found, rows, strict=True)
+        for one, row in zip(recordings, rows, strict=True)
     ]
 
 

@@ -291,11 +291,11 @@ def share(metric: str, workload: str) -> dict[str, float]:
     return {name: float(100 * line["ethp"] / line["thp"]) for name, line in changes.items()}
 
 
-def part(id: str, found: Callable[[], dict[str, float]], digits: int) -> Weigh:
+def part(id: str, compute: Callable[[], dict[str, float]], digits: int) -> Weigh:
     """Weigh a part of thp's change: both ways to compute it are fair."""
 
     def weigh() -> Weighed:
-        recomputed, printed = found(), figure(id)
+        recomputed, printed = compute(), figure(id)
         names = {"percentages": "the printed percentages", "cells": "the cells"}
         exact = [name for name, value in recomputed.items() if rounds_to(value, printed, digits)]
         evidence = {"printed %": printed} | {

@@ -114,8 +114,8 @@ def figures(
 
 
 def accuracy_counters(
-    found: list[dict[str, tuple[str, float]]], params: Accuracy, source: str
+    runs: list[dict[str, tuple[str, float]]], params: Accuracy, source: str
 ) -> pd.DataFrame:
     """Counters of `damon/accuracy` for the `figures()` of each run."""
-    steps = {name: (unit, [run[name][1] for run in found]) for name, (unit, _) in found[0].items()}
+    steps = {name: (unit, [run[name][1] for run in runs]) for name, (unit, _) in runs[0].items()}
     return counters.table("damon/accuracy", label(params.variant), source, steps)

@@ -139,22 +139,24 @@ def files_of(plan):
 
 
 @njit
-def pages_each(given, memory):
+def pages_each(setting, memory):
     """Pages of a file, in a memory of so many."""
-    return memory * given[0].data_percent // 100 // given[0].threads
+    return memory * setting[0].data_percent // 100 // setting[0].threads
 
 
 @njit
-def begin(mm, given, phase):
-    """The pace of the disk in a phase; `given` has the fields of GIVEN, `phase` is of PHASE."""
-    speed = given[0].write_mb_s if phase.writes and given[0].write_mb_s else given[0].disk_mb_s
+def begin(mm, setting, phase):
+    """The pace of the disk in a phase; `setting` has the fields of GIVEN, `phase` is of PHASE."""
+    speed = (
+        setting[0].write_mb_s if phase.writes and setting[0].write_mb_s else setting[0].disk_mb_s
+    )
     pages = nap_pages(speed)
     mm.kswapd[0].nap_pages = U(pages)
-    mm.kswapd[0].nap_spread = U(pages * given[0].nap_spread // 100)
+    mm.kswapd[0].nap_spread = U(pages * setting[0].nap_spread // 100)
 
 
 @njit
-def window(mm, given, phase, each, n):
+def window(mm, setting, phase, each, n):
     """Window `n` of a phase over files of `each` pages; a scattered phase has one.
 
     Returns
@@ -162,7 +164,7 @@ def window(mm, given, phase, each, n):
     int
         Pages written or read.
     """
-    p = given[0]
+    p = setting[0]
     rate = np.int64(round(p.kswapd_rate * FIXED_POINT))
     writes = phase.writes != 0
     if phase.scattered:

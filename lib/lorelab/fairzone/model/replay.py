@@ -83,7 +83,7 @@ def follow(
     walks: Walks,
     compared: np.ndarray,
     same: np.ndarray,
-    given: np.ndarray,
+    inputs: np.ndarray,
     whole: np.ndarray,
 ) -> int:
     """Let the model make each walk.
@@ -93,7 +93,7 @@ def follow(
     nodes : tuple of Node
         By the highest zone of an allocation, all on the same counters.
     walks : Walks
-    compared, same, given : (n, COMPARED) i8
+    compared, same, inputs : (n, COMPARED) i8
         Filled: how many walks of each entry were compared, how many of these the model has as the
         kernel, and for how many what the kernel had was an input.
     whole : (n,) i8
@@ -118,7 +118,7 @@ def follow(
                 node.info[0].pages = np.int64(walks.order[n])
                 z = U(walks.zone[n])
                 buffered_rmqueue(node, z, cpu)
-                given[n, ZONE] += 1
+                inputs[n, ZONE] += 1
             else:
                 node.info[0].pages = np.int64(1) << np.int64(walks.order[n])
                 fast = flags & FAST != U(0)
@@ -136,7 +136,7 @@ def follow(
                 low = _bits(U(walks.low[n, 0])) + _bits(U(walks.low[n, 1]))
                 same[n, LOW] += counted[SKIPS_WATERMARK] == low
                 if forced:
-                    given[n, LOW] += 1
+                    inputs[n, LOW] += 1
                 else:
                     tests += np.int64(counted[SKIPS_WATERMARK]) + (z != NONE)
             if z != NONE and turn == last:

@@ -40,12 +40,14 @@ def nodes(every: list[list[Zone]], disk_mb_s: float = DISK_MB_S, page_kib: int =
     return pd.concat(tables, ignore_index=True)
 
 
-def summary(found: list[Zone], disk_mb_s: float = DISK_MB_S, page_kib: int = 4) -> pd.DataFrame:
+def summary(
+    node_zones: list[Zone], disk_mb_s: float = DISK_MB_S, page_kib: int = 4
+) -> pd.DataFrame:
     """Marks, reserves and shares of each zone.
 
     Parameters
     ----------
-    found : list of Zone
+    node_zones : list of Zone
         Of one node.
     disk_mb_s : float
         Throughput of the disk; 0: kswapd never naps.
@@ -60,12 +62,12 @@ def summary(found: list[Zone], disk_mb_s: float = DISK_MB_S, page_kib: int = 4) 
         of the managed pages in per cent, and for each variant its part of the allocations that
         read memory's size once memory is full (nan above `MOST_FRAMES` pages).
     """
-    kept = reserves(found)[:, -1]
-    whole = sum(zone.managed for zone in found)
+    kept = reserves(node_zones)[:, -1]
+    whole = sum(zone.managed for zone in node_zones)
     table = pd.DataFrame(
         [
             (zone.node, zone.name, zone.managed, zone.free, zone.min, zone.low, zone.high)
-            for zone in found
+            for zone in node_zones
         ],
         columns=["node", "zone", "managed", "free", "min", "low", "high"],
     )
@@ -75,15 +77,15 @@ def summary(found: list[Zone], disk_mb_s: float = DISK_MB_S, page_kib: int = 4) 
     table["size"] = (100 * table["managed"] / whole).round(2)
     for variant in Variant:
         table[label(variant)] = (
-            _shares(found, variant, round(disk_mb_s * 1e6 / 10 / (page_kib << 10)))
+            _shares(node_zones, variant, round(disk_mb_s * 1e6 / 10 / (page_kib << 10)))
             if whole <= MOST_FRAMES
             else float("nan")
         )
     return table
 
 
-def _shares(found: list[Zone], variant: Variant, nap_pages: int) -> list[float]:
-    node = make(found, variant)
+def _shares(node_zones: list[Zone], variant: Variant, nap_pages: int) -> list[float]:
+    node = make(node_zones, variant)
     pages = int(node.zone["managed"].sum())
     mm = filemap.make(node, 2 * pages, nap_pages)
     before = 0

@@ -206,9 +206,9 @@ def ages() -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def drawn(found: pd.DataFrame, settings: tuple[str, ...], see: str) -> alt.Chart:
+def drawn(table: pd.DataFrame, settings: tuple[str, ...], see: str) -> alt.Chart:
     """Draw `ages()` of some settings, a panel each, a line a kernel."""
-    rows = found[found["setting"].isin(settings)]
+    rows = table[table["setting"].isin(settings)]
     used = sorted(rows["source"].unique())
     colours = (BLUE, VERMILLION, BLACK)[: len(used)]
     above = alt.Header(labelOrient="top", labelAnchor="start", labelAngle=0)

@@ -191,19 +191,19 @@ def _zone(lines: list[str], name: str) -> Zone:
     return Zone(int(head[1]), head[2], values["managed"], values["pages free"], *marks, kept)
 
 
-def columns(found: list[Zone]) -> tuple[str, ...]:
+def columns(node_zones: list[Zone]) -> tuple[str, ...]:
     """Names of the columns of `protection`: the zone types that the kernel was built with.
 
     The file does not name them, so they are those with which a zone keeps nothing from itself and
     from lower ones, and something from each higher one; () if the zones can't be of one kernel.
     """
-    return (_fitting(found) or _built(found) or [()])[0]
+    return (_fitting(node_zones) or _built(node_zones) or [()])[0]
 
 
-def _built(found: list[Zone]) -> list[tuple[str, ...]]:
+def _built(node_zones: list[Zone]) -> list[tuple[str, ...]]:
     """Zone types of a kernel that has as many as `protection` has columns, these among them."""
-    names = [zone.name for zone in found]
-    widths = {len(zone.protection) for zone in found}
+    names = [zone.name for zone in node_zones]
+    widths = {len(zone.protection) for zone in node_zones}
     return [
         types
         for width in widths
@@ -212,12 +212,16 @@ def _built(found: list[Zone]) -> list[tuple[str, ...]]:
     ]
 
 
-def _fitting(found: list[Zone]) -> list[tuple[str, ...]]:
-    names = [zone.name for zone in found]
-    return [types for types in _built(found) if all(_keeps(zone, types, names) for zone in found)]
+def _fitting(node_zones: list[Zone]) -> list[tuple[str, ...]]:
+    names = [zone.name for zone in node_zones]
+    return [
+        types
+        for types in _built(node_zones)
+        if all(_keeps(zone, types, names) for zone in node_zones)
+    ]
 
 
-def _lacks(found: list[Zone], listed: set[str]) -> bool:
+def _lacks(node_zones: list[Zone], listed: set[str]) -> bool:
     """Whether a zone keeps more from a higher one than from the one below it, and that is not here.
 
     Its pages are what the higher one adds (setup_per_zone_lowmem_reserve).
@@ -226,11 +230,11 @@ def _lacks(found: list[Zone], listed: set[str]) -> bool:
     def lacks(types: tuple[str, ...]) -> bool:
         return any(
             zone.protection[n] > zone.protection[n - 1] and types[n] not in listed
-            for zone in found
+            for zone in node_zones
             for n in range(types.index(zone.name) + 1, len(types))
         )
 
-    fitting = _fitting(found)
+    fitting = _fitting(node_zones)
     return bool(fitting) and all(map(lacks, fitting))
 
 
@@ -241,18 +245,22 @@ def _keeps(zone: Zone, types: tuple[str, ...], names: list[str]) -> bool:
     return none and all(zone.protection[types.index(name)] for name in higher)
 
 
-def reserves(found: list[Zone]) -> np.ndarray:
+def reserves(node_zones: list[Zone]) -> np.ndarray:
     """`protection` among the zones of the file: (zones, zones) i8, as `zones.lowmem_reserves`."""
-    table = np.zeros((len(found), len(found)), np.int64)
-    types = columns(found)
-    for low, zone in enumerate(found):
-        for klass in range(low + 1, len(found)):
-            table[low, klass] = zone.protection[types.index(found[klass].name)]
+    table = np.zeros((len(node_zones), len(node_zones)), np.int64)
+    types = columns(node_zones)
+    for low, zone in enumerate(node_zones):
+        for klass in range(low + 1, len(node_zones)):
+            table[low, klass] = zone.protection[types.index(node_zones[klass].name)]
     return table
 
 
 def make(
-    found: list[Zone], variant: Variant, cpus: int = 4, exact: bool = False, dirty_ratio: int = 20
+    node_zones: list[Zone],
+    variant: Variant,
+    cpus: int = 4,
+    exact: bool = False,
+    dirty_ratio: int = 20,
 ) -> Node:
     """The zones of the file for the model, all free.
 
@@ -261,8 +269,8 @@ def make(
     BadInput
         No page of them may be allocated.
     """
-    managed = [zone.managed for zone in found]
-    marks, kept = [(zone.min, zone.low, zone.high) for zone in found], reserves(found)
+    managed = [zone.managed for zone in node_zones]
+    marks, kept = [(zone.min, zone.low, zone.high) for zone in node_zones], reserves(node_zones)
     if not zones.serves(managed, marks, kept):
         raise BadInput(
             "the zones of the file keep all of their pages: takes one with managed > min + "

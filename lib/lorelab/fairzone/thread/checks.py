@@ -38,12 +38,12 @@ def near(model: float, printed: float) -> bool:
 
 
 @cache
-def ran(variant: Variant, **given: object) -> pd.DataFrame:
+def ran(variant: Variant, **fields: object) -> pd.DataFrame:
     """Phases of `fairzone/tiobench` on the machine of June 2014.
 
     As `simulated.summary` has it, with `resets`, `allocated` and `dma`, pages of ZONE_DMA.
     """
-    done = tiobench.run(Tiobench(variant=variant, steps=1, **given))
+    done = tiobench.run(Tiobench(variant=variant, steps=1, **fields))
     summed = {
         "resets": done.count[:, COUNTS.index("resets")],
         "allocated": done.allocated.sum(axis=1),

@@ -72,12 +72,12 @@ def with_caveat(verdict: ClaimVerdict, why: str, evidence: dict[str, object]) ->
     return Weighed(verdict, off + why, evidence)
 
 
-def weigh_reads(series: str, old: str, new: str, variant: Variant, **given: object) -> Weigh:
+def weigh_reads(series: str, old: str, new: str, variant: Variant, **fields: object) -> Weigh:
     """Weigh gains of sequential reads by their arithmetic, and by what the model finds cached."""
 
     def weigh() -> Weighed:
         table = figures.gains(series, old, new)
-        hits = hits_by_threads(table, variant, **given)
+        hits = hits_by_threads(table, variant, **fields)
         evidence = needed(table) | {f"hits in the model, {n}": part for n, part in hits.items()}
         pairs = {n: (figures.speedup(hits[n]), row["percent"]) for n, row in table.iterrows()}
         return weighed_gains(pairs, evidence, figures.follows(table))
@@ -85,11 +85,11 @@ def weigh_reads(series: str, old: str, new: str, variant: Variant, **given: obje
     return weigh
 
 
-def hits_by_threads(table: pd.DataFrame, variant: Variant, **given: object) -> dict[int, float]:
+def hits_by_threads(table: pd.DataFrame, variant: Variant, **fields: object) -> dict[int, float]:
     """Hits of the model's reads, each number of threads on the disk of its own line."""
     data = round(100 * figure("data-size"))
     return {
-        n: ran(variant, threads=n, disk_mb_s=speed, data_percent=data, **given).loc["read", "hits"]
+        n: ran(variant, threads=n, disk_mb_s=speed, data_percent=data, **fields).loc["read", "hits"]
         for n, speed in table["old"].items()
     }
 

@@ -33,18 +33,18 @@ def faults(size: int, order: int, stride: int = 1, random: bool = False) -> int:
     return len(read(pages, np.ones(size, np.bool_), ZERO, ONE << U(order)))
 
 
-def against_print(workload: str, size: int, **asked: Any) -> dict[str, tuple[int, int]]:
+def against_print(workload: str, size: int, **fields: Any) -> dict[str, tuple[int, int]]:
     """Faults by printed column: the model's, and the thread's."""
     table = threads.figures("faultaround")["value"]
     return {
-        column: (faults(size, order, **asked), int(table[f"{workload}-{column}"]))
+        column: (faults(size, order, **fields), int(table[f"{workload}-{column}"]))
         for column, order in ORDERS.items()
     }
 
 
-def recorded(**given: object) -> np.ndarray:
+def recorded(**fields: object) -> np.ndarray:
     """A recorded run: a row for each fault, its page, pages mapped and cache lines."""
-    run = experiment("faultaround/faults").recorded(Faults(**given))
+    run = experiment("faultaround/faults").recorded(Faults(**fields))
     return run.counters.pivot_table(index="step", columns="counter", values="value")[
         ["page", "mapped", "lines"]
     ].to_numpy()

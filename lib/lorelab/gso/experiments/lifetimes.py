@@ -17,12 +17,12 @@ from lorelab.params import label
 MODEL = Model(model.step, broken, words=3, most_following=model.MOST_FOLLOWING)
 
 
-def setting(params: Lifetimes, wanted: int = 0) -> np.ndarray:
-    """What the model reads: scope, wanted invariant, traits."""
+def setting(params: Lifetimes, invariant: int = 0) -> np.ndarray:
+    """What the model reads: scope, the invariant that is looked for, traits."""
     scope = [int(getattr(params, name)) for name in model.SCOPE]
     traits = TRAITS[params.variant]
     return np.array(
-        [*scope, wanted, *(int(getattr(traits, name)) for name in model.TRAIT_NAMES)], U
+        [*scope, invariant, *(int(getattr(traits, name)) for name in model.TRAIT_NAMES)], U
     )
 
 

@@ -158,7 +158,7 @@ def data_of(segments, clone):
 
 
 @njit
-def _segment(counts, made, setting):
+def _segment(counts, room, setting):
     """skb_segment() with memory for so many segments, and the release of the head; both words."""
     n = setting[SEGMENTS]
     seen = setting[MEMBERS] or not setting[MEMBER]
@@ -176,10 +176,10 @@ def _segment(counts, made, setting):
         counts = _complete(counts, ZERO, setting)
     if lent and not setting[GATHER]:
         lent = ZERO  # skb_copy_bits(), of which the head's completion says nothing
-        counts |= U(made != ZERO) << COPIED
+        counts |= U(room != ZERO) << COPIED
     segments = ZERO
-    for i in range(made):
-        packet = QDISC if made == n else FREEING
+    for i in range(room):
+        packet = QDISC if room == n else FREEING
         if lent:
             packet |= PAGES
             if setting[COUNTS]:  # skb_zerocopy_clone()
@@ -192,7 +192,7 @@ def _segment(counts, made, setting):
                 packet |= ZCOPY
                 counts &= ~(ONE << HEAD_ZCOPY)
         segments |= packet << (EIGHT * i)
-    if made < n:
+    if room < n:
         return counts | ONE << FAILED, segments
     counts |= ONE << SEGMENTED
     return _put_head(counts, setting), segments

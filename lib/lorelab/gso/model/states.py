@@ -44,13 +44,13 @@ FOUR_OF = U(2)
 
 
 @njit
-def cells(state, given, row):
+def cells(state, setting, row):
     """A number for each of `THINGS`.
 
     Parameters
     ----------
     state : (3,) uint64 array
-    given : uint64 array
+    setting : uint64 array
         The setting of the search.
     row : (8,) uint64 array
         They are written here.
@@ -60,13 +60,13 @@ def cells(state, given, row):
     row[0] = U(2) if written else U(get(counts, TOLD, TWO_BITS) != U(0))
     row[1], row[2] = get(counts, REF, NIBBLE), get(counts, USERS, NIBBLE)
     row[3:7] = U(ABSENT)
-    for n in range(given[SEGMENTS]):
+    for n in range(setting[SEGMENTS]):
         packet = get(segments, EIGHT * U(n), PACKET)
         segmented = get(counts, SEGMENTED, U(1))
         row[U(3) + n] = _cell(packet, written) if segmented else HEAD << FOUR_OF
     row[7] = (
         U(ABSENT)
-        if not given[CLONE]
+        if not setting[CLONE]
         else _cell((clone & PLACE) | (data_of(segments, clone) & PAGES), written)
     )
 

@@ -57,7 +57,7 @@ def struct(kernel: str = "2014", at: int = 9) -> Moved:
         cells = layout.cells(place(fields(Layout(kernel=kernel, pointer=row.before))))
         cells = cells[cells["line"] < 2].assign(
             place=number,
-            kind=lambda found: found["field"].map(_kind),
+            kind=lambda rows: rows["field"].map(_kind),
             named="line " + cells["line"].astype(str),
             short=cells["field"].where(cells["end"] - cells["start"] > 7, ""),
             middle=(cells["start"] + cells["end"]) / 2,
@@ -135,16 +135,16 @@ def life(frames: pd.DataFrame) -> Moved:
     return slider(chart, "step", 4, "step")
 
 
-def ways(found: pd.DataFrame) -> alt.VConcatChart:
+def ways(frame: pd.DataFrame) -> alt.VConcatChart:
     """Which invariants of `lifetimes` hold, and the shortest way to one that breaks, step by step.
 
     Parameters
     ----------
-    found : DataFrame
+    frame : DataFrame
         Of `lorelab.gso.panel.lifetimes.ways`. All that is drawn is worked out from its numbers by
         the chart itself, to which a panel gives others.
     """
-    data, numbers = found.reset_index(), list(INVARIANTS)
+    data, numbers = frame.reset_index(), list(INVARIANTS)
     held = (
         alt.Chart(data)
         .transform_filter("datum.kind == 0")

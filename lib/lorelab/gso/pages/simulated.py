@@ -7,14 +7,14 @@ from lorelab.gso.params import TRAITS, LastSegment, Traffic, Variant
 from lorelab.params import label
 
 
-def costs(variants: list[Variant] | None = None, **given: object) -> pd.DataFrame:
+def costs(variants: list[Variant] | None = None, **fields: object) -> pd.DataFrame:
     """What a send costs, by variant.
 
     Parameters
     ----------
     variants : list of Variant, optional
         All of them by default.
-    **given
+    **fields
         Parameters of `Traffic`.
 
     Returns
@@ -25,7 +25,7 @@ def costs(variants: list[Variant] | None = None, **given: object) -> pd.DataFram
     """
     rows = {}
     for variant in variants or list(Variant):
-        params = Traffic(variant=variant, **given)
+        params = Traffic(variant=variant, **fields)
         rows[label(variant)] = {n: v / params.sends for n, v in traffic.count(params).items()}
         if TRAITS[variant].at_send or not params.zerocopy:
             rows[label(variant)]["copied_bytes"] += params.length

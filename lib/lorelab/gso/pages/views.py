@@ -50,9 +50,9 @@ def recorded(name: str) -> pd.DataFrame:
     return table.astype(dict.fromkeys(shown, "Int64"))
 
 
-def _counted(found: agreement.Agreement) -> dict[str, int]:
+def _counted(comparison: agreement.Agreement) -> dict[str, int]:
     """Counters that were compared, and those of them whose every step is the same."""
-    steps = found.table
+    steps = comparison.table
     return {"compared": len(steps), "same": int((steps["equal"] == steps["steps"]).sum())}
 
 

@@ -6,8 +6,8 @@ from lorelab import counters
 
 
 def totals(
-    name: str, variant: str, units: dict[str, str], found: dict[str, int], source: str
+    name: str, variant: str, units: dict[str, str], values: dict[str, int], source: str
 ) -> pd.DataFrame:
     """Counters of a run, whether of the model or of a kernel: those of `units` that it has."""
-    named = {each: (unit, [found[each]]) for each, unit in units.items() if each in found}
+    named = {each: (unit, [values[each]]) for each, unit in units.items() if each in values}
     return counters.table(name, variant, source, named, first=0)

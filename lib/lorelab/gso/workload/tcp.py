@@ -15,6 +15,6 @@ UNITS = {
 }
 
 
-def table(params: Tcp, found: dict[str, int], source: str) -> pd.DataFrame:
+def table(params: Tcp, values: dict[str, int], source: str) -> pd.DataFrame:
     """Counters of a run, whether of the model or of a kernel: those that it has."""
-    return totals("gso/tcp", label(params.variant), UNITS, found, source)
+    return totals("gso/tcp", label(params.variant), UNITS, values, source)

@@ -17,6 +17,6 @@ UNITS = {
 }
 
 
-def table(params: Traffic, found: dict[str, int], source: str) -> pd.DataFrame:
+def table(params: Traffic, values: dict[str, int], source: str) -> pd.DataFrame:
     """Counters of a run, whether of the model or of a kernel: those that it has."""
-    return totals("gso/traced", label(params.variant), UNITS, found, source)
+    return totals("gso/traced", label(params.variant), UNITS, values, source)

@@ -17,7 +17,7 @@ UNITS = {
 }
 
 
-def table(params: Vhost, found: dict[str, int], source: str) -> pd.DataFrame:
+def table(params: Vhost, values: dict[str, int], source: str) -> pd.DataFrame:
     """Counters of a run, whether of the model or of a kernel: those that it has."""
     variant = "refcnt" if params.refcnt else "upstream"
-    return totals("gso/vhost", variant, UNITS, found, source)
+    return totals("gso/vhost", variant, UNITS, values, source)

@@ -148,9 +148,9 @@ def chart(shared: pd.DataFrame, what: str) -> alt.Chart:
     )
 
 
-def rests_on(asked: Experiment) -> str:
+def rests_on(experiment: Experiment) -> str:
     """Digest of what a point rests on: the modules its model is made of, and what computes."""
-    design, question = asked.name.split("/")
+    design, question = experiment.name.split("/")
     todo = [f"lorelab.{design}.experiments.{question.replace('-', '_')}"]
     seen: dict[str, Path] = {}
     while todo:

@@ -68,16 +68,16 @@ def measure(requested: list[Instructions], options: RunOptions = DEFAULTS) -> li
     return [pooled(list(records)) for records in zip(*boots, strict=True)]
 
 
-def pooled(found: list[Record]) -> Record:
+def pooled(records: list[Record]) -> Record:
     """Repeats of several boots, on from boot to boot, with the provenance of the last."""
     tables, repeats = [], 0
-    for record in found:
+    for record in records:
         tables.append(record.counters.assign(step=record.counters["step"] + repeats))
         repeats = tables[-1]["step"].max()
     counters = pd.concat(tables, ignore_index=True)
     # Counter by counter again, as `lorelab.counters.table` lays out.
     order = {name: place for place, name in enumerate(counters["counter"].unique())}
     counters = counters.sort_values("counter", key=lambda names: names.map(order), kind="stable")
-    provenance = found[-1].provenance.model_copy(update={"boots": len(found)})
-    frames = [frame for record in found for frame in record.probes]
+    provenance = records[-1].provenance.model_copy(update={"boots": len(records)})
+    frames = [frame for record in records for frame in record.probes]
     return Record(counters.reset_index(drop=True), provenance, frames)

@@ -76,16 +76,16 @@ def runs() -> pd.DataFrame:
     return pd.DataFrame([_against_the_model(params) for params in _all(ALLOCATOR_TEST)])
 
 
-def in_sum(found: pd.DataFrame) -> pd.DataFrame:
+def in_sum(rows: pd.DataFrame) -> pd.DataFrame:
     """Totals of `runs` by kernel: runs, iterations, those that are equal, and folios."""
-    kernel = found["patched"].map({False: "unmodified", True: "patched"}).rename("kernel")
-    table = found.drop(columns=["patched", "parameters"]).groupby(kernel, sort=False).sum()
+    kernel = rows["patched"].map({False: "unmodified", True: "patched"}).rename("kernel")
+    table = rows.drop(columns=["patched", "parameters"]).groupby(kernel, sort=False).sum()
     table.insert(0, "runs", kernel.value_counts())
     return table
 
 
-def _all(found: Experiment) -> list[Params]:
-    return records.recorded(found.name, found.Params)
+def _all(question: Experiment) -> list[Params]:
+    return records.recorded(question.name, question.Params)
 
 
 def _against_the_model(params: AllocatorTest) -> dict[str, Any]:
@@ -134,9 +134,9 @@ def by_repeat() -> pd.DataFrame:
     return pd.concat(sides, names=["CPUs", "side"])
 
 
-def ranges(found: Experiment, params: Params) -> pd.DataFrame:
+def ranges(question: Experiment, params: Params) -> pd.DataFrame:
     """What is said of each counter of a recorded run by `agree`, units and judgements left out."""
-    table = found.agree(params, found.recorded(params)).table
+    table = question.agree(params, question.recorded(params)).table
     return table.drop(columns=["unit", "detectable", "verdict"])
 
 

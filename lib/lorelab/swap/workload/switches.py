@@ -36,14 +36,14 @@ def settings(params: Switches) -> dict[str, AllocatorTest]:
     return found
 
 
-def in_turns(iterations: int, found: Iterator[tuple[int, str, pd.DataFrame]]) -> pd.DataFrame:
+def in_turns(iterations: int, runs: Iterator[tuple[int, str, pd.DataFrame]]) -> pd.DataFrame:
     """Lay out the tables of all runs as the one of `swap/switches`.
 
     Parameters
     ----------
     iterations : int
         Of a run.
-    found : iterator of (int, str, DataFrame)
+    runs : iterator of (int, str, DataFrame)
         Turn from 0, setting, and counters of `swap/allocator-test` or `swap/paths`.
 
     Returns
@@ -53,7 +53,7 @@ def in_turns(iterations: int, found: Iterator[tuple[int, str, pd.DataFrame]]) ->
         `swap/paths` stand at the last one of their turn.
     """
     tables = []
-    for turn, setting, table in found:
+    for turn, setting, table in runs:
         step = table["step"].where(table["step"] > 0, iterations) + turn * iterations
         counter = f"{setting}." + table["counter"]
         tables.append(table.assign(experiment="switches", step=step, counter=counter))

@@ -15,19 +15,19 @@ PAIRS = {
 """Probes, and the counters of the kernel that are counted in another place of its code."""
 
 
-def counted(found: pd.Series, counter: str) -> int | None:
+def counted(values: pd.Series, counter: str) -> int | None:
     """What a probe counted: 0 where it watched and saw none, None where it did not watch.
 
     Parameters
     ----------
-    found : Series
+    values : Series
         Values by counter. Counts of 0 are left out (`lorelab.lab.probes.counters`), but
         `PROBE.lost` is there of every probe that watched.
     counter : str
         As `PROBE.MAP`.
     """
-    watched = f"{counter.partition('.')[0]}.lost" in found.index
-    return int(found.get(counter, 0)) if watched else None
+    watched = f"{counter.partition('.')[0]}.lost" in values.index
+    return int(values.get(counter, 0)) if watched else None
 
 
 def agree(params: Probed, record: Record) -> Agreement:

@@ -34,7 +34,7 @@ def search(
     chosen: Configuration,
     sequence_bits: int,
     without: frozenset[str] = frozenset(),
-    wanted: frozenset[Rule] = configurations.IN_A_STATE,
+    rules: frozenset[Rule] = configurations.IN_A_STATE,
     begun: np.ndarray | None = None,
 ) -> Searched:
     """Go through every interleaving, up to the first state that breaks a rule.
@@ -42,7 +42,7 @@ def search(
     Where no state does, it is looked whether every thread can still end from each of them. The
     search begins with `begun`, or where nobody has write-locked a VMA yet.
     """
-    setting = configurations.setting(variant, chosen, sequence_bits, without, wanted)
+    setting = configurations.setting(variant, chosen, sequence_bits, without, rules)
     if begun is None:
         begun = configurations.first(variant, chosen, sequence_bits, without)
     explored = explore(MODEL, begun, setting)

@@ -23,7 +23,7 @@ def simulate(params: Wrap) -> pd.DataFrame:
     configurations.programs(params.variant, threads, frozenset())
     configurations.check_size(params.variant, threads, params.sequence_bits)
     setting = configurations.setting(
-        params.variant, threads, params.sequence_bits, wanted=frozenset()
+        params.variant, threads, params.sequence_bits, rules=frozenset()
     )
     begun = configurations.first(params.variant, threads, params.sequence_bits)
     explored = explore(MODEL, begun, setting)

@@ -103,17 +103,17 @@ def interleaving(steps: pd.DataFrame, text: str, see: str) -> Moved:
     return slider(drawn.properties(title=title(text, see)), "taken", last, "steps taken")
 
 
-def chart(found: pd.DataFrame, statements: tuple[str, ...]) -> alt.VConcatChart:
+def chart(frame: pd.DataFrame, statements: tuple[str, ...]) -> alt.VConcatChart:
     """Whether all rules hold, and the shortest interleaving that breaks the first one.
 
     Parameters
     ----------
-    found : DataFrame
+    frame : DataFrame
         Of `lorelab.vmalock.panel.protocol.ways`.
     statements : tuple of str
         By the numbers in it, from 1 on.
     """
-    data = found.reset_index()
+    data = frame.reset_index()
     rules = {int(rule): rule.name for rule in Rule}
     said = (
         alt.Chart(data)

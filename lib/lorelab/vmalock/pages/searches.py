@@ -10,7 +10,7 @@ from lorelab.vmalock.model.protocol.configurations import MODEL, MUTATIONS
 from lorelab.vmalock.params import Variant
 
 
-def interleaving(found: Searched) -> pd.DataFrame:
+def interleaving(search: Searched) -> pd.DataFrame:
     """The shortest way to the broken rule, step by step; empty where all rules hold.
 
     Empty also where nobody can come to an end from the first state on.
@@ -22,7 +22,7 @@ def interleaving(found: Searched) -> pd.DataFrame:
         `mmap_lock` (`free`, `write`, or how many read), and of the VMA that the last step is about
         (the first one, where none is) `vm_lock_seq`, and `count` and `exclusive` of its lock.
     """
-    way = path(MODEL, found.explored, found.setting, found.index) if found.rule else []
+    way = path(MODEL, search.explored, search.setting, search.index) if search.rule else []
     if not way:
         return pd.DataFrame()
     states = np.array([after for _, after in way])
@@ -33,11 +33,11 @@ def interleaving(found: Searched) -> pd.DataFrame:
     readers = of_mm(states, state.MMAP_READERS)
     written = of_mm(states, state.MMAP_WRITER) > 0
     held = np.where(readers > 0, [f"{n} reading" for n in readers], "free")
-    steps = [configurations.step(*found[:3], number) for number in numbers]
+    steps = [configurations.step(*search[:3], number) for number in numbers]
     return pd.DataFrame(
         {
             "step": range(1, len(way) + 1),
-            "thread": [f"{thread} {found.chosen.threads[thread][0]}" for thread in threads],
+            "thread": [f"{thread} {search.chosen.threads[thread][0]}" for thread in threads],
             "statement": [step.name for step in steps],
             "mm_lock_seq": of_mm(states, state.SEQ),
             "mmap_lock": np.where(written, "write", held),

@@ -104,18 +104,18 @@ def _runs(params: Followed | Workloads) -> str:
     return f"receive, {vma}" if params.workload == "receive" else params.workload
 
 
-def threads(**given: int) -> pd.DataFrame:
+def threads(**fields: int) -> pd.DataFrame:
     """Counters of `vmalock/threads` by mode and by what a fault tries first.
 
     Parameters
     ----------
-    **given
+    **fields
         Further parameters of the runs.
     """
     shown = {}
     for mode in ("private", "shared", "merging"):
         for path in ("vma", "mmap"):
-            params = Threads(mode=mode, path=path, **given)
+            params = Threads(mode=mode, path=path, **fields)
             counters = _record("vmalock/threads", params).counters
             shown[mode, path] = counters.set_index("counter")["value"]
     return pd.DataFrame(shown)

@@ -33,7 +33,7 @@ def old_mark(variant: Variant, writer: str, rule: Rule) -> protocol.Searched:
     begun = configurations.first(variant, chosen, BITS)
     word, shift, _ = (int(part) for part in state.SEQ)
     begun[word] |= np.uint64((1 << BITS) - 2 << shift)
-    return protocol.search(variant, chosen, BITS, wanted=frozenset([rule]), begun=begun)
+    return protocol.search(variant, chosen, BITS, rules=frozenset([rule]), begun=begun)
 
 
 def old_marks(variants: tuple[Variant, ...]) -> pd.DataFrame:

@@ -181,7 +181,7 @@ STATEMENTS, STATED = U(SETTING), int(state.THREADS * CODE_LENGTH)
 
 
 @njit
-def _load(given, thread, which, page, left):
+def _load(setting, thread, which, page, left):
     """`programs.load` of one without the steps that have one of the names in `left`.
 
     Returns whether there was a step for each of these; a bit each.
@@ -210,25 +210,25 @@ def _load(given, thread, which, page, left):
                 while gone[to]:
                     to = (STEPS[start + np.int64(to)] >> NEXT_AT) & BYTE
                 word = word & ~(BYTE << at) | place[to] << at
-            given[code + place[n]] = word
-            given[STATEMENTS + U(thread) * CODE_LENGTH + place[n]] = U(NAME_NUMBERS[start + n, 0])
+            setting[code + place[n]] = word
+            setting[STATEMENTS + U(thread) * CODE_LENGTH + place[n]] = U(NAME_NUMBERS[start + n, 0])
     first = SECTION + U(4) * U(thread)
     for k in range(4):
         # The last of a section is one before the place of its end.
         behind = U(k & 1)
         to = SECTIONS[which, k] + behind
         if SECTIONS[which, k - k % 2] == U(1) and SECTIONS[which, k - k % 2 + 1] == U(0):
-            given[first + U(k)] = SECTIONS[which, k]
+            setting[first + U(k)] = SECTIONS[which, k]
             continue
         while gone[to]:
             to = (STEPS[start + np.int64(to)] >> NEXT_AT) & BYTE
-        given[first + U(k)] = place[to] - behind
-    given[READER + U(thread)] = U(page)
+        setting[first + U(k)] = place[to] - behind
+    setting[READER + U(thread)] = U(page)
     return hit
 
 
 @njit
-def configured(p, given):
+def configured(p, setting):
     """Write what the search is told; returns the configuration, and whether it can be.
 
     As `configuration_of` and `configurations.setting` do.
@@ -240,17 +240,17 @@ def configured(p, given):
         left[1:] = LEFT_OUT[p.variant, p.mutation]
         if chosen == FLAGS:
             chosen = BROUGHT[p.mutation]
-    given[SEQ_MASK] = (U(1) << U(p.sequence_bits)) - U(1)
-    given[RULES] = LOOKED_FOR
-    given[REFCOUNT] = REFCOUNTS[p.variant]
+    setting[SEQ_MASK] = (U(1) << U(p.sequence_bits)) - U(1)
+    setting[RULES] = LOOKED_FOR
+    setting[REFCOUNT] = REFCOUNTS[p.variant]
     reused = TYPESAFES[p.variant] or (left == REUSED).any()
     at_once = (left == AT_ONCE).any()
-    given[TYPESAFE] = U(0)
+    setting[TYPESAFE] = U(0)
     if reused and not at_once:
-        given[TYPESAFE] |= steps.STAYS
+        setting[TYPESAFE] |= steps.STAYS
     if reused or at_once:
-        given[TYPESAFE] |= steps.AT_ONCE
-    given[N_THREADS] = U(THREADS[chosen])
+        setting[TYPESAFE] |= steps.AT_ONCE
+    setting[N_THREADS] = U(THREADS[chosen])
     built = np.zeros(2, np.int64)
     n = 0
     for k in range(MOST_LEFT_OUT):
@@ -266,7 +266,7 @@ def configured(p, given):
         which = np.int64(INDEX[p.variant, program, page, built[0], built[1]])
         if which < 0:
             return chosen, False
-        hit |= _load(given, thread, which, page, left)
+        hit |= _load(setting, thread, which, page, left)
     for k in range(MOST_LEFT_OUT):
         if not IS_CHANGE[left[k]] and not (hit >> U(k)) & U(1):
             return chosen, False  # no step is called so

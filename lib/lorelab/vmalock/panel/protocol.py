@@ -78,13 +78,13 @@ LONGEST = 256
 
 
 @njit
-def _ended(at, given, chosen):
+def _ended(at, setting, chosen):
     """Whether every thread has come to its end, as `experiments.protocol.ended` has it."""
     if get(at, OTHER_USERS) != U(not SECOND[chosen]):
         return False
     for thread in range(THREADS[chosen]):
         code = CODE + U(thread) * CODE_LENGTH + tget(at, U(thread), PC)
-        if given[code] & BYTE != END or tget(at, U(thread), IN_RCU) != U(0):
+        if setting[code] & BYTE != END or tget(at, U(thread), IN_RCU) != U(0):
             return False
     return True
 

@@ -181,17 +181,17 @@ def _event(head: Head, file: Path, number: int) -> Event | None:
     )
 
 
-def _by_time(found: list[Event], file: Path) -> list[Event]:
+def _by_time(events: list[Event], file: Path) -> list[Event]:
     """Events in order: a reader of ftrace's pipe may get those of two CPUs out of it."""
-    ordered = sorted(found, key=lambda event: event.ns)
-    if ordered != found and min(event.ns for event in found if event.mm) < SECOND:
+    ordered = sorted(events, key=lambda event: event.ns)
+    if ordered != events and min(event.ns for event in events if event.mm) < SECOND:
         raise BadInput(f"{file} has times since the event before; omit perf script's --deltatime")
     return ordered
 
 
-def _name(found: list[Event], at: int, frames: list[str]) -> None:
+def _name(events: list[Event], at: int, frames: list[str]) -> None:
     if at >= 0 and frames:
-        found[at] = found[at]._replace(call=call(frames))
+        events[at] = events[at]._replace(call=call(frames))
 
 
 def call(frames: list[str]) -> str:

@@ -34,9 +34,9 @@ def log(name: str) -> pd.DataFrame:
     return pd.concat(runs, ignore_index=True)
 
 
-def received(variant: Variant, **given: int | bool) -> dict[str, int]:
+def received(variant: Variant, **fields: int | bool) -> dict[str, int]:
     """The model's own counters of a run of `vmalock/zerocopy`."""
-    return totals(done(programs.zerocopy(Zerocopy(variant=variant, **given))))
+    return totals(done(programs.zerocopy(Zerocopy(variant=variant, **fields))))
 
 
 # figures

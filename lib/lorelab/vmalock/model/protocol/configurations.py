@@ -179,7 +179,7 @@ def setting(
     chosen: Configuration,
     sequence_bits: int,
     without: frozenset[str] = frozenset(),
-    wanted: frozenset[Rule] = IN_A_STATE,
+    rules: frozenset[Rule] = IN_A_STATE,
 ) -> np.ndarray:
     """What the search is told.
 
@@ -191,7 +191,7 @@ def setting(
         The sequences count modulo 2**sequence_bits; 1 to 4.
     without : frozenset of str
         Names of steps left out, and changes made.
-    wanted : frozenset of Rule
+    rules : frozenset of Rule
         The rules whose breach ends the search.
 
     Returns
@@ -201,7 +201,7 @@ def setting(
     traits = TRAITS[variant]
     words = np.zeros(state.SETTING, U)
     words[int(state.SEQ_MASK)] = (1 << sequence_bits) - 1
-    words[int(state.RULES)] = sum(1 << rule for rule in wanted)
+    words[int(state.RULES)] = sum(1 << rule for rule in rules)
     words[int(state.REFCOUNT)] = traits.refcount
     reused = traits.typesafe or TYPE_SAFE in without
     stays = reused and FREED_AT_ONCE not in without
@@ -273,7 +273,7 @@ def estimate(variant: Variant, chosen: Configuration, sequence_bits: int) -> flo
         key = tuple(sorted(some))
         if key not in counts:
             part = chosen._replace(threads=key)
-            words = setting(variant, part, sequence_bits, wanted=frozenset())
+            words = setting(variant, part, sequence_bits, rules=frozenset())
             begun = first(variant, part, sequence_bits)
             counts[key] = len(explore(MODEL, begun, words).states)
         return counts[key]
