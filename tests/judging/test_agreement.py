@@ -134,6 +134,13 @@ def test_rows_are_judged_alike_however_they_were_made():
     assert list(aside("far").table["verdict"]) == [*found[:2], "input", *found[3:]]
     assert aside("far", "lacking", "wide").verdict == "passed"
     assert aside(*rows["counter"]).verdict == "undecided"
+
+    def identities(*names):
+        return Agreement.of(rows, "so", dict.fromkeys(names, "identity"))
+
+    assert identities("far").table.equals(held.table) and identities("far").verdict == "failed"
+    assert list(identities("exact").table["verdict"]) == ["identity", *found[1:]]
+    assert identities(*rows["counter"]).verdict == "failed"
     for name in ROW:
         with pytest.raises(ValueError, match=f"rows of an agreement lack {name}$"):
             Agreement.of(rows.drop(columns=name), "so")
@@ -179,6 +186,7 @@ def test_what_the_model_was_told_is_no_agreement():
     found = by_means(model, kernel, inputs=("a",))
     assert found.verdict == AgreementVerdict.PASSED
     assert list(found.table["verdict"]) == ["input", "passed"]
+    assert list(found.table["agrees"]) == [False, True]
     assert by_means(model, kernel, inputs=("a", "b")).verdict == AgreementVerdict.UNDECIDED
 
 

@@ -41,8 +41,10 @@ from lorelab.judging.rows import (
 VERIFY_ALPHA = 0.001
 """Chance that a kernel as it was is told from the record in one comparison by means. A `lab verify`
 of all designs makes some 50, so one of twenty of them says so of a right kernel."""
-INPUT, TIMING = "input", "timing"
-"""Why a counter is shown and not judged: the model has it from the kernel; timing alone decides."""
+INPUT, IDENTITY, TIMING = "input", "identity", "timing"
+"""Why a counter is shown and not judged: the model was given the kernel's value, or it follows from
+one that it was given; both values are the kernel's own, from two places, and have to be the same;
+timing alone decides."""
 
 
 class AgreementVerdict(StrEnum):
@@ -66,8 +68,8 @@ class Agreement:
     verdict : AgreementVerdict
     table : DataFrame
         One row a counter, with `lorelab.judging.rows.ROW`, what else there is to show, and its
-        `verdict`: an `AgreementVerdict`, or why it is shown and not judged: `input`, which the
-        model has from the kernel, or `timing`, which alone decides it.
+        `verdict`: an `AgreementVerdict`, or why it is shown and not judged: `input`, `identity`
+        or `timing`. An identity that does not hold is judged, and fails.
     method : str
         How it was judged, in one sentence.
     """
@@ -93,7 +95,8 @@ class Agreement:
         method : str
             How they were made.
         aside : dict of str to str, optional
-            Counters that are shown, not judged, and why: `INPUT` or `TIMING`.
+            Counters that are shown, not judged, and why: `INPUT`, `IDENTITY` or `TIMING`. One of
+            `IDENTITY` that does not agree is judged all the same.
         within : float
             Deviation that has to be refused.
 
@@ -104,7 +107,12 @@ class Agreement:
         """
         if lacking := [name for name in ROW if name not in rows]:
             raise ValueError(f"rows of an agreement lack {', '.join(lacking)}")
-        aside = aside or {}
+        wrong = set(rows.loc[~rows["agrees"].astype(bool), "counter"])
+        aside = {
+            name: mark
+            for name, mark in (aside or {}).items()
+            if mark != IDENTITY or name not in wrong
+        }
         reached = list(zip(rows["counter"], verdicts(rows, within), strict=True))
         named = [aside.get(name, str(verdict)) for name, verdict in reached]
         judged = [verdict for name, verdict in reached if name not in aside]
@@ -265,7 +273,8 @@ def by_means(
     per : str, optional
         Counter that the others of its run are divided by first.
     inputs : tuple of str
-        Counters that the model has from the kernel, or that follow from such; shown, not judged.
+        Counters that the model was given from the kernel, or that follow from such; shown, not
+        judged.
     within : float
         Deviation that has to be refused.
     timing : tuple of str
@@ -280,8 +289,8 @@ def by_means(
         Its table has, for each counter of either side, `counter`, `unit`, `runs` (of the kernel),
         `model_runs`, `model` and `kernel` (means), `kernel/model`, `low` and `high` (between which
         that is, 95 %), `detectable` (the smallest deviation that would have been detected) and
-        `agrees` (false where it failed). A counter that one side lacks is undecided and does not
-        agree; its `detectable` is missing.
+        `agrees` (false where it failed, or would have if it were judged). A counter that one side
+        lacks is undecided and does not agree; its `detectable` is missing.
 
     Raises
     ------
@@ -329,7 +338,7 @@ def by_means(
                 "low": ratio.low,
                 "high": ratio.high,
                 "detectable": ratio.detectable,
-                "agrees": near or (name in aside and not is_one_sided(both)),
+                "agrees": near,
             }
         )
     table = pd.DataFrame(rows)

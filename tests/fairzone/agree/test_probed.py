@@ -3,7 +3,7 @@
 import pytest
 
 from lorelab.counters import table
-from lorelab.fairzone.agree.probed import INPUTS, LOST, PAIRS, PENDING, agree, pending
+from lorelab.fairzone.agree.probed import IDENTITIES, LOST, PAIRS, PENDING, agree, pending
 from lorelab.fairzone.params import Probed
 from lorelab.lab.records import Record
 
@@ -20,7 +20,9 @@ def test_equal_counters_pass():
     found = agree(Probed(), record())
     assert found.verdict == "passed"
     assert found.method.startswith("4 of 4 counters of the probe")
-    assert found.table.loc[found.table["verdict"] == "input", "counter"].tolist() == list(INPUTS)
+    assert found.table.loc[found.table["verdict"] == "identity", "counter"].tolist() == list(
+        IDENTITIES
+    )
 
 
 @pytest.mark.parametrize("probe", PAIRS)

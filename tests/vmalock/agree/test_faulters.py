@@ -248,14 +248,14 @@ def test_the_faults_are_the_programs_where_no_area_is_shared():
 def test_identities_of_the_kernels_own_counters_are_told_and_not_counted(name, release, params):
     found, _ = judged(name, params, recorded(name, release, params))
     rows = found.table
-    counted = (rows["verdict"] != "input").sum()
+    counted = (rows["verdict"] != "identity").sum()
     assert found.method.startswith(f"{counted} of {counted} counters are what follows")
-    inputs = set(rows.loc[rows["verdict"] == "input", "counter"])
-    assert not inputs & {"faults", "pgfault", "writes", "marks", "failed", "vma_lock_retry"}
+    identities = set(rows.loc[rows["verdict"] == "identity", "counter"])
+    assert not identities & {"faults", "pgfault", "writes", "marks", "failed", "vma_lock_retry"}
     if name == "vmalock/threads":
-        assert {"step_locked", "reasons of vma_lock_abort"} <= inputs
+        assert {"step_locked", "reasons of vma_lock_abort"} <= identities
     elif params.mode == "private":
-        assert not inputs
+        assert not identities
 
 
 def test_marks_of_several_mappers_are_not_judged():

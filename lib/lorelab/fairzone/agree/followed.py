@@ -81,7 +81,7 @@ class Compared(NamedTuple):
 
     compared: np.ndarray  # (rows, COMPARED) i8
     same: np.ndarray
-    given: np.ndarray
+    inputs: np.ndarray
     whole: np.ndarray  # (rows,) i8: walks of which all that was compared is the kernel's
     walks: int
     tests: int  # of watermarks, that the model made from free pages
@@ -92,17 +92,17 @@ def followed(params: Followed, table: pd.DataFrame) -> Compared:
     nodes, place = nodes_of(params, table)
     walks = walks_of(table, place)
     shape = len(walks.count), len(COMPARED)
-    compared, same, given = (np.zeros(shape, np.int64) for _ in range(3))
+    compared, same, inputs = (np.zeros(shape, np.int64) for _ in range(3))
     whole = np.zeros(shape[0], np.int64)
-    tests = follow(nodes, walks, compared, same, given, whole)
-    return Compared(compared, same, given, whole, int(walks.count.sum()), tests)
+    tests = follow(nodes, walks, compared, same, inputs, whole)
+    return Compared(compared, same, inputs, whole, int(walks.count.sum()), tests)
 
 
 def agree(params: Followed, record: Record) -> Agreement:
     """All that is compared of every walk has to be the same."""
     found = followed(params, record.counters)
     table = pd.DataFrame({"counter": COMPARED, "unit": "walks", "walks": found.walks})
-    for name in ("compared", "same", "given"):
+    for name in ("compared", "same", "inputs"):
         table[name] = getattr(found, name).sum(axis=0)
     table["agrees"] = (table["same"] == table["compared"]) & (table["compared"] > 0)
     table["detectable"] = 0.0
@@ -111,8 +111,8 @@ def agree(params: Followed, record: Record) -> Agreement:
         f"{names} of {same} of {compared} compared" for (same, compared), names in alike.items()
     )
     partly = "".join(
-        f"; {row.counter} was given in part for {row.given}"
-        for row in table[table["given"] > 0].itertuples()
+        f"; {row.counter} was an input in part for {row.inputs}"
+        for row in table[table["inputs"] > 0].itertuples()
     )
     method = (
         f"walk by walk, in the order of the kernel's log of {found.walks} walks, the same are: "

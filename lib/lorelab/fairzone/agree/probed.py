@@ -4,7 +4,7 @@ import pandas as pd
 
 from lorelab.fairzone.model.zones import calculate_normal_threshold
 from lorelab.fairzone.params import Probed
-from lorelab.judging.agreement import INPUT, Agreement
+from lorelab.judging.agreement import IDENTITY, Agreement
 from lorelab.lab.records import Record
 
 PAIRS = {
@@ -17,7 +17,7 @@ PAIRS = {
 }
 """The probe's counters and those of the kernel that have to be the same."""
 
-INPUTS = ("zones.passes", "zones.slow")
+IDENTITIES = ("zones.passes", "zones.slow")
 """What the probe counts where the patch does, so that it has to be the same: shown, not counted,
 though one that is not fails."""
 
@@ -57,15 +57,13 @@ def agree(params: Probed, record: Record) -> Agreement:
     table = pd.DataFrame(rows)
     table["agrees"] = (table["probe"] - table["kernel"]).abs() <= table["off by at most"]
     table["detectable"] = 0.0
-    given = table["counter"].isin(INPUTS)
+    identical = table["counter"].isin(IDENTITIES)
     # A probe that saw nothing at all agrees with nothing.
-    table["agrees"] &= table.loc[~given, "probe"].sum() > 0
-    ours, theirs = table[~given], table[given]
+    table["agrees"] &= table.loc[~identical, "probe"].sum() > 0
+    ours = table[~identical]
     method = (
         f"{ours['agrees'].sum()} of {len(ours)} counters of the probe are the kernel's own, to the "
         f"page, but for {pending(params)} that its CPUs may keep of {', '.join(PENDING)}; "
-        f"input, and not counted: {', '.join(INPUTS)}"
+        f"identities, and not counted: {', '.join(IDENTITIES)}"
     )
-    # One that is not what it has to be is judged, and fails.
-    holding = theirs.loc[theirs["agrees"], "counter"]
-    return Agreement.of(table, method, dict.fromkeys(holding, INPUT))
+    return Agreement.of(table, method, dict.fromkeys(IDENTITIES, IDENTITY))

@@ -6,7 +6,7 @@ from lorelab.lab.records import Record
 from lorelab.swap.experiments.cpus import simulate
 from lorelab.swap.params import Cpus
 
-INPUTS = ("migrations",)
+TIMING = ("migrations",)
 """How often a task moves is between scheduler and host: 2 moves in a repeat on a busy host, fewer
 than 1 on an idle one."""
 
@@ -21,4 +21,4 @@ def agree(params: Cpus, record: Record) -> Agreement:
 
 def agree_with_record(params: Cpus, recorded: Record, measured: Record) -> Agreement:
     """Compare the mean of the recorded repeats with that of the new ones."""
-    return compare_runs(recorded.counters, measured.counters, "folios", INPUTS)
+    return compare_runs(recorded.counters, measured.counters, "folios", timing=TIMING)

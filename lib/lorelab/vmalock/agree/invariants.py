@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lorelab.judging.agreement import INPUT, Agreement
+from lorelab.judging.agreement import IDENTITY, Agreement
 from lorelab.lab.records import Record
 from lorelab.params import label
 from lorelab.vmalock.params import Faulters, Variant, variant_of
@@ -78,7 +78,7 @@ def judge(
     expected: dict[str, int],
     counters: pd.DataFrame,
     left: Sequence[str],
-    inputs: Sequence[str] = (),
+    identities: Sequence[str] = (),
 ) -> Agreement:
     """Compare.
 
@@ -90,9 +90,9 @@ def judge(
         Of the kernel.
     left : sequence of str
         Counters that the order of events decides; those in `expected` are judged all the same.
-    inputs : sequence of str
-        Those in `expected` whose `model` is the kernel's own, counted in another place: identities,
-        which are not counted, though one that does not hold fails.
+    identities : sequence of str
+        Those in `expected` whose `model` is the kernel's own, counted in another place. They are
+        not counted, though one that does not hold fails.
     """
     kernel = counters.set_index("counter")
     rows = []
@@ -107,21 +107,19 @@ def judge(
             }
         )
     table = pd.DataFrame(rows).assign(agrees=lambda t: t["model"] == t["kernel"], detectable=0.0)
-    given = table["counter"].isin(inputs)
-    ours, theirs = table[~given], table[given]
+    identical = table["counter"].isin(identities)
+    ours, theirs = table[~identical], table[identical]
     method = (
         f"{ours['agrees'].sum()} of {len(ours)} counters are what follows from the program, exactly"
     )
     if len(theirs):
-        method += f"; input, and not counted: {', '.join(theirs['counter'])}"
+        method += f"; identities, and not counted: {', '.join(theirs['counter'])}"
         if wrong := ", ".join(theirs.loc[~theirs["agrees"], "counter"]):
             method += f", of which these are not what they have to be: {wrong}"
-    # One that is not what it has to be is judged, and fails.
-    holding = theirs.loc[theirs["agrees"], "counter"]
     shown = ", ".join(name for name in left if name in kernel.index and name not in expected)
     if shown:
         method += f"; not judged, for the order of events decides: {shown}"
-    return Agreement.of(table, method, dict.fromkeys(holding, INPUT))
+    return Agreement.of(table, method, dict.fromkeys(theirs["counter"], IDENTITY))
 
 
 def faults(params: Faulters) -> int | None:

@@ -28,18 +28,18 @@ def agree(params: Taken, record: Record) -> Agreement:
         return invariants.undecided(record, *RULED)
     kernel = record.counters.set_index("counter")["value"].astype(int)
     expected = _follows(params, kernel, variant == Variant.V7_3)
-    return invariants.judge(expected, record.counters, LEFT, _inputs(params))
+    return invariants.judge(expected, record.counters, LEFT, _identities(params))
 
 
-def _inputs(params: Taken) -> list[str]:
+def _identities(params: Taken) -> list[str]:
     """Which of them the kernel's own counters say."""
     unknown = invariants.faults(params) is None
     if params.path == "mmap":
         return ["reads"] if unknown else []
-    inputs = ["locked + refused"] if unknown else []
+    identities = ["locked + refused"] if unknown else []
     if params.mode != "private":
-        inputs.append("reads")
-    return inputs
+        identities.append("reads")
+    return identities
 
 
 def _follows(params: Taken, kernel: pd.Series, later: bool) -> dict[str, int]:

@@ -45,18 +45,18 @@ def agree(params: Threads, record: Record) -> Agreement:
     if invariants.ruled(record, Variant.V6_12) is None:
         return invariants.undecided(record, Variant.V6_12)
     kernel = record.counters.set_index("counter")["value"].astype(int)
-    return invariants.judge(_follows(params, kernel), record.counters, LEFT, _inputs(params))
+    return invariants.judge(_follows(params, kernel), record.counters, LEFT, _identities(params))
 
 
-def _inputs(params: Threads) -> list[str]:
+def _identities(params: Threads) -> list[str]:
     """Which of them the kernel's own counters say."""
-    inputs = ["step_locked", "reasons of vma_lock_abort"]
+    identities = ["step_locked", "reasons of vma_lock_abort"]
     unknown = invariants.faults(params) is None
     if params.path == "vma" and unknown:
-        inputs.append("success + retry + abort")
+        identities.append("success + retry + abort")
     if params.path == "vma" or unknown:
-        inputs.append("step_mmap")
-    return inputs
+        identities.append("step_mmap")
+    return identities
 
 
 def _follows(params: Threads, kernel: pd.Series) -> dict[str, int]:

@@ -39,15 +39,15 @@ def agree(params: Workloads, record: Record) -> Agreement:
     if "vma_lock_abort" in kernel:
         expected["vma_lock_abort"] = kernel["refused"]
         expected["reasons of vma_lock_abort"] = kernel["refused"]
-    return judge(expected, record.counters, LEFT, _inputs(params))
+    return judge(expected, record.counters, LEFT, _identities(params))
 
 
-def _inputs(params: Workloads) -> list[str]:
+def _identities(params: Workloads) -> list[str]:
     """Which of them the kernel's own counters say."""
-    inputs = ["vma_lock_abort", "reasons of vma_lock_abort"]
+    identities = ["vma_lock_abort", "reasons of vma_lock_abort"]
     if params.path == "vma":
-        inputs += {"fork": ["locked + refused"], "receive": ["reads"]}.get(params.workload, [])
-    return inputs
+        identities += {"fork": ["locked + refused"], "receive": ["reads"]}.get(params.workload, [])
+    return identities
 
 
 def _asked(params: Workloads, kernel: pd.Series) -> int:
