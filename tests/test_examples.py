@@ -26,6 +26,33 @@ OUTSIDE = {
 """Of a function whose code has such a name, the answer depends on the machine or on the tree."""
 LARGE = ("altair", "NotebookNode", "Record", "checker.Model")
 """Charts, whole notebooks, stored runs and compiled models, which no line shows."""
+APART = {
+    "lab": "builds kernels, boots guests, and reads what is built and recorded here",
+    "book": "builds pages, decks and PDFs, for the commands of `make`",
+    "running": "starts notebooks and Dask, for `lorelab run` and `lorelab sweep`",
+    "new": "writes and removes a chapter, for `lorelab new`",
+    "panel": "compiles for a browser, and shows a form that only one runs",
+    "cli.py": "commands",
+    "numba_cache.py": "decides where numba keeps code, as lorelab is imported",
+    "numba_located.py": "the same, for numba",
+    "errors.py": "has no function",
+    "__init__.py": "has no function of its own",
+}
+"""Rooms and files that nobody imports to compute with, and why. A function there has an example if
+it computes its answer from its arguments alone; in the rest, the library, every one has."""
+WITHOUT = {
+    "checker.search_of": "`explore`, for compiled code",
+    "checker.way_of": "`path`, for compiled code",
+    "checker.back_of": "`never`, for compiled code",
+    "checker.fill": "a part of the search, for compiled code",
+    "judging.claims.open_questions": "of chapters that `lorelab new` laid out; the book has none",
+    "judging.reproduced.run": "boots a guest",
+    "judging.reproduced.run_here": "runs a reproducer on this machine's own kernel",
+    "showing.notebook.sources": "of the records that a page has read until there",
+    "showing.chapter_cards.totals": "reads every recorded run, which takes seconds",
+    "showing.chapter_cards.machines": "the same",
+}
+"""Functions of the library without an example, and why."""
 
 
 def module(file):
@@ -91,3 +118,28 @@ def test_what_computes_a_value_from_others_has_one(file):
     """See "Examples" in lib/lorelab/README.md."""
     need = [one for one in functions(file) if needs_example(one)]
     assert [one.__name__ for one in need if not has_example(one)] == []
+
+
+def library():
+    """Public functions of the library by their names, compiled ones too."""
+    for file in SHARED:
+        if file.relative_to(PACKAGE).parts[0] not in APART:
+            home = module(file)
+            for name, one in vars(home).items():
+                function = unwrap(one.py_func if isinstance(one, Dispatcher) else one)
+                own = getattr(function, "__module__", None) == home.__name__
+                if own and isinstance(function, FunctionType) and name[0] != "_":
+                    yield f"{home.__name__.removeprefix('lorelab.')}.{name}", one
+
+
+def test_every_function_of_the_library_has_one():
+    lacking = {name for name, one in library() if not has_example(one)}
+    assert lacking - set(WITHOUT) == set()
+    assert set(WITHOUT) - lacking == set(), "have an example, or are gone"
+
+
+def test_what_is_apart_is_there_and_the_readme_names_it():
+    assert set(APART) <= {path.name for path in PACKAGE.iterdir()}
+    section = (PACKAGE / "README.md").read_text().partition("## Examples")[2].partition("## ")[0]
+    rooms = [name for name in APART if name not in ("errors.py", "__init__.py")]
+    assert [name for name in rooms if f"`{name.removesuffix('.py')}" not in section] == []

@@ -1,25 +1,15 @@
 """Every state that a model can reach, breadth first, and the shortest way to a broken one.
 
 A model is two compiled functions over states of a few uint64 words, each with a fixed signature,
-so that this search is compiled once for all models:
+so that this search is compiled once for all models (`explore` and `path` have examples, for which
+numba's own `njit` compiles: an example has no file to keep that with):
 
-    from lorelab.checker import U, Model, explore, invariant, successors
-
-    @successors
-    def step(state, following, steps, setting):
-        # Write each state that can follow `state` into a row of `following`, every word of it,
-        # and the number of the step that leads there into `steps`.
-        return U(how_many)
-
-    @invariant
-    def broken(state, followed, setting):
-        # `followed` is how many states follow: a state that none follows, and that is not an end,
-        # is a deadlock.
-        return U(0)  # or the number of the invariant that `state` breaks
-
-    model = Model(step, broken, words=2, most_following=3)
-    explored = explore(model, first, setting)
-    path(model, explored, setting)
+- `successors` compiles `step(state, following, steps, setting)`. It writes each state that can
+  follow into a row of `following`, every word of it, and the number of the step that leads there
+  into `steps`, and gives how many these are.
+- `invariant` compiles `broken(state, followed, setting)`. It gives the number of the invariant that
+  `state` breaks, or 0. `followed` is how many states follow: a state that none follows, and that is
+  not an end, is a deadlock.
 
 `state` and `first` are (words,) uint64, `following` is (most_following, words), `steps` is
 (most_following,), and `setting` is a uint64 array of any length that the two functions read: a
@@ -162,6 +152,17 @@ def explore(model: Model, first: np.ndarray, setting: np.ndarray, memory: int = 
     ------
     BadInput
         There are more states than fit into `memory`; says how far it came.
+
+    Examples
+    --------
+    >>> def step(state, following, steps, setting):
+    ...     following[0, 0], steps[0] = state[0] + ONE, ONE
+    ...     return ONE
+    >>> broken = lambda state, followed, setting: U(state[0] == setting[0])
+    >>> model = Model(numba.njit(_SUCCESSORS)(step), numba.njit(_INVARIANT)(broken), 1, 1)
+    >>> explored = explore(model, np.array([0], U), np.array([5], U))
+    >>> explored.depth, explored.broken, explored.states[explored.index].tolist()
+    (5, 1, [5])
     """
     most = affordable(model.words, memory)
     spare = int(BATCH) * model.most_following
@@ -202,6 +203,18 @@ def path(
     list of (step, state)
         The number of each step and the (words,) state that it leads to; the first state, which no
         step leads to, is left out.
+
+    Examples
+    --------
+    >>> def step(state, following, steps, setting):
+    ...     following[0, 0], following[1, 0] = state[0] + ONE, state[0] * TWO
+    ...     steps[0], steps[1] = ONE, TWO
+    ...     return TWO
+    >>> broken = lambda state, followed, setting: U(state[0] == setting[0])
+    >>> model = Model(numba.njit(_SUCCESSORS)(step), numba.njit(_INVARIANT)(broken), 1, 2)
+    >>> explored = explore(model, np.array([1], U), np.array([10], U))
+    >>> [(number, int(state[0])) for number, state in path(model, explored, np.array([10], U))]
+    [(1, 2), (2, 4), (1, 5), (2, 10)]
     """
     setting = np.ascontiguousarray(setting, U)
     following = np.empty((model.most_following, model.words), U)
@@ -218,7 +231,7 @@ def path(
 
 
 def never(model: Model, explored: Explored, setting: np.ndarray, goals: np.ndarray) -> np.ndarray:
-    """States from which no wanted state can be reached, whatever is done.
+    """States from which no goal can be reached, whatever is done.
 
     None means that every run can still end well, and does if every step that can be taken again
     and again is taken at last (strong fairness).
@@ -228,12 +241,24 @@ def never(model: Model, explored: Explored, setting: np.ndarray, goals: np.ndarr
     explored : Explored
         A complete search: of one that broke off, what can be reached is not known.
     goals : (n,) bool array
-        Which of `explored.states` are wanted.
+        Which of `explored.states` are goals.
 
     Returns
     -------
     (m,) int64 array
         Their indices, the nearest first.
+
+    Examples
+    --------
+    >>> def step(state, following, steps, setting):
+    ...     following[0, 0], following[1, 0] = state[0] + ONE, state[0] + TWO
+    ...     return TWO if state[0] < setting[0] else ZERO
+    >>> broken = lambda state, followed, setting: ZERO
+    >>> model = Model(numba.njit(_SUCCESSORS)(step), numba.njit(_INVARIANT)(broken), 1, 2)
+    >>> setting = np.array([4], U)
+    >>> explored = explore(model, np.array([0], U), setting)
+    >>> explored.states[never(model, explored, setting, explored.states[:, 0] == 4)].tolist()
+    [[5]]
     """
     reaches = goals.copy()
     table = np.zeros(len(explored.states) * 4 // 3 + 64, U)

@@ -33,6 +33,13 @@ def splitmix64(state):
 
     The n-th number of a seed is that of the state seed + n * GOLDEN, so it can be had without those
     before it.
+
+    Examples
+    --------
+    The first number of the seed 1234567, as Vigna's splitmix64.c gives it:
+
+    >>> int(splitmix64(U(1234567) + GOLDEN))
+    6457827717110365317
     """
     z = (state ^ (state >> U(30))) * U(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> U(27))) * U(0x94D049BB133111EB)

@@ -20,6 +20,11 @@ def track(items: Sequence[Item], what: str) -> Iterator[Item]:
     items : sequence
     what : str
         What is being done, for the reader of the bar.
+
+    Examples
+    --------
+    >>> [2 * page for page in track([1, 2], "pages")]
+    [2, 4]
     """
     console = Console(stderr=True)
     progress = Progress(console=console, transient=True, disable=not console.is_terminal)

@@ -75,7 +75,13 @@ class Claim:
 
 
 def not_weighed() -> Weighed:
-    """The check of a claim that waits for one."""
+    """The check of a claim that waits for one.
+
+    Examples
+    --------
+    >>> str(not_weighed().verdict)
+    'no verdict yet'
+    """
     return Weighed(ClaimVerdict.OPEN, "Nobody has weighed it yet.", {}, judgement=True)
 
 
@@ -90,6 +96,11 @@ def claims(design: str | None = None) -> list[Claim]:
     """All claims of a design, or of every design in the order of the book.
 
     They are `CLAIMS` of `lorelab.DESIGN.thread.claims`.
+
+    Examples
+    --------
+    >>> [claim.id for claim in claims("gso")][:2]
+    ['base-bandwidth', 'patched-bandwidth']
     """
     rooms = [f"lorelab.{name}.thread" for name in designs(design)]
     modules = [

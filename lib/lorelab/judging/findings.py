@@ -107,7 +107,13 @@ class Finding:
 
 
 def findings(design: str | None = None) -> list[Finding]:
-    """All findings of a design, or of every design in the order of the book."""
+    """All findings of a design, or of every design in the order of the book.
+
+    Examples
+    --------
+    >>> [one.name for one in findings("gso")][:2]
+    ['vhost-copies', 'unread-macvtap']
+    """
     collected = []
     for name in designs(design):
         thread = import_module(f"lorelab.{name}.thread")
@@ -117,7 +123,13 @@ def findings(design: str | None = None) -> list[Finding]:
 
 
 def finding(title: str) -> Finding:
-    """The finding called `title` (`design/name`)."""
+    """The finding called `title` (`design/name`).
+
+    Examples
+    --------
+    >>> finding("gso/lost-copied-flag").name
+    'lost-copied-flag'
+    """
     known = {one.title: one for one in findings()}
     if title not in known:
         raise BadInput(f"unknown finding {title}: takes one of {', '.join(known)}")

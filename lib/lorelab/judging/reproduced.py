@@ -150,7 +150,17 @@ def _check_verdict(file: Path, status: int, output: str, complained: str) -> Non
 
 
 def save(one: Finding, answer: Answer, folder: Path = FOLDER) -> Path:
-    """Keep what a reproducer said, with its provenance; returns the file of the output."""
+    """Keep what a reproducer said, with its provenance; returns the file of the output.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from lorelab.judging.findings import finding
+    >>> answer = recorded("gso/one-word-for-many")[0]
+    >>> with TemporaryDirectory() as folder:
+    ...     save(finding("gso/one-word-for-many"), answer, Path(folder)).name.partition("--")[0]
+    '7.3.4'
+    """
     which = f"{answer.source.kernel.release}{'-patched' if answer.patched else ''}"
     file = folder / one.title / f"{which}--{answer.source.date:%Y%m%dT%H%M%SZ}.txt"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -167,6 +177,11 @@ def recorded(title: str, folder: Path = FOLDER) -> list[Answer]:
     ------
     BadInput
         A file is missing, truncated or was edited.
+
+    Examples
+    --------
+    >>> [answer.verdict[:4] for answer in recorded("gso/one-word-for-many")]
+    ['FAIL', 'PASS']
     """
     newest: dict[str, Answer] = {}
     for file in sorted((folder / title).glob("*.json"), key=lambda file: file.stem[-16:]):

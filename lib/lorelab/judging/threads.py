@@ -19,19 +19,36 @@ def figures(design: str) -> pd.DataFrame:
     DataFrame
         Columns as data/threads/README.md says; text columns are empty strings where they do not
         apply, `value` is a float in the unit of the row. What is to be confirmed is left out.
+
+    Examples
+    --------
+    >>> figures("gso").loc["guests", "unit"]
+    'guests'
     """
     rows = _rows(design)
     return rows[rows["seen"] != TO_BE_CONFIRMED]
 
 
 def proposed(design: str) -> pd.DataFrame:
-    """The rows that `figures` leaves out, for somebody to confirm."""
+    """The rows that `figures` leaves out, for somebody to confirm.
+
+    Examples
+    --------
+    >>> len(proposed("gso"))
+    0
+    """
     rows = _rows(design)
     return rows[rows["seen"] == TO_BE_CONFIRMED]
 
 
 def messages(design: str) -> pd.DataFrame:
-    """Messages of a thread that `lorelab new` read: `message`, `author`, `date`, `subject`."""
+    """Messages of a thread that `lorelab new` read: `message`, `author`, `date`, `subject`.
+
+    Examples
+    --------
+    >>> messages("faultaround").columns.tolist()
+    ['message', 'author', 'date', 'subject']
+    """
     return pd.read_csv(FOLDER / f"messages/{design}.csv", dtype=str, keep_default_na=False)
 
 
@@ -45,5 +62,11 @@ def _rows(design: str) -> pd.DataFrame:
 
 
 def figure(design: str, id: str) -> float:
-    """A printed figure, in the unit of its row."""
+    """A printed figure, in the unit of its row.
+
+    Examples
+    --------
+    >>> figure("gso", "guests")
+    2.0
+    """
     return float(figures(design).loc[id, "value"])

@@ -97,6 +97,15 @@ def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
     ------
     BadInput
         There is no patch of the finding, or the folder has something in it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from lorelab.judging.findings import finding
+    >>> with TemporaryDirectory() as folder:
+    ...     files = write(finding("gso/one-word-for-many"), Path(folder))
+    >>> [file.name for file in files[-4:]]
+    ['reproduce.py', 'boot.sh', 'kernel.config', 'README']
     """
     mails = patches(one.title)
     if not mails:

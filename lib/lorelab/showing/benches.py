@@ -45,6 +45,13 @@ def keep(name: str, tables: dict[str, pd.DataFrame], folder: Path = FOLDER) -> P
     -------
     Path
         The file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     keep("tiny", {"times": pd.DataFrame({"ns": ["3"]})}, Path(folder)).name
+    'tiny.json'
     """
     body = {
         "tables": {title: table.to_dict("split", index=False) for title, table in tables.items()},
@@ -68,6 +75,11 @@ def read(name: str, folder: Path = FOLDER) -> Kept:
     ------
     BadInput
         There are none, or the file was edited.
+
+    Examples
+    --------
+    >>> list(read("gso").made)
+    ['date', 'processor', 'cpus', 'python', 'numba', 'numpy']
     """
     file = folder / f"{name}.json"
     try:
@@ -84,7 +96,13 @@ def read(name: str, folder: Path = FOLDER) -> Kept:
 
 
 def machines(names: tuple[str, ...], folder: Path = FOLDER) -> pd.DataFrame:
-    """Where each of the kept tables comes from: a row a design."""
+    """Where each of the kept tables comes from: a row a design.
+
+    Examples
+    --------
+    >>> machines(("swap", "gso")).index.tolist()
+    ['swap', 'gso']
+    """
     return pd.DataFrame({name: read(name, folder).made for name in names}).T
 
 

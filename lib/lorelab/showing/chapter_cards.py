@@ -25,7 +25,13 @@ class Card(NamedTuple):
 
 
 def card(design: str) -> Card:
-    """The card of a design: `CARD` of `lorelab.DESIGN.thread.card`."""
+    """The card of a design: `CARD` of `lorelab.DESIGN.thread.card`.
+
+    Examples
+    --------
+    >>> card("gso").who.partition(",")[0]
+    'Igor Royzis'
+    """
     return import_module(f"lorelab.{design}.thread.card").CARD
 
 

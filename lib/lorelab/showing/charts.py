@@ -41,7 +41,13 @@ PAGE = """\
 
 @alt.theme.register("lorelab", enable=True)
 def theme() -> alt.theme.ThemeConfig:
-    """Colour-blind safe, quiet grid, text large enough for a projector."""
+    """Colour-blind safe, quiet grid, text large enough for a projector.
+
+    Examples
+    --------
+    >>> theme()["config"]["background"]
+    'white'
+    """
     return {
         "config": {
             "background": "white",
@@ -77,7 +83,13 @@ def theme() -> alt.theme.ThemeConfig:
 
 
 def title(text: str, see: str) -> alt.TitleParams:
-    """What a chart shows, and below it in smaller letters what to see in it, a line each."""
+    """What a chart shows, and below it in smaller letters what to see in it, a line each.
+
+    Examples
+    --------
+    >>> title("Slots", "per CPU\\nand in all").to_dict()
+    {'text': 'Slots', 'subtitle': ['per CPU', 'and in all']}
+    """
     return alt.TitleParams(text, subtitle=see.splitlines())
 
 
@@ -117,6 +129,14 @@ def slider(chart: alt.TopLevelMixin, field: str, at: float, label: str = "") -> 
     ------
     ValueError
         `at` is not a value of `field`, or the values are not the same distance apart.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> free = pd.DataFrame({"step": [0, 1], "free": [8, 3]})
+    >>> chart = alt.Chart(free).mark_bar().encode(y="free")
+    >>> slider(chart, "step", at=1).to_dict()["params"][0]["value"]
+    1
     """
     values = sorted(chart.data[field].unique().tolist())
     if at not in values:
@@ -165,7 +185,13 @@ def _saying(title: str | dict[str, Any], label: str) -> dict[str, Any]:
 
 
 def render(spec: dict, **_: object) -> dict[str, str]:
-    """Altair's renderer for lorelab: a mime bundle of HTML (see `PAGE`) and one line of text."""
+    """Altair's renderer for lorelab: a mime bundle of HTML (see `PAGE`) and one line of text.
+
+    Examples
+    --------
+    >>> render({"title": "Slots", "mark": "bar", "data": {"values": []}})["text/plain"]
+    'Chart: Slots'
+    """
     text = json.dumps(spec, sort_keys=True)
     name = "chart-" + hashlib.sha256(text.encode()).hexdigest()[:16]
     page = PAGE.format(

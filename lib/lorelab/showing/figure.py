@@ -17,7 +17,13 @@ PNG_SCALE = 3.0
 
 
 def figures(folder: Path = NOTEBOOKS) -> dict[str, dict]:
-    """Vega-Lite of every stored chart, by design/page-number, in the order of each page."""
+    """Vega-Lite of every stored chart, by design/page-number, in the order of each page.
+
+    Examples
+    --------
+    >>> "index-1" in figures(NOTEBOOKS / "gso")
+    True
+    """
     charts = {}
     for page in sorted(folder.rglob("*.ipynb")):
         texts = (
@@ -54,6 +60,14 @@ def draw(name: str, file: Path, folder: Path = NOTEBOOKS) -> None:
         There is no such chart, or `file` ends otherwise.
     RunFailed
         `file` can't be written.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     draw("index-1", Path(folder, "x.svg"), NOTEBOOKS / "gso")
+    ...     Path(folder, "x.svg").read_text()[:4]
+    '<svg'
     """
     known = figures(folder)
     if name not in known:

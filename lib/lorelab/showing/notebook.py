@@ -45,6 +45,11 @@ def check(name: str, **params: Any) -> "Params":
     ------
     BadInput
         Names each bad parameter, what it got and what it takes.
+
+    Examples
+    --------
+    >>> check("swap/allocator-test", seed=2).seed
+    2
     """
     from lorelab.experiments import experiment
     from lorelab.params import parse
@@ -142,6 +147,12 @@ def measured(name: str, params: "Params", kernel: str) -> "Record":
     ------
     BadInput
         `kernel` is neither, or no run with these parameters is recorded.
+
+    Examples
+    --------
+    >>> params = check("fairzone/probed")
+    >>> measured("fairzone/probed", params, "recorded").counters["source"].unique().tolist()
+    ['kernel']
     """
     from lorelab.errors import BadInput
     from lorelab.experiments import experiment
@@ -172,6 +183,12 @@ def provenance(*records: "Record", kernel: str = "recorded") -> "pd.DataFrame":
         A column for each kernel and machine among them, in the order of the records; rows `runs`
         (how many, and of which days), `kernel`, `patches`, `config`, `image`, `machine`, `tree`:
         what of patches, config and guest programs is no longer as it was then.
+
+    Examples
+    --------
+    >>> record = measured("fairzone/probed", check("fairzone/probed"), "recorded")
+    >>> provenance(record).index.tolist()
+    ['runs', 'kernel', 'patches', 'config', 'image', 'machine', 'tree']
     """
     import pandas as pd
 
@@ -232,6 +249,11 @@ def against_model(name: str) -> "pd.DataFrame":
         A row for each parameters that were recorded: `parameters`, `patched` (whether the kernel
         was), `counters` compared, how many of them `agree`, the `verdict`, and the `method` by
         which it was reached.
+
+    Examples
+    --------
+    >>> against_model("fairzone/probed")["verdict"].tolist()
+    ['passed']
     """
     import pandas as pd
 

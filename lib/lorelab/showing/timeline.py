@@ -17,7 +17,14 @@ class Event(NamedTuple):
 
 
 def timeline(events: list[Event], title: str, see: str) -> alt.LayerChart:
-    """A row for each event, in the order in which they happened."""
+    """A row for each event, in the order in which they happened.
+
+    Examples
+    --------
+    >>> events = [Event("2014-06-13", "posted", "mails"), Event("2014-08-06", "merged", "kernel")]
+    >>> timeline(events, "A patch", "Eight weeks.").to_dict()["title"]
+    {'text': 'A patch', 'subtitle': ['Eight weeks.']}
+    """
     rows = pd.DataFrame(events).sort_values("day", kind="stable", ignore_index=True)
     rows["row"] = rows.index
     rows["said"] = rows["day"].str.slice(0, 7) + "  " + rows["words"]
