@@ -195,7 +195,7 @@ def test_what_was_not_compared_is_not_counted() -> None:
     rest = counts.drop(index=["batch", "diff"])
     assert (rest[["walks", "compared", "same"]] == rows["count"].sum()).all(axis=None)
     assert f"batch, diff of {last} of {last} compared" in found.method
-    assert not counts["inputs"].any()
+    assert not counts["input"].any()
 
 
 def test_of_a_bulk_allocation_the_zone_is_given_and_no_walk_is_compared() -> None:
@@ -209,7 +209,7 @@ def test_of_a_bulk_allocation_the_zone_is_given_and_no_walk_is_compared() -> Non
     with_it = table(np.concatenate([events, bulk]))
     counts = agree(Followed(), Logged(with_it)).table.set_index("counter")
     assert counts["agrees"].all()
-    assert counts.loc["zone", "inputs"] == 1 and counts["inputs"].sum() == 1
+    assert counts.loc["zone", "input"] == 1 and counts["input"].sum() == 1
     assert (counts.loc[["zone", "passes", "reset"], "compared"] == 40).all()
     wrong = with_it.copy()
     wrong.loc[wrong.index[-1], "batch"] += 1
@@ -223,7 +223,7 @@ def test_watermarks_of_several_pages_are_inputs(order: int) -> None:
     events["batch"], events["diff"] = 50, -(2**order)
     counts = agree(Followed(), Logged(table(events))).table.set_index("counter")
     assert counts["agrees"].all()
-    assert counts.loc["skips_watermark", ["compared", "inputs"]].tolist() == [1, order]
+    assert counts.loc["skips_watermark", ["compared", "input"]].tolist() == [1, order]
 
 
 def test_alike_walks_are_one_row_and_none_is_lost() -> None:

@@ -87,7 +87,7 @@ def test_a_wait_ends_with_the_last_reader():
         *(("mmap_read", 3, 0, 2), ("mmap_read_end", 3, 0, 2), ("locked", 2, 1, 2)),
         *(("mmap_write", 1, 0, 3), ("wait", 1, 1, 3)),
     ]
-    begins = ["same", "given", *["same"] * 3]
+    begins = ["same", "input", *["same"] * 3]
     right = outcomes(*steps, ("unlocked", 2, 1, 3), ("waited", 1, 1, 3))
     assert right == [*begins, "same", "same"]
     assert outcomes(*steps, ("waited", 1, 1, 3)) == [*begins, "other"]
@@ -103,7 +103,7 @@ def test_what_reads_the_sequence_before_it_is_counted_up_is_counted():
     steps = [("mmap_write", 1, 0, 3), ("mmap_write_end", 1, 0, 3), ("no_vma", 2, 0, 3)]
     for last, between in ((4, 1), (3, 2)):
         replayed, found = followed(written(*steps, ("no_vma", 3, 0, last)))
-        assert replayed["outcome"].to_list() == ["same", "same", "given", "given"]
+        assert replayed["outcome"].to_list() == ["same", "same", "input", "input"]
         assert found == between
 
 
@@ -111,7 +111,7 @@ def test_what_reads_the_sequence_before_the_writer_says_so_is_counted():
     replayed, found = followed(
         written(("no_vma", 2, 0, 2), ("no_vma", 3, 0, 3), ("mmap_write", 1, 0, 3))
     )
-    assert replayed["outcome"].to_list() == ["given", "given", "same"]
+    assert replayed["outcome"].to_list() == ["input", "input", "same"]
     assert found == 1
 
 
@@ -172,22 +172,22 @@ def test_who_unlocks_a_vma_has_locked_it():
     assert outcomes(lock, ("unlocked", 2, 2, 2)) == ["same", "other"]
 
 
-def test_compared_same_and_given_are_three_numbers():
+def test_compared_same_and_input_are_three_numbers():
     found = agree(RUNS[0], recorded(RUNS[0]))
     table = found.table
-    steps, given, same = (int(table[name].sum()) for name in ("steps", "given", "same"))
-    assert 0 < given < steps == len(recorded(RUNS[0]).counters)
-    assert f"of {steps} steps {steps - given} are compared and {given} given" in found.method
+    steps, inputs, same = (int(table[name].sum()) for name in ("steps", "input", "same"))
+    assert 0 < inputs < steps == len(recorded(RUNS[0]).counters)
+    assert f"of {steps} steps {steps - inputs} are compared and {inputs} are inputs" in found.method
     assert f"of those compared {same} are the model's" in found.method
     ends = table.set_index("counter").loc["mmap_read_end"]
-    assert ends["given"] == ends["steps"] > 0
+    assert ends["input"] == ends["steps"] > 0
 
 
 @pytest.mark.parametrize("open_ended", ["open", "unordered"])
 @pytest.mark.parametrize(("same", "verdict"), [(18, "UNDECIDED"), (19, "PASSED"), (20, "PASSED")])
 def test_of_20_compared_steps_one_may_have_two_answers(same, open_ended, verdict):
-    """What is given is no compared step, and makes no run a decided one."""
-    steps = ["same"] * same + [open_ended] + ["given"] * 50
+    """What is an input is no compared step, and makes no run a decided one."""
+    steps = ["same"] * same + [open_ended] + ["input"] * 50
     replayed = pd.DataFrame({"event": "locked", "outcome": steps})
     assert judge(replayed, 0).verdict is AgreementVerdict[verdict]
 

@@ -135,9 +135,9 @@ def test_recorded_runs_that_were_followed():
     table = views.followed()
     assert list(table.index) == list(range(len(table)))
     assert (table["verdict"] == "passed").all()
-    kinds = ["same", "open", "unordered", "given"]
+    kinds = ["same", "open", "unordered", "input"]
     assert (table[kinds].sum(axis=1) == table["steps"]).all()
-    assert (table["given"] > 0).all()
+    assert (table["input"] > 0).all()
     files = [file for name in views.LOGGED for file in (records.FOLDER / name).glob("*.csv")]
     assert table["runs"].nunique() == len(table) == len(files) > 0
 

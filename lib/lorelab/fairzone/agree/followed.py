@@ -102,8 +102,8 @@ def agree(params: Followed, record: Record) -> Agreement:
     """All that is compared of every walk has to be the same."""
     found = followed(params, record.counters)
     table = pd.DataFrame({"counter": COMPARED, "unit": "walks", "walks": found.walks})
-    for name in ("compared", "same", "inputs"):
-        table[name] = getattr(found, name).sum(axis=0)
+    for name, walks in zip(("compared", "same", "input"), found[:3], strict=True):
+        table[name] = walks.sum(axis=0)
     table["agrees"] = (table["same"] == table["compared"]) & (table["compared"] > 0)
     table["detectable"] = 0.0
     alike = table.groupby(["same", "compared"], sort=False)["counter"].agg(", ".join)
@@ -111,8 +111,8 @@ def agree(params: Followed, record: Record) -> Agreement:
         f"{names} of {same} of {compared} compared" for (same, compared), names in alike.items()
     )
     partly = "".join(
-        f"; {row.counter} was an input in part for {row.inputs}"
-        for row in table[table["inputs"] > 0].itertuples()
+        f"; {row.counter} was an input in part for {row.input}"
+        for row in table[table["input"] > 0].itertuples()
     )
     method = (
         f"walk by walk, in the order of the kernel's log of {found.walks} walks, the same are: "

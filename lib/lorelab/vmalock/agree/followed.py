@@ -14,7 +14,7 @@ OUTCOMES = {
     int(SAME): "same",
     int(OPEN): "open",
     int(UNORDERED): "unordered",
-    int(GIVEN): "given",
+    int(GIVEN): "input",
     int(OTHER): "other",
 }
 """What came of a step (see `lorelab.vmalock.model.replay`)."""
@@ -68,14 +68,14 @@ def judge(log: pd.DataFrame, between: int) -> Agreement:
     table.insert(1, "unit", "steps")
     table["agrees"] = table.pop("other") == 0
     total = counted.sum()
-    compared = len(log) - total["given"]
+    compared = len(log) - total["input"]
     # What has two right answers would not have been refused, whatever the model said.
     open_ended = total["open"] + total["unordered"] > SPLIT * compared
     table["detectable"] = np.inf if open_ended else 0.0
     method = (
         f"step by step, in the order of the kernel's log: of {len(log)} steps {compared} are "
-        f"compared and {total['given']} given; of those compared {total['same']} are the model's, "
-        f"{total['other']} are not, {total['open']} have two right answers, and "
+        f"compared and {total['input']} are inputs; of those compared {total['same']} are the "
+        f"model's, {total['other']} are not, {total['open']} have two right answers, and "
         f"{total['unordered']} have two because the log does not order their read of the mm's "
         f"sequence; {between} read it in the moment that the log leaves open"
     )

@@ -39,13 +39,13 @@ def followed() -> pd.DataFrame:
     DataFrame
         A row a run: what ran, and its steps: all, those that are the model's (`same`), those with
         two right answers (`open`, and `unordered` where the log does not say what a check read),
-        those that are not compared (`given`), and the verdict.
+        those that are not compared (`input`), and the verdict.
     """
     rows = []
     for name, model in LOGGED.items():
         for params in records.recorded(name, model):
             agreement = experiment(name).agree(params, _record(name, params))
-            sums = agreement.table[["steps", "same", "open", "unordered", "given"]].sum().to_dict()
+            sums = agreement.table[["steps", "same", "open", "unordered", "input"]].sum().to_dict()
             rows.append({"runs": _runs(params), **sums, "verdict": str(agreement.verdict)})
     return pd.DataFrame(rows)
 
