@@ -174,6 +174,8 @@ def test_what_a_mail_says_of_the_lost_flag_was_recorded():
     said = re.search(r"7.3.4 does not tell of (\d+) of (\d+), and with this change of none", text)
     guest = views.lost_flags().query("kernel == '7.3.4' and copier == 1").iloc[0]
     assert tuple(map(int, said.groups())) == (guest["not_told"], guest["copies"])
+    note = upstream.NOTES["gso/lost-copied-flag"]
+    assert f"{guest['not_told']} of {guest['copies']} packets were lost" in note
 
 
 @pytest.mark.parametrize("title", [title for title in SENT if ", booted in" in FOUND[title].fix])
