@@ -241,7 +241,12 @@ def hot_range(frame: pd.DataFrame) -> alt.VConcatChart:
     )
     error = null + line.encode(x=step, y=alt.Y("percent:Q", title="error, %"), color=colour)
     last = alt.X("step:Q", title="window", **whole)
-    checks = line.encode(x=last, y=alt.Y("checks:Q", title="checks"), color=colour)
+    runs = alt.Legend(orient="bottom", labelLimit=400, columns=1)
+    checks = line.encode(
+        x=last,
+        y=alt.Y("checks:Q", title="checks"),
+        color=alt.Color("variant:N", title=None, legend=runs),
+    )
     error, checks = (part.properties(width=wide, height=90) for part in (error, checks))
     see = (
         "Rectangles: regions. Orange: the hot range, in truth.\n"
