@@ -126,9 +126,9 @@ class Kdamond73(Kdamond):
         for r in self.all():
             r.nr_accesses += bool(self.young(r.sampling_addr))
             highest = max(highest, r.nr_accesses)
-        return self.checked(highest)
+        return self.after_checks(highest)
 
-    def checked(self, highest):
+    def after_checks(self, highest):
         """What comes after the checks of a sample; whether a window ended."""
         over = self.passed >= self.next_aggr
         if over:

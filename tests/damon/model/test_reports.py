@@ -60,7 +60,7 @@ class Reported(Kdamond73):
         self.passed += 1
         for r in self.all():
             r.nr_accesses += any(r.start <= address < r.end for address in addresses)
-        return self.checked(max(r.nr_accesses for r in self.all()))
+        return self.after_checks(max(r.nr_accesses for r in self.all()))
 
 
 def program(tmp_path, text=f"a, {SIZE}\n\nall\n1000\na, 0, 4096, 1\n"):
