@@ -36,7 +36,9 @@ LOOK = """smallest => {
     const scale = drawn ? Math.hypot(drawn.a, drawn.b) : 1;
     const size = parseFloat(getComputedStyle(of).fontSize) * scale;
     if (size < smallest) said.push(`${size.toFixed(1)} px: ${text}`);
-    if (at.right > box.right + 1 || at.bottom > box.bottom + 1 || at.left < box.left - 1)
+    // A panel's form and chart scroll within it: what has to be on the slide is the panel.
+    const shown = (of.closest(".lorelab-panel") || range).getBoundingClientRect();
+    if (shown.right > box.right + 1 || shown.bottom > box.bottom + 1 || shown.left < box.left - 1)
       said.push(`outside: ${text}`);
   }
   return said;
