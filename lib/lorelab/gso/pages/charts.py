@@ -126,8 +126,8 @@ def life(frames: pd.DataFrame) -> Moved:
     )
     words = base.mark_text(fontSize=11).encode(text="words:N")
     see = (
-        "Columns ubuf_info and head: who holds them. The last segment overtakes. Where the sender\n"
-        "writes again while a segment has its pages, that segment carries the wrong bytes."
+        "Columns ubuf_info and head: how many hold them. The last segment overtakes. Where the\n"
+        "sender writes again while a segment has its pages, that segment carries the wrong bytes."
     )
     chart = (boxes + words).properties(
         width=560, height=290, title=title("One packet of three segments", see)
@@ -359,7 +359,7 @@ def lastsegment(table: pd.DataFrame) -> alt.LayerChart:
     ).properties(
         height=220,
         title=title(
-            "The last segment is hardly ever the last to go",
+            "How often the last segment is not the last to go",
             "Points: drawn orders; line: 1 - 1/k.",
         ),
     )
