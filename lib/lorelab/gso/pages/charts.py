@@ -340,7 +340,7 @@ def wrong(table: pd.DataFrame) -> alt.Chart:
             height=220,
             title=title(
                 "Wrong bytes on the wire, of 1,600 segments",
-                "5 % dropped, 10 % reordered. The model says how many there are at least.",
+                "5 % dropped, 10 % reordered. The model's number is a lower bound.",
             ),
         )
     )
@@ -380,7 +380,7 @@ def told(table: pd.DataFrame, patched: pd.DataFrame) -> alt.Chart:
     sends["sends"] = sends["sends"].map({"copied": "copied", "told_copied": "reported as copied"})
     heading = title(
         "Eight sends on one socket, the error queue read after the last",
-        "The first send is lent, every second is copied.",
+        "The first send is lent, the second copied, and so on in turn.",
     )
     whole = alt.X(
         "number:Q", title="sends", scale=alt.Scale(domain=[0, 8]), axis=alt.Axis(tickMinStep=1)

@@ -76,7 +76,7 @@ def race(table: pd.DataFrame) -> alt.FacetChart:
         .properties(
             title=title(
                 "One CPU completes a sent segment, another a copied one of the same packet",
-                "Model: all orders of their loads and stores. The flag begins as 1, not copied.",
+                "Model: orders of their loads and stores. The flag begins as 1, not copied.",
             )
         )
     )

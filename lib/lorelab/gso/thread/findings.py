@@ -19,6 +19,7 @@ def _vhost() -> str:
         for refcnt in (False, True)
     )
     newest = views.elsewhere("gso/vhost").iloc[-1]
+    assert before["copies"] and not after["copies"], "none is copied with the flag"
     return (
         f"of {before['told']} packets of a guest vhost lends the pages of {before['completions']}, "
         f"and that one is copied ({before['copied_bytes']} bytes); with the flag none is copied, "
@@ -40,7 +41,7 @@ def _flag() -> str:
         f"loses {before['not_told']} of {before['copies']}, and {after['not_told']} of "
         f"{after['copies']} with the patch. {ways.lost} of {ways.all} interleavings of one sent "
         f"and one copied segment lose it, the shortest after {steps} steps; with the patch "
-        f"{mended.lost} (every order of the model)"
+        f"{mended.lost} (the model's orders)"
     )
 
 
@@ -52,7 +53,7 @@ def _told() -> str:
     [(true, over)] = set(zip(copied["copied"], copied["told_copied"], strict=True))
     fixed = views.patched("gso/told").query("patch == 'with' and run == 'default'").iloc[-1]
     return (
-        f"of {Told().sends} sends that are read after the last, every second is copied: with a "
+        f"of {Told().sends} sends that are read after the last, lent and copied in turn: with a "
         f"lent one first, {told} of {untold} copies are told of; with a copied one first, {over} "
         f"are told of where {true} were copied, which the documented range allows (exact, "
         f"{', '.join(lent['kernel'])}). With the patch, as a live patch in "
