@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from lorelab.errors import BadInput
-from lorelab.lab import needs, recipes, source
+from lorelab.lab import cache, needs, recipes, source
 from lorelab.lab.commands import lab
 
 MAKEFILE = "VERSION = 7\nPATCHLEVEL = 4\nSUBLEVEL = 0\nEXTRAVERSION = -rc2\nNAME = x\n"
@@ -75,13 +75,46 @@ def test_what_the_door_refuses(words, said):
 
 
 def test_a_stable_series_is_in_the_subject(tmp_path):
-    for subject, stable in (
-        ("[PATCH 6.12.y] mm: a", True),
-        ("[RFC PATCH 6.12.y] mm: a", True),
-        ("[PATCH net 1/2] b", False),
+    for subject, series in (
+        ("[PATCH 6.12.y] mm: a", "6.12"),
+        ("[RFC PATCH 6.1.y] mm: a", "6.1"),
+        ("[PATCH net 1/2] b", None),
     ):
         (tmp_path / "mail").write_text(f"From: x\nSubject: {subject}\n\n[PATCH 5.4.y]\n")
-        assert source.is_stable(tmp_path / "mail") is stable
+        assert source.series(tmp_path / "mail") == series
+        assert source.is_stable(tmp_path / "mail") is bool(series)
+
+
+@pytest.mark.parametrize(
+    ("package", "version", "sent"),
+    [
+        ("linux-source-6.12", "6.12.117-1~deb12u1", True),
+        ("tree", "6.12.118", True),
+        ("linux-source-7.3", "7.3.4-1~bpo13+1", False),
+        ("tree", "6.1.120", False),
+    ],
+)
+def test_a_patch_for_a_stable_series_goes_with_that_series_alone(package, version, sent):
+    for design in ("swap", "vmalock"):
+        kits = cache.KERNEL_FILES / design / "upstream"
+        backports = [mail for mail in kits.glob("*/*.patch") if source.series(mail) == "6.12"]
+        chosen = recipes.upstream(design, package, version)
+        assert backports and (set(backports) <= set(chosen)) is sent
+        assert all(source.series(mail) in (None, "6.12") for mail in chosen)
+    assert recipes.upstream("damon", package, version) == recipes.upstream("damon", "", "7.3.4")
+
+
+def test_a_design_without_a_patch_for_a_source_says_so(monkeypatch, tmp_path):
+    (tmp_path / "Makefile").write_text(
+        "VERSION = 7\nPATCHLEVEL = 9\nSUBLEVEL = 0\nEXTRAVERSION =\n"
+    )
+    for part in source.PARTS[1:]:
+        (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / part).write_text("")
+    monkeypatch.setattr(needs, "check", lambda wanted: None)
+    done = CliRunner().invoke(lab, ["build", "swap", "--source", str(tmp_path), "--upstream"])
+    assert isinstance(done.exception, BadInput)
+    assert str(done.exception) == "--upstream: swap has no patch for tree 7.9.0"
 
 
 @pytest.mark.parametrize(

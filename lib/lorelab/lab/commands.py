@@ -36,15 +36,17 @@ def build_(designs: tuple[str, ...], config: str | None, word: str | None, upstr
     The unmodified kernel and, of each DESIGN or of all, the one with its patches.
     """
     if upstream and word is None:
-        raise BadInput("--upstream goes with --source: those patches are for a newer kernel")
+        raise BadInput("--upstream goes with --source: those patches are for plain Linux")
     if word is not None:
         if len(designs) != 1:
             raise BadInput(f"--source {word}: of which design? give one")
         needs.check(needs.BUILD)
-        if upstream and designs[0] in cache.designs() and not recipes.upstream(designs[0]):
-            raise BadInput(f"--upstream: {designs[0]} has no patch for mainline")
-        kernel = build.build(recipes.recipe(designs[0], config, upstream, source.find(word)))
-        print(kernel.image)
+        asked = recipes.recipe(designs[0], config, upstream, source.find(word))
+        if upstream and not asked.patches:
+            raise BadInput(
+                f"--upstream: {designs[0]} has no patch for {asked.package} {asked.version}"
+            )
+        print(build.build(asked).image)
         return
     # All that can be missing is named before the first of them starts.
     needs.check(needs.BUILD + needs.GUEST + needs.BOOT)

@@ -56,8 +56,10 @@ def _kernel(kernel: KernelInfo, design: str) -> list[str]:
     changed = []
     config = None if kernel.config == "lab" else kernel.config
     if kernel.patches:
-        newest = kernel.package != needs.SOURCE.name.removesuffix(".tar.xz")
-        series = upstream(design) if newest else patches(design, config)
+        if kernel.package == needs.SOURCE.name.removesuffix(".tar.xz"):
+            series = patches(design, config)
+        else:
+            series = upstream(design, kernel.package, kernel.package_version)
         ours = cache.digest(*(file.read_bytes() for file in series))
         if kernel.patches_sha256 != ours:
             changed.append("patches")

@@ -139,15 +139,28 @@ def recipe(
 def _wanted(design: str, config: str | None, patched: bool, other: Path | None) -> list[Path]:
     if not other:
         return patches(design, config) if patched else []
-    mails = upstream(design)
+    mails = upstream(design, *_machine(other)[:2])
     return mails if patched else [mail for mail in mails if source_.is_test(mail)]
 
 
-def upstream(design: str) -> list[Path]:
-    """A design's patches for mainline, in order: no cover letter, and none for a stable series."""
+def upstream(design: str, package: str, version: str) -> list[Path]:
+    """A design's patches for mainline, and for the stable series of a source, if it is one's.
+
+    Parameters
+    ----------
+    design : str
+    package, version : str
+        As `Recipe` has them: of linux-source-6.12 and of a tree of 6.12.117 the series is 6.12.
+
+    Returns
+    -------
+    list of Path
+        In order, without cover letters.
+    """
+    release = re.search(r"\d+\.\d+", f"{package} {version}")[0]
     files = sorted((cache.KERNEL_FILES / design / "upstream").glob("*/*.patch"))
     mails = [patch for patch in files if not patch.name.startswith("0000")]
-    return [mail for mail in mails if not source_.is_stable(mail)]
+    return [mail for mail in mails if source_.series(mail) in (None, release)]
 
 
 def patches(design: str, config: str | None = None) -> list[Path]:

@@ -90,12 +90,16 @@ def unpack(source: Path, into: Path, log: Path) -> None:
         run_logged("kernel: unpacking the source", tar, log)
 
 
+def series(mail: Path) -> str | None:
+    """The stable series that a patch is for, 6.12 by its subject's [RFC PATCH 6.12.y], or none."""
+    subject = re.compile(r"^Subject: \[(?:RFC )?PATCH (\d+\.\d+)\.y", re.MULTILINE)
+    match = subject.search(mail.read_text())
+    return match and match[1]
+
+
 def is_stable(mail: Path) -> bool:
-    """Whether a patch is for a stable series, as its subject says: [RFC PATCH 6.12.y]."""
-    return (
-        re.search(r"^Subject: \[(?:RFC )?PATCH \d+\.\d+\.y", mail.read_text(), re.MULTILINE)
-        is not None
-    )
+    """Whether a patch is for a stable series."""
+    return series(mail) is not None
 
 
 def is_test(mail: Path) -> bool:
