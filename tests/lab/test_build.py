@@ -382,5 +382,5 @@ def test_a_patch_for_upstream_that_does_not_apply_to_a_readers_tree(tmp_path, re
     said = r"^0001-change\.patch does not apply to tree 7\.4\.0; it is for Debian's linux-source-7"
     with pytest.raises(RunFailed, match=said):
         build._unpack(made, work)
-    assert not (work / "source.digest").exists()
+    assert not (work / "source.digest").exists() and not (work / "fresh").exists()
     assert (tree / "file.c").read_text() == "int x;\n"

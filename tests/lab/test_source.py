@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from lorelab.errors import BadInput
-from lorelab.lab import cache, needs, recipes, source
+from lorelab.lab import build, cache, needs, recipes, source
 from lorelab.lab.commands import lab
 
 MAKEFILE = "VERSION = 7\nPATCHLEVEL = 4\nSUBLEVEL = 0\nEXTRAVERSION = -rc2\nNAME = x\n"
@@ -112,6 +112,7 @@ def test_a_design_without_a_patch_for_a_source_says_so(monkeypatch, tmp_path):
         (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / part).write_text("")
     monkeypatch.setattr(needs, "check", lambda wanted: None)
+    monkeypatch.setattr(build, "build", lambda recipe: pytest.fail("builds"))
     done = CliRunner().invoke(lab, ["build", "swap", "--source", str(tmp_path), "--upstream"])
     assert isinstance(done.exception, BadInput)
     assert str(done.exception) == "--upstream: swap has no patch for tree 7.9.0"

@@ -146,6 +146,7 @@ def _unpack(recipe: Recipe, work: Path) -> None:
         try:
             run_logged(f"kernel: applying {patch.name}", apply, log, cwd=fresh)
         except RunFailed:
+            shutil.rmtree(fresh)
             meant = (
                 "the series is for the version named in lib/kernel/common/patches/README.md"
                 if recipe.source == needs.SOURCE
