@@ -174,7 +174,7 @@ def taken(table: pd.DataFrame) -> alt.Chart:
         .properties(
             title=title(
                 "How often mmap_lock is taken for reading",
-                "Kernel: two threads fault, a third changes the address space.",
+                "Kernel: two threads fault, another changes the address space.",
             )
         )
     )

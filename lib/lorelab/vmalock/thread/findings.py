@@ -19,6 +19,7 @@ def _taken() -> str:
     params = Collision()
     met = experiment("vmalock/collision").recorded(params).counters
     steps = met[(met["counter"] == "taken") & (met["value"] > 0)]["step"].tolist()
+    assert steps == [params.n], "one writer and no other"
     return (
         f"one fault and one writer are enough: on 6.12.117 munmap() frees the VMA under the fault "
         f"after {freed} steps, on 7.3 mprotect() and the fault are both in the VMA after {inside} "
@@ -55,6 +56,7 @@ def _release() -> str:
 
 def _acquire() -> str:
     kernels, arms = herd.recorded("whole"), herd.recorded("arm")
+    assert kernels["acquire"] == "Never", "an acquire orders it"
     return (
         f"herd7 says {kernels['after-flag']} of a writer that misses the page table of a fault "
         f"that ends after the writer's flag is set, under the kernel's model, and "
