@@ -379,8 +379,8 @@ def weigh_bouncing() -> Weighed:
 def weigh_fibers() -> Weighed:
     return Weighed(
         ClaimVerdict.NOT_TESTABLE,
-        "It is what production showed, with much else on the path. On 6.12.117 threads that start "
-        "take mmap_lock for writing as often as before, and sleep for it less often.",
+        "The claim is what production showed, with much else on the path. On 6.12.117 threads that "
+        "start take mmap_lock for writing as often as before, and sleep for it less often.",
         _launch(),
         judgement=True,
     )
