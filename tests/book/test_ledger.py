@@ -1,6 +1,7 @@
 """The ledger says what the pages of the threads say, and what recorded runs came to."""
 
 import json
+import re
 
 import nbformat
 import pandas as pd
@@ -138,6 +139,17 @@ def test_an_experiment_without_a_model_is_refused(held):
     with pytest.raises(BadInput, match="has no model half"):
         ledger.judge_records("swap/instructions")
     assert not list(held.rglob("*.csv"))
+
+
+def test_a_sentence_counts_the_counters_that_its_row_counts():
+    """Where it says how many it judged; a counter that has a mark is none of them."""
+    said = 0
+    for file in sorted(ledger.HELD.glob("*/*.csv")):
+        for row in pd.read_csv(file).itertuples():
+            for judged in re.findall(r"of (\d+) counters", row.method):
+                assert int(judged) == row.counters, (file, row.parameters)
+                said += 1
+    assert said > 100
 
 
 @pytest.mark.parametrize(

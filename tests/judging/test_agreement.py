@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from lorelab.counters import table
 from lorelab.errors import NoModel
 from lorelab.judging.agreement import (
+    SAID_OF,
     Agreement,
     AgreementVerdict,
     by_interval,
     by_means,
     equal,
+    no_model,
     verdicts,
 )
 from lorelab.judging.equivalence import (
@@ -144,6 +146,31 @@ def test_rows_are_judged_alike_however_they_were_made():
     for name in ROW:
         with pytest.raises(ValueError, match=f"rows of an agreement lack {name}$"):
             Agreement.of(rows.drop(columns=name), "so")
+    with pytest.raises(ValueError, match=r"no counter is called fra$"):
+        aside("fra")
+
+
+@pytest.mark.parametrize("mark", SAID_OF)
+def test_what_has_a_mark_is_shown_and_not_counted(mark):
+    rows = pd.DataFrame(
+        {"counter": ["a", "b", "c"], "unit": "pages", "agrees": True, "detectable": 0.0}
+    )
+    held = Agreement.of(rows, "so", {"b": mark})
+    assert list(held.table["verdict"]) == ["passed", mark, "passed"]
+    assert list(held.judged["counter"]) == ["a", "c"]
+    assert held.method == f"so; {SAID_OF[mark]}: b"
+
+
+def test_an_identity_that_does_not_hold_is_counted_and_the_sentence_does_not_excuse_it():
+    rows = pd.DataFrame(
+        {"counter": ["a", "b"], "unit": "pages", "agrees": [True, False], "detectable": 0.0}
+    )
+    held = Agreement.of(rows, "so", {"b": "identity"})
+    assert (held.verdict, held.method, len(held.judged)) == ("failed", "so", 2)
+
+
+def test_no_model_judges_nothing():
+    assert not len(no_model("none").judged)
 
 
 def test_ranges_that_meet_at_zero_are_undecided_and_such_that_do_not_fail():
@@ -311,7 +338,8 @@ def test_a_name_that_no_counter_has_is_refused(aside):
     with pytest.raises(ValueError, match="no counter is called aa"):
         by_means(both, both, **aside)
     with pytest.raises(ValueError, match="no counter is called aa"):
-        by_interval(intervals(both, both, aside.get("per", "b")), aside.get("timing", ("aa",)))
+        compared = intervals(both, both, aside.get("per", "b"))
+        by_interval(compared, aside.get("timing", ()), aside.get("inputs", ()))
 
 
 def test_one_run_of_a_kernel_against_a_model_without_scatter_decides_nothing():

@@ -118,6 +118,18 @@ def test_every_recorded_run_is_held_against_the_model(monkeypatch):
     assert lorelab.against_model(ALLOCATOR.name)["verdict"][0] == "failed"
 
 
+@pytest.mark.parametrize(
+    ("name", "judged", "marked"), [("fairzone/probed", 4, 2), ("vmalock/threads", 13, 3)]
+)
+def test_a_counter_that_has_a_mark_is_not_among_those_that_agree(name, judged, marked):
+    """By hand, of the default: zones.passes and zones.slow; step_locked, step_mmap, the reasons."""
+    row = lorelab.against_model(name).set_index("parameters").loc["default"]
+    assert (row["counters"], row["agree"]) == (judged, judged)
+    question = experiment(name)
+    held = question.agree(question.Params(), question.recorded(question.Params()))
+    assert len(held.table) == judged + marked
+
+
 def test_a_wide_table_scrolls_and_reads_as_it_is():
     table = pd.DataFrame({"a": [1]})
     assert repr(lorelab.wide(table)) == repr(table)

@@ -42,9 +42,17 @@ VERIFY_ALPHA = 0.001
 """Chance that a kernel as it was is told from the record in one comparison by means. A `lab verify`
 of all designs makes some 50, so one of twenty of them says so of a right kernel."""
 INPUT, IDENTITY, TIMING = "input", "identity", "timing"
-"""Why a counter is shown and not judged: the model was given the kernel's value, or it follows from
-one that it was given; both values are the kernel's own, from two places, and have to be the same;
-timing alone decides."""
+"""Why a counter is shown and not judged, a row's mark. `INPUT`: the model was given the kernel's
+value, or it follows from one that it was given. `IDENTITY`: nothing that is on trial, a model or a
+probe, has a part in it; what stands beside the kernel's value is a sum of its other counters, or
+what a probe counts at the very call that the kernel's patch counts at. One that differs is judged,
+and fails. `TIMING`: timing alone decides."""
+SAID_OF = {
+    INPUT: "input of the model, or what follows from it",
+    IDENTITY: "identities, and not counted",
+    TIMING: "not judged, for timing alone decides",
+}
+"""How a judgement says which counters it leaves out."""
 
 
 class AgreementVerdict(StrEnum):
@@ -56,7 +64,7 @@ class AgreementVerdict(StrEnum):
     UNDECIDED = "undecided"
     """Nothing contradicts it, but a deviation of 10 % would not have been refused either."""
     NO_MODEL = "no model"
-    """The model has no answer for these parameters, so nothing was compared."""
+    """The model has no answer for these parameters, or is another kernel's: nothing is compared."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +79,17 @@ class Agreement:
         `verdict`: an `AgreementVerdict`, or why it is shown and not judged: `input`, `identity`
         or `timing`. An identity that does not hold is judged, and fails.
     method : str
-        How it was judged, in one sentence.
+        How it was judged, in one sentence; it names the counters that have a mark.
     """
 
     verdict: AgreementVerdict
     table: pd.DataFrame
     method: str
+
+    @property
+    def judged(self) -> pd.DataFrame:
+        """The rows that were judged: those that have a verdict, and not a mark."""
+        return self.table[self.table["verdict"].isin(list(AgreementVerdict))]
 
     @classmethod
     def of(
@@ -95,18 +108,19 @@ class Agreement:
         method : str
             How they were made.
         aside : dict of str to str, optional
-            Counters that are shown, not judged, and why: `INPUT`, `IDENTITY` or `TIMING`. One of
-            `IDENTITY` that does not agree is judged all the same.
+            Counters that are shown, not judged, and why: a key of `SAID_OF`. One of `IDENTITY` that
+            does not agree is judged all the same.
         within : float
             Deviation that has to be refused.
 
         Raises
         ------
         ValueError
-            Rows lack one of the columns.
+            Rows lack one of the columns, or no counter has a name of `aside`.
         """
         if lacking := [name for name in ROW if name not in rows]:
             raise ValueError(f"rows of an agreement lack {', '.join(lacking)}")
+        check_names(tuple(aside or ()), rows["counter"])
         wrong = set(rows.loc[~rows["agrees"].astype(bool), "counter"])
         aside = {
             name: mark
@@ -116,6 +130,9 @@ class Agreement:
         reached = list(zip(rows["counter"], verdicts(rows, within), strict=True))
         named = [aside.get(name, str(verdict)) for name, verdict in reached]
         judged = [verdict for name, verdict in reached if name not in aside]
+        for mark, said in SAID_OF.items():
+            if names := [name for name in rows["counter"] if aside.get(name) == mark]:
+                method += f"; {said}: {', '.join(names)}"
         return cls(worst(judged), rows.assign(verdict=named), method)
 
 
@@ -165,7 +182,8 @@ def no_model(why: str) -> Agreement:
     >>> str(no_model("memory cgroups are not modelled").verdict)
     'no model'
     """
-    table = pd.DataFrame(columns=ROW).astype({"agrees": bool, "detectable": float})
+    columns = [*ROW, "verdict"]
+    table = pd.DataFrame(columns=columns).astype({"agrees": bool, "detectable": float})
     return Agreement(AgreementVerdict.NO_MODEL, table, why)
 
 
@@ -199,7 +217,9 @@ def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
     return Agreement.of(table, method)
 
 
-def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreement:
+def by_interval(
+    compared: pd.DataFrame, timing: tuple[str, ...] = (), inputs: tuple[str, ...] = ()
+) -> Agreement:
     """Judge what `intervals` gives, counter by counter.
 
     Parameters
@@ -209,6 +229,9 @@ def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreeme
     timing : tuple of str
         Counters that no model can give, as they follow from the order in which CPUs get on. Where
         their repeats are all the same, timing made no difference, and they are judged as any other.
+    inputs : tuple of str
+        Counters that the model was given from the kernel, or that follow from such; shown, not
+        judged.
 
     Returns
     -------
@@ -220,7 +243,7 @@ def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreeme
     Raises
     ------
     ValueError
-        No counter has a name of `timing`.
+        No counter has a name of `timing` or `inputs`.
 
     Examples
     --------
@@ -235,18 +258,17 @@ def by_interval(compared: pd.DataFrame, timing: tuple[str, ...] = ()) -> Agreeme
     >>> str(agreement.verdict)
     'passed'
     """
-    check_names(timing, compared["counter"])
+    check_names((*timing, *inputs), compared["counter"])
     by_timing = compared["counter"].isin(timing) & (compared["least"] < compared["most"])
-    judged, aside = compared[~by_timing], compared.loc[by_timing, "counter"]
+    aside = dict.fromkeys(compared.loc[by_timing, "counter"], TIMING) | dict.fromkeys(inputs, INPUT)
+    judged = compared[~compared["counter"].isin(aside)]
     decides = judged["detectable"] <= EQUIVALENCE_MARGIN
     sentence = (
         f"by means over repeats, {judged['agrees'].sum()} of {len(judged)} counters agree, and "
         f"{decides.sum()} of them would have refused a model {EQUIVALENCE_MARGIN:.0%} off, at 95 %"
     )
-    if len(aside):
-        sentence += f"; not judged, for timing alone decides: {', '.join(aside)}"
     lacking = judged[judged["detectable"].isna()]
-    return Agreement.of(compared, sentence + say_lacking(lacking), dict.fromkeys(aside, TIMING))
+    return Agreement.of(compared, sentence + say_lacking(lacking), aside)
 
 
 def by_means(
@@ -348,10 +370,6 @@ def by_means(
         f"by means over runs: {passed} of {len(judged)} counters are shown to be within "
         f"{within:.0%} at 95 %"
     )
-    if given := [name for name in names if aside.get(name) == INPUT]:
-        sentence += f"; input of the model: {', '.join(given)}"
-    if timed := [name for name in names if aside.get(name) == TIMING]:
-        sentence += f"; not judged, for timing alone decides: {', '.join(timed)}"
     sentence += say_lacking(of_judged[of_judged["detectable"].isna()])
     return Agreement.of(table, sentence, aside, within)
 

@@ -74,6 +74,26 @@ def counters(name: str, variant: str, frames: list[dict[str, Any]]) -> pd.DataFr
     )
 
 
+def counted(values: pd.Series, counter: str) -> int | None:
+    """What a probe counted of a record: 0 where it ran and saw none, None where it did not run.
+
+    Parameters
+    ----------
+    values : Series
+        Values by counter, of a record that has what `counters` gives.
+    counter : str
+        As `PROBE.MAP`.
+
+    Examples
+    --------
+    >>> values = pd.Series({"slots.lost": 0, "slots.taken": 5})
+    >>> [counted(values, name) for name in ("slots.taken", "slots.freed", "zones.slow")]
+    [5, 0, None]
+    """
+    ran = f"{counter.partition('.')[0]}.lost" in values.index
+    return int(values.get(counter, 0)) if ran else None
+
+
 def events(frames: list[dict[str, Any]]) -> dict[str, pd.DataFrame]:
     """Event streams by `PROBE.STREAM`, one row an event in the order they happened.
 

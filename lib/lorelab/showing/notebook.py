@@ -247,8 +247,8 @@ def against_model(name: str) -> "pd.DataFrame":
     -------
     DataFrame
         A row for each parameters that were recorded: `parameters`, `patched` (whether the kernel
-        was), `counters` compared, how many of them `agree`, the `verdict`, and the `method` by
-        which it was reached.
+        was), `counters` judged (not those that have a mark), how many of them `agree`, the
+        `verdict`, and the `method` by which it was reached.
 
     Examples
     --------
@@ -270,8 +270,8 @@ def against_model(name: str) -> "pd.DataFrame":
             {
                 "parameters": to_cli(params, " "),
                 "patched": bool(record.provenance.kernel.patches),
-                "counters": len(agreement.table),
-                "agree": int(agreement.table["agrees"].sum()),
+                "counters": len(agreement.judged),
+                "agree": int(agreement.judged["agrees"].sum()),
                 "verdict": str(agreement.verdict),
                 "method": agreement.method,
             }

@@ -3,9 +3,11 @@
 import pytest
 
 from lorelab.counters import table
-from lorelab.fairzone.agree.probed import IDENTITIES, LOST, PAIRS, PENDING, agree, pending
+from lorelab.fairzone.agree.probed import IDENTITIES, PAIRS, PENDING, agree, pending
 from lorelab.fairzone.params import Probed
 from lorelab.lab.records import Record
+
+LOST = "zones.lost"
 
 
 def record(wrong: str | None = None, by: int = 0) -> Record:
@@ -35,20 +37,34 @@ def test_one_page_more_than_a_cpu_keeps_is_seen(probe, sign):
     assert found.table.set_index("counter").index[~found.table["agrees"]].tolist() == [probe]
 
 
-def test_a_probe_that_counted_nothing_fails():
-    empty = record()
-    empty.counters["value"] = 0
-    assert agree(Probed(), empty).verdict == "failed"
+def test_a_probe_that_ran_and_counted_nothing_fails_and_where_nothing_was_nothing_is_shown():
+    counters = record().counters
+    silent = counters[~counters["counter"].isin(PAIRS)]
+    assert agree(Probed(), Record(silent, None)).verdict == "failed"
+    assert agree(Probed(), Record(counters.assign(value=0), None)).verdict == "undecided"
 
 
-def test_what_a_probe_leaves_out_is_none_and_a_probe_that_did_not_run_counts_nothing():
+def test_what_a_probe_leaves_out_is_none_and_a_probe_that_did_not_run_decides_nothing():
     full = record().counters
     full.loc[full["counter"] == "allocated_0_dma", "value"] = 0
     left_out = full[full["counter"] != "zones.pages_0_0"]
     assert agree(Probed(), Record(left_out, None)).verdict == "passed"
     found = agree(Probed(), Record(left_out[left_out["counter"] != LOST], None))
-    assert found.verdict == "failed"
-    assert found.table["probe"].isna().tolist() == [True] + [False] * (len(PAIRS) - 1)
+    assert found.verdict == "undecided"
+    assert found.table["probe"].isna().all() and not found.table["agrees"].any()
+
+
+@pytest.mark.parametrize(("refaults", "verdict"), [(160, "passed"), (159, "undecided")])
+def test_what_cpus_keep_is_what_would_not_have_been_refused(refaults, verdict):
+    """16 pages of 160 are 10 %."""
+    counters = record().counters
+    both = counters["counter"].isin(("zones.refaults", "workingset_refault_file"))
+    counters.loc[both, "value"] = refaults
+    found = agree(Probed(), Record(counters, None))
+    assert found.verdict == verdict
+    rows = found.table.set_index("counter")["detectable"]
+    assert rows["zones.refaults"] == pending(Probed()) / refaults
+    assert not rows.drop("zones.refaults").any()
 
 
 def test_what_cpus_keep_by_hand():

@@ -19,6 +19,9 @@ def test_the_model_is_in_the_range_of_the_repeats(params):
     held = FOUND.agree(params, record)
     assert held.table["agrees"].all()
     assert held.verdict != AgreementVerdict.FAILED
+    # The model's task moves as often as the kernel's, so that the moves are no agreement.
+    assert held.table.set_index("counter").loc["migrations", "verdict"] == "input"
+    assert len(held.judged) == len(held.table) - 1 and "migrations" in held.method
 
 
 def test_how_often_a_task_moves_is_not_judged():

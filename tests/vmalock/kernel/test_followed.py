@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lorelab.judging.agreement import AgreementVerdict
+from lorelab.judging.agreement import SAID_OF, AgreementVerdict
 from lorelab.lab import records
 from lorelab.vmalock.agree.followed import agree, followed, judge
 from lorelab.vmalock.kernel.followed import COLUMNS, ENTRY, log_table
@@ -190,6 +190,28 @@ def test_of_20_compared_steps_one_may_have_two_answers(same, open_ended, verdict
     steps = ["same"] * same + [open_ended] + ["input"] * 50
     replayed = pd.DataFrame({"event": "locked", "outcome": steps})
     assert judge(replayed, 0).verdict is AgreementVerdict[verdict]
+
+
+@pytest.mark.parametrize(
+    ("steps", "verdict"),
+    [
+        (["input"] * 3, "input"),
+        (["open", "input"], "timing"),
+        (["unordered"], "timing"),
+        (["input", "open", "same"], "passed"),
+        (["input", "open", "other"], "failed"),
+    ],
+)
+def test_an_event_of_which_no_step_has_one_answer_is_not_judged(steps, verdict):
+    outcomes = [("locked", "same")] * 100 + [("trylock", outcome) for outcome in steps]
+    found = judge(pd.DataFrame(outcomes, columns=["event", "outcome"]), 0)
+    assert found.table.set_index("counter").loc["trylock", "verdict"] == verdict
+    assert list(found.judged["counter"]) == ["locked", "trylock"][: 2 - (verdict in SAID_OF)]
+
+
+def test_a_log_of_inputs_decides_nothing():
+    replayed = pd.DataFrame({"event": "locked", "outcome": ["input"] * 50})
+    assert judge(replayed, 0).verdict is AgreementVerdict.UNDECIDED
 
 
 @pytest.mark.parametrize("params", RUNS[-2:], ids=str)

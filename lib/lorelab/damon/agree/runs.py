@@ -101,13 +101,10 @@ def judged(table: pd.DataFrame, how: str, inputs: tuple[str, ...] = ()) -> Agree
     ValueError
         No counter has a name of `inputs`.
     """
-    rows.check_names(inputs, table["counter"])
     reached = agreement.verdicts(table[~table["counter"].isin(inputs)])
     said = (
         f"{how}; of {len(reached)} counters {reached.count(AgreementVerdict.PASSED)} agree so that "
         f"{agreement.EQUIVALENCE_MARGIN:.0%} off would have been detected at 95 %, "
         f"{reached.count(AgreementVerdict.FAILED)} do not agree"
     )
-    if inputs:
-        said += f"; not judged, for it follows from the model's input: {', '.join(inputs)}"
     return Agreement.of(table, said, dict.fromkeys(inputs, agreement.INPUT))

@@ -34,7 +34,8 @@ def measure(requested: list[Overhead], options: RunOptions = DEFAULTS) -> list[R
         The model's counters. The CPU's share and the samples, so also the windows, are of the run
         that nothing is attached to; the regions are of the other one, on a slower CPU, and the
         checks are those samples on these regions. Besides, kdamond's instructions a sample and a
-        check, with those of the interrupts that hit it and of what it does once a window.
+        check, with those of the interrupts that hit it and of what it does once a window. Each is
+        of two boots, and has what the reader's probes said in both.
     """
     for params in requested:
         check(params)
@@ -44,7 +45,8 @@ def measure(requested: list[Overhead], options: RunOptions = DEFAULTS) -> list[R
                 "takes touched_mib"
             )
     requests = [RunRequest(params, overhead_program(params)) for params in requested]
-    counted = logged(requested, run.measure(request(requests, "regions", shift=3), options))
+    watched = run.measure(request(requests, "regions", shift=3), options)
+    counted = logged(requested, watched)
 
     def counters(params: Overhead, measured: Measured, number: int) -> pd.DataFrame:
         cost = _cost(params, counted[number], read(measured.rows, number))
@@ -53,7 +55,15 @@ def measure(requested: list[Overhead], options: RunOptions = DEFAULTS) -> list[R
     loop = Measurement(
         NAME, lambda _: request(requests, "", shift=0), counters, machine=run.one_boot
     )
-    return loop(requested, options)
+    return [_of_both(watched, record) for record in loop(requested, options)]
+
+
+def _of_both(watched: Measured, record: Record) -> Record:
+    # Records until November 2026 say one boot, which is the one that nothing is attached to.
+    boots = watched.source["boots"] + record.provenance.boots
+    provenance = record.provenance.model_copy(update={"boots": boots})
+    frames = [*watched.extra_frames, *record.probes]
+    return record._replace(provenance=provenance, probes=frames)
 
 
 def _cost(params: Overhead, counted: Run, alone: Run) -> dict[str, tuple[str, list[float]]]:

@@ -5,6 +5,7 @@ import pandas as pd
 from lorelab.fairzone.model.zones import calculate_normal_threshold
 from lorelab.fairzone.params import Probed
 from lorelab.judging.agreement import IDENTITY, Agreement
+from lorelab.lab.probes import counted
 from lorelab.lab.records import Record
 
 PAIRS = {
@@ -18,11 +19,7 @@ PAIRS = {
 """The probe's counters and those of the kernel that have to be the same."""
 
 IDENTITIES = ("zones.passes", "zones.slow")
-"""What the probe counts where the patch does, so that it has to be the same: shown, not counted,
-though one that is not fails."""
-
-LOST = "zones.lost"
-"""Events that the probe missed: the one counter of a probe that is always there."""
+"""What the probe counts at the patch's own calls and nowhere else."""
 
 PENDING = ("zones.refaults",)
 """What the kernel counts for the node: each CPU keeps a part to itself until that is above a
@@ -40,30 +37,26 @@ def pending(params: Probed) -> int:
 
 def agree(params: Probed, record: Record) -> Agreement:
     """Every pair that is counted in two places has to be equal, but for what CPUs keep."""
-    said = record.counters.set_index("counter")["value"]
-    # A probe leaves counts of 0 out (`lab.probes.counters`); one that did not run has no LOST.
-    unseen = 0 if LOST in said else float("nan")
+    values = record.counters.set_index("counter")["value"]
     rows = [
         {
             "counter": probe,
             "unit": unit,
-            "probe": said.get(probe, unseen),
+            "probe": counted(values, probe),
             "of": name,
-            "kernel": int(said[name]),
+            "kernel": int(values[name]),
             "off by at most": pending(params) if probe in PENDING else 0,
         }
         for probe, (name, unit) in PAIRS.items()
     ]
-    table = pd.DataFrame(rows)
-    table["agrees"] = (table["probe"] - table["kernel"]).abs() <= table["off by at most"]
-    table["detectable"] = 0.0
-    identical = table["counter"].isin(IDENTITIES)
-    # A probe that saw nothing at all agrees with nothing.
-    table["agrees"] &= table.loc[~identical, "probe"].sum() > 0
-    ours = table[~identical]
+    table = pd.DataFrame(rows).astype({"probe": float})
+    off, slack = (table["probe"] - table["kernel"]).abs(), table["off by at most"]
+    table["agrees"] = off <= slack
+    # What is within the slack would not have been refused; of no slack each deviation would.
+    table["detectable"] = (slack / table["kernel"]).where(slack > 0, 0.0).where(off.notna())
+    ours = table[~table["counter"].isin(IDENTITIES)]
     method = (
         f"{ours['agrees'].sum()} of {len(ours)} counters of the probe are the kernel's own, to the "
-        f"page, but for {pending(params)} that its CPUs may keep of {', '.join(PENDING)}; "
-        f"identities, and not counted: {', '.join(IDENTITIES)}"
+        f"page, but for {pending(params)} that its CPUs may keep of {', '.join(PENDING)}"
     )
     return Agreement.of(table, method, dict.fromkeys(IDENTITIES, IDENTITY))

@@ -134,15 +134,22 @@ def by_repeat() -> pd.DataFrame:
     return pd.concat(sides, names=["CPUs", "side"])
 
 
-def ranges(question: Experiment, params: Params) -> pd.DataFrame:
-    """What is said of each counter of a recorded run by `agree`, units and judgements left out."""
-    table = question.agree(params, question.recorded(params)).table
+def held(question: Experiment, params: Params) -> agreement.Agreement:
+    """What `agree` says of a recorded run."""
+    return question.agree(params, question.recorded(params))
+
+
+def ranges(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of an agreement, units and judgements left out."""
     return table.drop(columns=["unit", "detectable", "verdict"])
 
 
 def of_cpus() -> pd.DataFrame:
-    """`ranges` of every recorded run of `swap/cpus`, by CPUs and counter."""
-    tables = [ranges(SCHEDULED, params).assign(cpus=params.cpus) for params in _all(SCHEDULED)]
+    """`ranges` of what is judged of every recorded run of `swap/cpus`, by CPUs and counter."""
+    tables = [
+        ranges(held(SCHEDULED, params).judged).assign(cpus=params.cpus)
+        for params in _all(SCHEDULED)
+    ]
     return pd.concat(tables).set_index(["cpus", "counter"])
 
 
@@ -153,7 +160,8 @@ def of_usemem() -> pd.DataFrame:
     for params in _all(question):
         batched = "" if params.split_batching else ", no batching"
         name = f"order {params.folio_order}, {label(params.force_split)}{batched}"
-        tables.append(ranges(question, params).assign(setting=name, cpus=params.cpus))
+        table = held(question, params).table
+        tables.append(ranges(table).assign(setting=name, cpus=params.cpus))
     table = pd.concat(tables).set_index(["setting", "counter"])
     return table.sort_index(level="setting", sort_remaining=False)
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from lorelab.judging.agreement import Agreement
+from lorelab.judging.agreement import INPUT, TIMING, Agreement
 from lorelab.lab.records import Record
-from lorelab.vmalock.agree.invariants import ruled, undecided
+from lorelab.vmalock.agree.invariants import ruled
 from lorelab.vmalock.model import replay
 from lorelab.vmalock.model.replay import GIVEN, NAMES, OPEN, OTHER, SAME, STEP, UNORDERED
 from lorelab.vmalock.params import Followed, Variant
@@ -52,8 +52,7 @@ def followed(log: pd.DataFrame, received: int = 0) -> tuple[pd.DataFrame, int]:
 
 def agree(params: Followed, record: Record) -> Agreement:
     """Every step that is compared has to be the model's; few may have two right answers."""
-    if ruled(record, Variant.V6_12) is None:
-        return undecided(record, Variant.V6_12)
+    ruled(record, Variant.V6_12)
     return judge(*followed(record.counters))
 
 
@@ -66,6 +65,10 @@ def judge(log: pd.DataFrame, between: int) -> Agreement:
     steps = counted.sum(axis=1).rename("steps")
     table = pd.concat([steps, counted], axis=1).rename_axis("counter").reset_index()
     table.insert(1, "unit", "steps")
+    # An event of which no step has one right answer: the model was given each, or the log does not
+    # say which came first.
+    none = table[table["same"] + table["other"] == 0]
+    aside = {row.counter: INPUT if row.input == row.steps else TIMING for row in none.itertuples()}
     table["agrees"] = table.pop("other") == 0
     total = counted.sum()
     compared = len(log) - total["input"]
@@ -79,4 +82,4 @@ def judge(log: pd.DataFrame, between: int) -> Agreement:
         f"{total['unordered']} have two because the log does not order their read of the mm's "
         f"sequence; {between} read it in the moment that the log leaves open"
     )
-    return Agreement.of(table, method)
+    return Agreement.of(table, method, aside)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from lorelab.errors import NoModel
 from lorelab.judging.agreement import IDENTITY, Agreement
 from lorelab.lab.records import Record
 from lorelab.params import label
@@ -57,21 +58,20 @@ CALLS = {
 }
 
 
-def ruled(record: Record, *variants: Variant) -> Variant | None:
-    """The variant that a kernel has, if it is one of those whose rules are known."""
-    variant = variant_of(record.provenance.kernel.release)
-    return variant if variant in variants else None
+def ruled(record: Record, *variants: Variant) -> Variant:
+    """The variant that a kernel has, one of those whose rules are known.
 
-
-def undecided(record: Record, *variants: Variant) -> Agreement:
-    """What a run on another kernel comes to: nothing is compared."""
-    rules = " or ".join(label(variant) for variant in variants)
+    Raises
+    ------
+    NoModel
+        It is another.
+    """
     release = record.provenance.kernel.release
-    table = pd.DataFrame(columns=["counter", "unit", "model", "kernel", "agrees", "detectable"])
-    method = f"nothing is compared: the rules are those of {rules}, and Linux {release} is neither"
-    if len(variants) == 1:
-        method = method.replace("is neither", "is another")
-    return Agreement.of(table, method)
+    variant = variant_of(release)
+    if variant not in variants:
+        rules = " or ".join(label(variant) for variant in variants)
+        raise NoModel(f"the kernel is {release}, and the rules are {rules}'s: nothing is compared")
+    return variant
 
 
 def judge(
@@ -91,8 +91,8 @@ def judge(
     left : sequence of str
         Counters that the order of events decides; those in `expected` are judged all the same.
     identities : sequence of str
-        Those in `expected` whose `model` is the kernel's own, counted in another place. They are
-        not counted, though one that does not hold fails.
+        Those in `expected` whose `model` is a sum of other counters of the kernel, that do not
+        follow from the program themselves (`lorelab.judging.agreement.IDENTITY`).
     """
     kernel = counters.set_index("counter")
     rows = []
@@ -107,19 +107,15 @@ def judge(
             }
         )
     table = pd.DataFrame(rows).assign(agrees=lambda t: t["model"] == t["kernel"], detectable=0.0)
-    identical = table["counter"].isin(identities)
-    ours, theirs = table[~identical], table[identical]
+    aside = {name: IDENTITY for name in table["counter"] if name in set(identities)}
+    ours = table[~table["counter"].isin(aside) | ~table["agrees"]]
     method = (
         f"{ours['agrees'].sum()} of {len(ours)} counters are what follows from the program, exactly"
     )
-    if len(theirs):
-        method += f"; identities, and not counted: {', '.join(theirs['counter'])}"
-        if wrong := ", ".join(theirs.loc[~theirs["agrees"], "counter"]):
-            method += f", of which these are not what they have to be: {wrong}"
     shown = ", ".join(name for name in left if name in kernel.index and name not in expected)
     if shown:
         method += f"; not judged, for the order of events decides: {shown}"
-    return Agreement.of(table, method, dict.fromkeys(theirs["counter"], IDENTITY))
+    return Agreement.of(table, method, aside)
 
 
 def faults(params: Faulters) -> int | None:

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from lorelab.judging.agreement import Agreement
+from lorelab.lab.probes import counted
 from lorelab.lab.records import Record
 from lorelab.vmalock.params import Probed
 
@@ -12,33 +13,19 @@ PAIRS = {
     "faultpath.refused": "vma_lock_abort",
     "faultpath.locked": "step_locked",
 }
-"""Probes, and the counters of the kernel that are counted in another place of its code."""
-
-
-def counted(values: pd.Series, counter: str) -> int | None:
-    """What a probe counted: 0 where it watched and saw none, None where it did not watch.
-
-    Parameters
-    ----------
-    values : Series
-        Values by counter. Counts of 0 are left out (`lorelab.lab.probes.counters`), but
-        `PROBE.lost` is there of every probe that watched.
-    counter : str
-        As `PROBE.MAP`.
-    """
-    watched = f"{counter.partition('.')[0]}.lost" in values.index
-    return int(values.get(counter, 0)) if watched else None
+"""The probe's counters, and those of the kernel that have to be the same. None is an identity: the
+probe sees functions of the unpatched kernel return."""
 
 
 def agree(params: Probed, record: Record) -> Agreement:
     """A probe has to count exactly what the kernel does between the same two moments."""
-    found = record.counters.query("step == 0").set_index("counter")["value"]
+    values = record.counters.query("step == 0").set_index("counter")["value"]
     rows = [
         {
             "counter": kernel,
             "unit": "faults",
-            "kernel": int(found[kernel]),
-            "probe": counted(found, probe),
+            "kernel": int(values[kernel]),
+            "probe": counted(values, probe),
         }
         for probe, kernel in PAIRS.items()
     ]

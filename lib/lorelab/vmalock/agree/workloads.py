@@ -19,7 +19,7 @@ import pandas as pd
 
 from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
-from lorelab.vmalock.agree.invariants import REASONS, judge, ruled, undecided
+from lorelab.vmalock.agree.invariants import REASONS, judge, ruled
 from lorelab.vmalock.experiments import launch
 from lorelab.vmalock.params import AREAS, Launch, Variant, Workloads
 
@@ -31,8 +31,6 @@ LEFT = ("vma_lock_retry", *REASONS, "rwsem_sleep_reader", "rwsem_sleep_writer")
 def agree(params: Workloads, record: Record) -> Agreement:
     """Compare what follows from the program with what the kernel counted."""
     variant = ruled(record, *RULED)
-    if variant is None:
-        return undecided(record, *RULED)
     kernel = record.counters.set_index("counter")["value"].astype(int)
     expected = {"locked + refused": _asked(params, kernel)}
     expected |= _follows(params, kernel, variant)

@@ -8,8 +8,8 @@ from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
 from lorelab.judging import reproduced
 from lorelab.lab import records
+from lorelab.lab.probes import counted
 from lorelab.params import Params, to_cli
-from lorelab.vmalock.agree.probed import counted
 from lorelab.vmalock.params import (
     Broken,
     Collision,
@@ -64,10 +64,10 @@ def workload_runs() -> pd.DataFrame:
     rows = []
     for release, params in [*ours, *records.others(name, Workloads)]:
         record = records.load(name, params, release=release)
-        table = experiment(name).agree(params, record).table
+        judged = experiment(name).agree(params, record).judged
         values = record.counters.set_index("counter")["value"].astype(int)
         counts = values[["faults", "locked", "refused", "reads", "writes", "marks"]].to_dict()
-        sums = {"compared": len(table), "equal": int(table["agrees"].sum())}
+        sums = {"compared": len(judged), "equal": int(judged["agrees"].sum())}
         kernel = record.provenance.kernel.release.partition("+")[0]
         named = {"kernel": kernel, "runs": _runs(params), "path": params.path}
         rows.append(named | counts | sums)
@@ -89,7 +89,7 @@ def programs() -> pd.DataFrame:
         ours = [(None, params) for params in records.recorded(name, model)]
         for release, params in [*ours, *records.others(name, model)]:
             record = records.load(name, params, release=release)
-            agrees = experiment(name).agree(params, record).table["agrees"]
+            agrees = experiment(name).agree(params, record).judged["agrees"]
             kernel = record.provenance.kernel.release.partition("+")[0]
             rows.append((name, kernel, 1, len(agrees), int(agrees.sum())))
     columns = ["experiment", "kernel", "runs", "compared", "equal"]
