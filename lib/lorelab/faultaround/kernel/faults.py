@@ -1,14 +1,14 @@
-"""`faultaround/faults` on an unmodified kernel."""
+"""`faultaround/faults` on an unmodified kernel: the guest says what got mapped, a probe why."""
 
+import numpy as np
 import pandas as pd
 
-from lorelab.counters import table
+from lorelab.errors import RunFailed
 from lorelab.faultaround.params import Faults
-from lorelab.faultaround.workload import COUNTERS, cached, reads
+from lorelab.faultaround.workload import cached, reads, table
+from lorelab.lab import probes
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Measurement, Request, one_boot
-
-SECONDS_A_RUN = 20.0
 
 
 def _request(batch: list[Faults]) -> Request:
@@ -16,21 +16,26 @@ def _request(batch: list[Faults]) -> Request:
         {
             "order": params.order,
             "first": params.first,
-            "cached": "".join(map(str, cached(params).astype(int))),
+            "cached": cached(params).astype(int).tolist(),
             "reads": reads(params).tolist(),
         }
         for params in batch
     ]
-    job = Job("faultaround", "faults", {"runs": runs}, 60 + SECONDS_A_RUN * len(runs), len(runs))
+    job = Job("faultaround", "faults", {"runs": runs}, 300.0 * len(runs), len(runs), ("windows",))
     return Request(Machine(memory_mib=1024), job)
 
 
 def _counters(params: Faults, measured: Measured, run: int) -> pd.DataFrame:
-    columns = zip(*measured.rows[run]["faults"], strict=True)
-    counters = {
-        name: (unit, values) for (name, unit), values in zip(COUNTERS.items(), columns, strict=True)
-    }
-    return table("faultaround/faults", "v6.12", "kernel", counters)
+    """Of each fault what the guest says, and the window that the probe saw in the same place."""
+    probes.check_whole("faultaround/faults", measured.probes)
+    seen = probes.events(measured.probes)["windows.faults"].to_numpy()
+    said = [np.array(row["faults"]) for row in measured.rows]
+    if not np.array_equal(seen[:, 0], np.concatenate(said)[:, 0]):
+        raise RunFailed("faultaround/faults: probe and guest have other faults")
+    ahead = sum(map(len, said[:run]))
+    (page, mapped, lines), (_, start, end) = said[run].T, seen[ahead : ahead + len(said[run])].T
+    page = page - measured.rows[run]["at"]
+    return table(params, "kernel", np.stack([page, start, end, mapped, lines], axis=1))
 
 
 measure = Measurement("faultaround/faults", _request, _counters, machine=one_boot)

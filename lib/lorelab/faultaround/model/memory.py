@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lorelab.numerics import ONE, U, njit
+from lorelab.numerics import ONE, ZERO, U, njit
 
 PTRS_PER_PTE = U(512)
 PTES_PER_LINE = U(8)
@@ -18,7 +18,7 @@ def do_fault_around(pte_off, vma_off, vma_pages, nr_pages):
     pte_off, vma_off : uint64
         Index of the page in its page table, and in the mapping.
     vma_pages, nr_pages : uint64
-        Size of the mapping, and fault_around_pages.
+        Size of the mapping, and fault_around_pages; with 1 the window is the page itself.
 
     Returns
     -------
@@ -31,24 +31,29 @@ def do_fault_around(pte_off, vma_off, vma_pages, nr_pages):
 
 
 @njit
-def filemap_map_pages(present, cached, start, end):
-    """Map the pages from `start` to `end` that are in the page cache and not mapped yet."""
+def filemap_map_pages(present, cached, start, end, first):
+    """Map pages of a window that are cached and not mapped yet: how many, in how many lines."""
+    mapped, lines, line = ZERO, ZERO, ~ZERO
     for page in range(start, end + ONE):
-        if cached[page]:
+        if cached[page] and not present[page]:
             present[page] = True
+            mapped += ONE
+            if (first + page) // PTES_PER_LINE != line:
+                line = (first + page) // PTES_PER_LINE
+                lines += ONE
+    return mapped, lines
 
 
 @njit
 def do_read_fault(present, cached, page, first, nr_pages):
     """A read of a page that is not mapped, in a mapping that begins at entry `first`."""
-    if nr_pages > ONE:
-        pte_off = (first + page) % PTRS_PER_PTE
-        from_pte, to_pte = do_fault_around(pte_off, page, U(len(present)), nr_pages)
-        filemap_map_pages(present, cached, page + from_pte - pte_off, page + to_pte - pte_off)
-        if present[page]:
-            return
+    pte_off = (first + page) % PTRS_PER_PTE
+    from_pte, to_pte = do_fault_around(pte_off, page, U(len(present)), nr_pages)
+    start, end = page + from_pte - pte_off, page + to_pte - pte_off
+    # If it is not cached, __do_fault() gets it and finish_fault() maps it, in the same fault.
     cached[page] = True
-    present[page] = True
+    mapped, lines = filemap_map_pages(present, cached, start, end, first)
+    return page, start, end, mapped, lines
 
 
 @njit
@@ -66,27 +71,14 @@ def read(reads, cached, first, nr_pages):
 
     Returns
     -------
-    array of uint64
-        A row for each fault: the page, how many it mapped, and in how many cache lines.
+    (faults, 5) array of uint64
+        Of each fault the page, its window, how many pages it mapped, and in how many cache lines.
     """
     present = np.zeros(len(cached), np.bool_)
-    faults = np.zeros((len(reads), 3), np.uint64)
+    faults = np.zeros((len(reads), 5), np.uint64)
     n = 0
     for page in reads:
-        if present[page]:
-            continue
-        # A window has nr_pages at most, so nothing outside of these changes.
-        low = page - min(page, nr_pages)
-        high = min(page + nr_pages, U(len(present)))
-        before = present[low:high].copy()
-        do_read_fault(present, cached, page, first, nr_pages)
-        line = U(2**64 - 1)
-        faults[n, 0] = page
-        for new in range(low, high):
-            if present[new] and not before[new - low]:
-                faults[n, 1] += ONE
-                if (first + new) // PTES_PER_LINE != line:
-                    line = (first + new) // PTES_PER_LINE
-                    faults[n, 2] += ONE
-        n += 1
+        if not present[page]:
+            faults[n] = do_read_fault(present, cached, page, first, nr_pages)
+            n += 1
     return faults[:n]
