@@ -36,7 +36,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "fairzone/followed",
-        "Does each walk of a kernel's allocator come to what the model says?",
+        "Does each walk of a kernel's allocator take the zone that the model predicts?",
         Followed,
     ),
     Experiment(

@@ -17,6 +17,7 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+import pandas as pd
 import vl_convert
 
 OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999"]
@@ -105,6 +106,21 @@ class Moved:
 
     def _repr_mimebundle_(self, *_: object, **__: object) -> dict[str, str]:
         return render(self.spec)
+
+
+def sizes(mib: pd.Series) -> alt.Axis:
+    """Ticks at sizes given in MiB, labelled in MiB, GiB or TiB.
+
+    Examples
+    --------
+    >>> sizes(pd.Series([64, 1024, 64])).values
+    [64, 1024]
+    """
+    label = (
+        "datum.value < 1024 ? datum.value + ' MiB' : datum.value < 1048576 "
+        "? datum.value / 1024 + ' GiB' : datum.value / 1048576 + ' TiB'"
+    )
+    return alt.Axis(values=sorted(set(mib.tolist())), labelExpr=label)
 
 
 def slider(chart: alt.TopLevelMixin, field: str, at: float, label: str = "") -> Moved:

@@ -16,12 +16,12 @@ EXPERIMENTS = [
     ),
     Experiment(
         name="swap/switches",
-        question="What does each switch change of swap/allocator-test, in turns in one boot?",
+        question="What does each switch change in swap/allocator-test, run in turns in one boot?",
         Params=Switches,
     ),
     Experiment(
         name="swap/cpus",
-        question="What do several CPUs change of it, if the scheduler moves it between them?",
+        question="What do several CPUs change in it, if the scheduler moves the task between them?",
         Params=Cpus,
     ),
     Experiment(
@@ -41,7 +41,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         name="swap/instructions",
-        question="How many instructions is that, and what do switches cost that nobody turned?",
+        question="How many instructions does a swap-out take, and what do unused switches cost?",
         Params=Instructions,
     ),
     Experiment(

@@ -5,7 +5,7 @@ import pandas as pd
 
 from lorelab.damon.recording.recording import Recording
 from lorelab.damon.recording.report import HeatMap, windows
-from lorelab.showing.charts import OKABE_ITO, Moved, slider
+from lorelab.showing.charts import OKABE_ITO, Moved, sizes, slider
 
 MIB = 2**20
 POINTS = 500
@@ -293,7 +293,12 @@ def by_size(rows: pd.DataFrame, value: str, axis: str, title: str, see: str) -> 
         alt.Chart(rows, title=_title(title, see))
         .mark_line(point=True)
         .encode(
-            x=alt.X("mib:Q", title="address space, MiB", scale=alt.Scale(type="log", base=2)),
+            x=alt.X(
+                "mib:Q",
+                title="address space",
+                scale=alt.Scale(type="log", base=2),
+                axis=sizes(rows["mib"]),
+            ),
             y=alt.Y(f"{value}:Q", title=axis, scale=alt.Scale(type="log")),
             color=alt.Color("kind:N", title="monitor", scale=kinds),
             shape=alt.Shape("kind:N", title="monitor", scale=kinds),
@@ -344,7 +349,7 @@ def untouched(release: str, idle: pd.DataFrame) -> alt.Chart:
     pages = idle.sum().rename_axis("seen").reset_index(name="pages")
     title = _title(
         f"Idle pages of one run, by how many of a window's samples found them accessed; {release}",
-        "Those of the last bar are taken for hot; the program touches other pages.",
+        "DAMON mistakes those of the last bar for hot; the program touches other pages.",
     )
     return (
         alt.Chart(pages, title=title)

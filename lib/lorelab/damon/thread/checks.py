@@ -134,7 +134,7 @@ def appendix() -> Weighed:
     spread = int(printed.str.contains(r"stdev|\bmin\b|\bmax\b").sum())
     return Weighed(
         ClaimVerdict.HOLDS if spread else ClaimVerdict.CONTRADICTED,
-        "The message ends without an appendix, so no row has an error bar."
+        "Our copy of the message ends without an appendix, so no row has an error bar."
         if not spread
         else "The figures of the appendix are among those of the message.",
         {"spreads printed": spread, "runs averaged": int(figure("repeats"))},

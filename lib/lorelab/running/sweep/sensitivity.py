@@ -139,7 +139,7 @@ def chart(shared: pd.DataFrame, what: str) -> alt.Chart:
         alt.Chart(shared, title=charts.title(f"What {what} depends on", see))
         .mark_bar()
         .encode(
-            alt.X("share_percent:Q", title="variance explained by the parameter alone (%)").scale(
+            alt.X("share_percent:Q", title="variance explained by the parameter alone, %").scale(
                 domain=[0, 100]
             ),
             alt.Y("parameter:N", title=None, sort=None),

@@ -3,7 +3,7 @@
 import altair as alt
 import pandas as pd
 
-from lorelab.showing.charts import OKABE_ITO, title
+from lorelab.showing.charts import OKABE_ITO, sizes, title
 from lorelab.swap.params import order_weights
 
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY = OKABE_ITO
@@ -197,7 +197,7 @@ def releases(table: pd.DataFrame) -> alt.Chart:
     """Draw the fallback of each iteration, a line a release (`recorded.releases`)."""
     rates = fallback_rate(table)
     names = _order(rates, "variant")
-    see = "64 KiB folios of thp_swap_allocator_test, no option. 6.10 is modelled, others recorded."
+    see = "64 KiB folios of thp_swap_allocator_test, no option. 6.10: model. The others: recorded."
     return (
         alt.Chart(rates)
         .mark_line(strokeWidth=2)
@@ -317,8 +317,13 @@ def scan_length(table: pd.DataFrame, order: int | None = None) -> alt.Chart:
     rows = table[(table["counter"] == counter) & (table["step"] == table["step"].max())]
     what = "a swap-out" if order is None else f"a folio of order {order}"
     return _by_variant(
-        rows.assign(gib=rows["device_mib"] / 1024),
-        alt.X("gib:Q", title="device, GiB", scale=alt.Scale(type="log", base=2)),
+        rows,
+        alt.X(
+            "device_mib:Q",
+            title="device",
+            scale=alt.Scale(type="log", base=2),
+            axis=sizes(rows["device_mib"]),
+        ),
         alt.Y(
             "value:Q",
             title="slots read per allocation",

@@ -43,15 +43,15 @@ def weigh_gain(size: str) -> Weigh:
         evidence |= {"counts alike": same}
         cpus = {name: table.cores for name, table in cost.TABLES.items()}
         where = (
-            f"v3's table is of {cpus['v3']} cores of an Ampere Altra, those of v4 and v5 of a VM "
-            f"of {cpus['v4']} CPUs"
+            f"v3's table comes from {cpus['v3']} cores of an Ampere Altra, those of v4 and v5 from "
+            f"a VM of {cpus['v4']} CPUs"
         )
         if not far:
             events = "no event of the path changes" if same else "events of the path change"
             return Weighed(
                 ClaimVerdict.NOT_TESTABLE,
-                f"No table shows more than two means of {figure('repeats'):.0f} runs differ by "
-                f"when one run spreads by {spread():.0f} %, and {events}. {where}.",
+                f"The gains are within what two means of {figure('repeats'):.0f} runs differ by "
+                f"when runs spread by {spread():.0f} %, and {events}. {where}.",
                 evidence,
             )
         if min(far.values()) < 1:
