@@ -1,12 +1,10 @@
 """Comparisons: where one needs an assert, and that the book's old ones would have been seen."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from lorelab.book import compared
-from lorelab.experiments import designs
 
 LEADS = {
     "lead": "# Page\n\n**{}**",
@@ -122,14 +120,11 @@ def test_a_finding_that_compares_has_an_assert(tmp_path):
     assert library(tmp_path, thread__findings=checked) == []
 
 
-def test_pages_not_gone_through_are_pages_of_the_book():
-    pages = {
-        folder: {p.stem for p in Path(compared.PAGES, folder).glob("*.ipynb")}
-        for folder in ("", *designs())
-    }
-    for folder, names in compared.NOT_YET.items():
-        assert set(names) <= pages[folder]
-
-
 def test_a_line_that_ends_within_a_comparison_hides_nothing(page):
     assert page("## Body\n\nThey place nearly\nall of them.") == ["no assert for 'nearly all'"]
+
+
+def test_the_title_of_a_message_is_its_authors(page):
+    link = "[Reset only when {}](https://{}/r/1@x)"
+    assert page(f"| {link.format('expired', 'lore.kernel.org')} | batches |") == []
+    assert page(f"| {link.format('expired', 'example.org')} | batches |")

@@ -79,13 +79,10 @@ def talk(decks: tuple[str, ...]) -> None:
 def prose(pages: tuple[Path, ...]) -> None:
     """Fail for a number in prose that nothing on its page backs, a bare comparison, and dialect."""
     found = [str(number) for page in pages for number in prose_.loose(page)]
-    whole = pages
-    pages = tuple(page for page in pages if compared.covered(page))
     bare = [str(one) for page in pages for one in compared.bare(page)]
     chapters = sorted({page.parent.name for page in pages} & set(designs()))
-    chapters = [design for design in chapters if compared.covered(Path(design, "thread.ipynb"))]
     bare += [str(one) for design in chapters for one in compared.bare_library(design)]
-    spoken = [line for page in whole for line in dialect(page)]
+    spoken = [line for page in pages for line in dialect(page)]
     print("\n".join(found + bare + spoken))
     if spoken:
         raise RunFailed(f"{len(spoken)} words of a dialect; lorelab/book/dialect.py has the list")

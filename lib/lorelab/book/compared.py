@@ -7,7 +7,8 @@ still say otherwise. So what has one of `FIRST` names an assert of its page by i
 - in a paragraph that begins in bold type, in a row of a table, and in `*What to see:*`;
 - in a chart's caption, a string in the call of a chart.
 
-A paragraph elsewhere does so if it has one of `ANYWHERE`. Questions claim nothing. A mark vouches
+A paragraph elsewhere does so if it has one of `ANYWHERE`. Questions claim nothing, and the title of
+a message is its author's. A mark vouches
 for what stands before it in its paragraph or row, and as a comment for the captions of its cell:
 
     <!-- assert: 64 KiB as the proposals -->           assert a.all(), "64 KiB as the proposals"
@@ -29,10 +30,6 @@ from lorelab.book.prose import ASSERT, NOT_PROSE
 
 ROOT = Path(__file__).parents[3]
 PAGES, LIBRARY = ROOT / "notebooks", ROOT / "lib/lorelab"
-NOT_YET = {
-    "": ("start", "findings", "ledger", "measured", "faults", "glossary", "bibliography"),
-}
-"""Pages by folder that nobody has gone through yet; those of a chapter go when all are done."""
 CHART_MODULES = ("charts", "curves", "pictures")
 ANYWHERE = (
     r"better|worse|as well as|linear(?:ly)?(?! scan)|either way|nearly all|two thirds|in the others"
@@ -45,6 +42,7 @@ FIRST = (
 )
 COMMENT = re.compile(r"# assert: (.+)")
 QUESTION = re.compile(r"[^.!?|]*\?")
+TITLE = re.compile(r"\[[^\]]*\](?=\(https://lore\.kernel\.org/)")
 
 
 class Bare(NamedTuple):
@@ -103,18 +101,6 @@ def bare_library(design: str, library: Path = LIBRARY) -> Iterator[Bare]:
                     yield Bare(file, f"no assert for {found!r}", _short(text))
 
 
-def covered(page: Path) -> bool:
-    """Whether the rule holds for a page already.
-
-    Examples
-    --------
-    >>> covered(PAGES / "swap/model.ipynb"), covered(PAGES / "ledger.ipynb")
-    (True, False)
-    """
-    folder = "" if page.parent.name == PAGES.name else page.parent.name
-    return page.stem not in NOT_YET.get(folder, ())
-
-
 def _blocks(source: str) -> Iterator[str]:
     """Paragraphs, but a table by its rows; headings and code are none."""
     source = re.sub(r"```.*?```", "", source, flags=re.DOTALL)
@@ -132,7 +118,7 @@ def _words(block: str, first: bool) -> str:
 
 
 def _compares(text: str, words: str) -> str:
-    prose = " ".join(QUESTION.sub(" ", NOT_PROSE.sub(" ", text)).split())
+    prose = " ".join(QUESTION.sub(" ", NOT_PROSE.sub(" ", TITLE.sub(" ", text))).split())
     match = re.search(rf"\b(?:{words})\b", prose, re.IGNORECASE)
     return match[0] if match else ""
 

@@ -65,7 +65,7 @@ def timeline(switch_us: int = 12_000, until_us: int = 50_000) -> alt.VConcatChar
         spacing=12,
         title=title(
             "A page that is accessed all the time, checked each 5 ms",
-            "An access whose translation is in the TLB does not set the bit. Dashed: a context switch.",
+            "An access by way of the TLB does not set the bit. Dashed: a context switch.",
         ),
     )
 
