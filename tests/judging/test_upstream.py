@@ -110,7 +110,7 @@ def test_whoever_types_what_the_folder_says_boots_without_all_patches_and_with_t
 def test_a_folder_has_the_config_of_the_kernels_that_it_was_seen_on(title, tmp_path):
     upstream.write(quick(title), tmp_path / "out")
     options = recipes.settings(tmp_path / "out" / "kernel.config")
-    design, config = title.split("/")[0], upstream.CONFIGS.get(title.split("/")[0])
+    design, config = FOUND[title].design, FOUND[title].config
     assert recipes.settings(recipes.fragments(design, config)[-1]).items() <= options.items()
     own = upstream.kit(title) / "kernel.config"
     assert not own.exists() or recipes.settings(own).items() <= options.items()
@@ -174,7 +174,7 @@ def test_what_a_mail_says_of_the_lost_flag_was_recorded():
     said = re.search(r"7.3.4 does not tell of (\d+) of (\d+), and with this change of none", text)
     guest = views.lost_flags().query("kernel == '7.3.4' and copier == 1").iloc[0]
     assert tuple(map(int, said.groups())) == (guest["not_told"], guest["copies"])
-    note = upstream.NOTES["gso/lost-copied-flag"]
+    note = FOUND["gso/lost-copied-flag"].note
     assert f"{guest['not_told']} of {guest['copies']} packets were lost" in note
 
 

@@ -87,6 +87,12 @@ class Finding:
         Whether mainline still has it, so that maintainers want to know.
     command : str
         What shows it: arguments for `lorelab`.
+    config : str, optional
+        Fragment over the design's own, of the kernel that its reproducer runs on.
+    cpus : int
+        Of the guest that its reproducer runs in; a race is between two.
+    note : str
+        What somebody should know who waits for the reproducer's verdict.
     """
 
     design: str
@@ -99,6 +105,9 @@ class Finding:
     mainline: str
     worth_sending: bool
     command: str
+    config: str | None = None
+    cpus: int = 1
+    note: str = ""
 
     @property
     def title(self) -> str:

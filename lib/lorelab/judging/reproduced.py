@@ -98,7 +98,7 @@ def run(one: Finding, image: Path) -> Answer:
     """
     file = _reproducer(one)
     job = Job(None, "reproducer", {"file": file.name}, SECONDS, rows=1)
-    request = Request(Machine(cpus=upstream.CPUS.get(one.title, 1), memory_mib=512), job)
+    request = Request(Machine(cpus=one.cpus, memory_mib=512), job)
     measured = measure(request, RunOptions(image), programs=upstream.kit(one.title))
     [row] = measured.rows
     _check_verdict(file, row["status"], row["said"], row["complained"])

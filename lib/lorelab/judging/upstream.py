@@ -21,18 +21,6 @@ COMMON = KERNEL_FILES / "common" / "kit"
 SOURCES = {False: ("linux-source-7.3", "7.3.4"), True: ("linux-source-6.12", "6.12.117")}
 """Debian's package that patches are made for, and its release: those for mainline, and those for
 its stable series, as the subject says: [PATCH 6.12.y]."""
-CONFIGS = {"damon": "kunit", "gso": "reproducers"}
-"""Fragment over a design's own, of the kernel that its reproducers run on."""
-CPUS = {"gso/lost-copied-flag": 2}
-"""Of the guest, where one does not do: a race is between two."""
-NOTES = {
-    "gso/lost-copied-flag": "With two CPUs QEMU's emulation now and then kills the guest (Oops: "
-    "int3): boot it again. The race is rare there: 8 of 2600 packets were lost. A PASS of a few "
-    "hundred says nothing; boot it again on an idle machine.",
-    "vmalock/taken-for-marked": "It first says how long it takes, which in emulation is hours; "
-    "ACCEL=kvm in the environment, where KVM works, makes it minutes.",
-}
-"""What somebody should know who waits for a verdict."""
 TOOLS = (
     "gcc make bc bison flex libelf-dev libssl-dev xz-utils patch perl",
     "python3 iproute2 mount e2fsprogs qemu-system-x86",
@@ -146,7 +134,7 @@ def _texts(one: Finding, mails: list[Path], seen: Sequence[str]) -> dict[str, st
 def _config(one: Finding) -> str:
     """What is merged into `make tinyconfig`."""
     options: dict[str, str] = {}
-    design = recipes.fragments(one.design, CONFIGS.get(one.design))
+    design = recipes.fragments(one.design, one.config)
     own = sorted(kit(one.title).glob("kernel.config"))
     for fragment in (*design, *own, COMMON / "kernel.config"):
         options |= recipes.settings(fragment)
@@ -180,7 +168,7 @@ def _readme(one: Finding) -> str:
     tests = [mail.name for mail in mails if mail.name[:4] != "0000" and is_test(mail)]
     mended = [mail.name for mail in mails if mail.name[:4] != "0000" and mail.name not in tests]
     shown = reproducer(one.title).name
-    cpus = f" {CPUS[one.title]}" if one.title in CPUS else ""
+    cpus = f" {one.cpus}" if one.cpus > 1 else ""
     build = (
         "make O=$KIT/objects -j$(nproc) bzImage",
         f"sh $KIT/boot.sh $KIT/objects/arch/x86/boot/bzImage{cpus}",
@@ -208,7 +196,7 @@ def _readme(one: Finding) -> str:
         ),
         "The reproducer's last line begins with FAIL. With the patches it is to be PASS:",
         (_applying(mended), *build),
-        *([NOTES[one.title]] if one.title in NOTES else []),
+        *([one.note] if one.note else []),
     ]
     return "\n\n".join(map(_laid_out, [*parts, *_sending(mails)])) + "\n"
 

@@ -24,6 +24,11 @@ def source(tmp_path_factory):
     return folder
 
 
+def test_it_is_what_the_kernel_was_built_with_that_shows_that_it_helps():
+    [built] = (KERNEL_FILES / "vmalock" / "configs" / "reset").glob("*.patch")
+    assert built.read_bytes() == PATCH.read_bytes()
+
+
 def test_it_applies_without_fuzz(source):
     apply = ["patch", "-p1", "--forward", "--batch", "--fuzz=0", "--dry-run", f"--input={PATCH}"]
     done = subprocess.run(apply, cwd=source, capture_output=True, text=True)

@@ -147,6 +147,7 @@ FINDINGS = [
         "20260521045236.115749-1 and v2",
         True,
         "agree damon/hotspot -p hot_kib=256 -p runs=12 -p windows=150 -p own=true -p kdamonds=2",
+        config="kunit",
     ),
     Finding(
         "damon",
@@ -174,6 +175,7 @@ FINDINGS = [
         "Fixes tag",
         True,
         "agree damon/masim -p workload=whole -p mib=1 -p min_regions=1000 -p fresh=true",
+        config="kunit",
     ),
     Finding(
         "damon",

@@ -5,7 +5,7 @@ not by the guest's kernel.
 """
 
 from lorelab.errors import BadInput
-from lorelab.gso.params import Variant
+from lorelab.gso.params import Tcp, Traffic, Variant
 from lorelab.lab.boot import Machine
 from lorelab.params import label
 
@@ -49,6 +49,19 @@ def switches(variant: Variant) -> dict[str, str]:
 def vhost_switches(refcnt: bool) -> dict[str, str]:
     """What has vhost count the references of a packet, as `refcnt` of the parameters says."""
     return {"gso/vhost_refcnt": "on"} if refcnt else {}
+
+
+def queues(burst: int, delay_ms: int, chance: Tcp | Traffic | None = None) -> list[str]:
+    """What `tc qdisc add` is given: a token bucket of `burst` bytes, in it a netem that delays.
+
+    netem reorders and drops as `chance` says, by its seed.
+    """
+    netem = f"parent 1:1 handle 10: netem limit 1000000 delay {delay_ms}ms"
+    if chance:
+        netem += f" reorder {chance.reorder:g}%" if chance.reorder else ""
+        netem += f" loss {chance.loss:g}%" if chance.loss else ""
+        netem += f" seed {chance.seed}"
+    return [f"root handle 1: tbf rate 30gbit burst {burst} limit 100000000", netem]
 
 
 def check_variant(variant: Variant) -> None:

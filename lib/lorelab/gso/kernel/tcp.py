@@ -29,11 +29,7 @@ def _counters(params: Tcp, measured: Measured, run: int) -> pd.DataFrame:
 
 
 def program(params: Tcp) -> dict[str, object]:
-    """One run for the guest's `traffic.py`."""
-    netem = "parent 1:1 handle 10: netem limit 1000000 delay 5ms"
-    netem += f" reorder {params.reorder:g}%" if params.reorder else ""
-    netem += f" loss {params.loss:g}%" if params.loss else ""
-    netem += f" seed {params.seed}"
+    """One run for the guest's `stream.py`."""
     return {
         "switches": boot.switches(params.variant),
         "link": "wire",
@@ -45,7 +41,7 @@ def program(params: Tcp) -> dict[str, object]:
         # one (msg_zerocopy_realloc()), which is told of when the last of them is acknowledged.
         "buffers": 1,
         "zerocopy": True,
-        "qdisc": [f"root handle 1: tbf rate 30gbit burst {BURST} limit 100000000", netem],
+        "qdisc": boot.queues(BURST, 5, params),
         "tap": False,
         "sleep_ms": 0,
     }

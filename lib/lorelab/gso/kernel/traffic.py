@@ -72,15 +72,9 @@ def program(params: Traffic, link: str) -> dict[str, object]:
     """One run for the guest's `traffic.py`."""
     qdisc = []
     if params.held:
-        netem = "parent 1:1 handle 10: netem limit 1000000"
-        netem += " delay 400ms"
-        netem += f" reorder {params.reorder:g}%" if params.reorder else ""
-        netem += f" loss {params.loss:g}%" if params.loss else ""
-        netem += f" seed {params.seed}"
         # A bucket smaller than a packet is what has it segmented before it is queued; it holds
         # what overtakes, which leaves in one go.
-        burst = max(2000, params.length * 3 // 4)
-        qdisc = [f"root handle 1: tbf rate 30gbit burst {burst} limit 100000000", netem]
+        qdisc = boot.queues(max(2000, params.length * 3 // 4), 400, params)
     return {
         "switches": boot.switches(params.variant),
         "link": link,

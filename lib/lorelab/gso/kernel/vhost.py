@@ -39,11 +39,6 @@ def _counters(params: Vhost, measured: Measured, run: int) -> pd.DataFrame:
 
 def program(params: Vhost) -> dict[str, object]:
     """One run for the guest's `vhost.py`."""
-    burst = max(2000, params.length * 3 // 4)
-    held = [
-        f"root handle 1: tbf rate 30gbit burst {burst} limit 100000000",
-        "parent 1:1 handle 10: netem limit 1000000 delay 60ms",
-    ]
     return {
         "switches": boot.vhost_switches(params.refcnt),
         "link": "wire",
@@ -51,7 +46,7 @@ def program(params: Vhost) -> dict[str, object]:
         "length": params.length,
         "segment": params.segment,
         "buffers": min(params.sends, BUFFERS),
-        "qdisc": held if params.held else [],
+        "qdisc": boot.queues(max(2000, params.length * 3 // 4), 60) if params.held else [],
     }
 
 

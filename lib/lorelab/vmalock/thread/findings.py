@@ -92,6 +92,8 @@ FINDINGS = [
         "commit; for 6.18.y, whose lock is a count, it is not written",
         worth_sending=True,
         command="kernel vmalock/overlap",
+        note="It first says how long it takes, which in emulation is hours; ACCEL=kvm in the "
+        "environment, where KVM works, makes it minutes.",
     ),
     Finding(
         design="vmalock",
