@@ -127,7 +127,7 @@ class Monitoring(Params):
     max_regions: int = param(
         1000, "upper bound of the number of regions", "regions", ge=3, le=100_000
     )
-    rand64: bool = param(False, "let damon_rand() reach past 4 GiB; Linux 6.12 does not")
+    rand64: bool = param(False, "let damon_rand() draw 64 bits above 4 GiB; Linux 6.12 draws 32")
     tlb: int = param(
         0, "pages that the TLB holds; 0: as if flushed with each clear", "pages", ge=0, le=2**20
     )

@@ -215,7 +215,7 @@ def reach(regions: list[int], hots: tuple[int, ...] = (1, 4)) -> pd.DataFrame:
 
 
 def drawing(gib: int, hot_gib: int, ways: Iterable[bool], seed: int) -> list[str]:
-    """Quartiles of the wait for `hot_gib` in `gib`, without and with draws past 4 GiB."""
+    """Quartiles of the wait for `hot_gib` in `gib`, with offsets of 32 bits and of 64."""
     params = Hotspot(
         mib=gib << 10, hot_kib=hot_gib << 20, own=True, runs=40, windows=150, seed=seed
     )
