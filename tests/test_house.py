@@ -87,7 +87,7 @@ def test_the_rooms_of_a_design_have_an_order(design):
                 below = module.removeprefix(f"lorelab.{design}.").split(".")[0]
                 if module.startswith(f"lorelab.{design}.") and below != path.stem:
                     needs[path.stem].add(below)
-    assert len(needs) > 3
+    assert len(needs) > 2  # a design that was just laid out has three
     list(TopologicalSorter(needs).static_order())
 
 

@@ -162,7 +162,9 @@ def test_the_same_doors_take_one_that_the_command_laid_out(copy, tmp_path):
     shutil.copytree(copy, tmp_path, dirs_exist_ok=True)
     for name in ("book/_toc.yml", "notebooks/ledger.ipynb"):
         write(tmp_path, {name: (ROOT / name).read_text(), "thread.mail": MAIL})
-    [(status, out, err)] = answers(tmp_path, [["new", "laid", "--thread", "thread.mail"]])
+    [(status, out, err)] = answers(
+        tmp_path, [["new", "laid", "--no-outputs", "--thread", "thread.mail"]]
+    )
     assert status == 0 and len(out.split()) == 4, err
     asked = [
         *TAKE_ALL,
@@ -178,7 +180,7 @@ def test_the_same_doors_take_one_that_the_command_laid_out(copy, tmp_path):
         if (answer.status, answer.err) != (0, "") or says not in answer.out
     ]
     assert wrong == []
-    assert answers(tmp_path, [["new", "--remove", "laid"]])[0].status == 0
+    assert answers(tmp_path, [["new", "--remove", "--no-outputs", "laid"]])[0].status == 0
     assert (tmp_path / LIST).read_text() == (copy / LIST).read_text()
 
 

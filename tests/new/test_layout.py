@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from click.testing import CliRunner
 
 from lorelab.book import compared, prose
 from lorelab.book.dialect import dialect
@@ -17,6 +18,7 @@ from tests.doors import answers, doors
 from tests.new.test_mail import FIRST, PAGE, mbox, second
 
 ROOT = Path(__file__).parents[2]
+LATER = ["--no-outputs"]
 COPIED = ("lib/lorelab", "lib/kernel", "data/threads", "book", "notebooks", "tests")
 SUBJECT = 'mm: "half" of \\x of 1,024 <pages>, `for` 300 % more than $a$, """ and no fewer'
 ROWS = "           base    patched\nMean 1    120.95    133.59\n\nWhy not 5 ms?\n"
@@ -53,7 +55,7 @@ def test_it_comes_runs_and_goes_without_a_trace(tree, lorelab):
     thread = tree / "thread.mbox"
     thread.write_text(mbox(FIRST.replace("mm: count", SUBJECT) + ROWS, second()))
 
-    status, out, err = lorelab("new", "sixth", "--thread", str(thread))
+    status, out, err = lorelab("new", "sixth", *LATER, "--thread", str(thread))
     assert status == 0, err
     assert out.split() == [
         f"notebooks/sixth/{page}.ipynb" for page in ("index", "thread", "model", "kernel")
@@ -77,10 +79,10 @@ def test_it_comes_runs_and_goes_without_a_trace(tree, lorelab):
 
     page = tree / "notebooks/sixth/index.ipynb"
     page.write_text(page.read_text().replace("Empty so far", "A day of work"))
-    status, _, err = lorelab("new", "--remove", "sixth")
+    status, _, err = lorelab("new", "--remove", *LATER, "sixth")
     assert status == 0
     assert digests(tree) == before
-    [kept] = re.findall(r"its files are in (\S+);", err)
+    [kept] = re.findall(r"its files are in (\S+); now run: make outputs", err)
     assert "A day of work" in (tree / kept / "notebooks/sixth/index.ipynb").read_text()
     assert (tree / kept / "data/threads/sixth.csv").exists()
 
@@ -91,7 +93,7 @@ def test_what_cannot_be_written_leaves_nothing(tree, lorelab):
     there = tree / "data/threads/questions"
     there.rename(tree / "aside")
     there.write_text("a file where a folder should be")
-    status, out, err = lorelab("new", "sixth", "--thread", str(tree / "thread.mbox"))
+    status, out, err = lorelab("new", "sixth", *LATER, "--thread", str(tree / "thread.mbox"))
     there.unlink()
     (tree / "aside").rename(there)
     assert (status, out) == (1, "")
@@ -103,7 +105,7 @@ def test_a_number_is_read_by_no_check_before_it_is_confirmed(tree, lorelab, monk
     from lorelab.judging import threads
 
     (tree / "page.txt").write_text(PAGE.replace("12 ms.", "12 ms for 4,195,437 of them."))
-    assert lorelab("new", "seventh", "--thread", str(tree / "page.txt"))[0] == 0
+    assert lorelab("new", "seventh", *LATER, "--thread", str(tree / "page.txt"))[0] == 0
     monkeypatch.setattr(threads, "FOLDER", tree / "data/threads")
     assert len(threads.figures("seventh")) == 0
     printed = threads.proposed("seventh")[["value", "unit"]].values.tolist()
@@ -111,7 +113,7 @@ def test_a_number_is_read_by_no_check_before_it_is_confirmed(tree, lorelab, monk
     rows = tree / "data/threads/seventh.csv"
     rows.write_text(rows.read_text().replace("to be confirmed", "thread file"))
     assert threads.figure("seventh", "number-1") == 12.0
-    assert lorelab("new", "--remove", "seventh")[0] == 0
+    assert lorelab("new", "--remove", *LATER, "seventh")[0] == 0
 
 
 REFUSED = [
@@ -150,7 +152,24 @@ def test_bad_input_is_one_line_and_nothing_is_written(tree, lorelab):
 
 def test_a_thread_without_a_number_or_a_question(tree, lorelab):
     (tree / "bare.mbox").write_text(mbox(FIRST.replace("It takes 12 ms.", "Hello.")))
-    status, _, err = lorelab("new", "sixth", "--thread", str(tree / "bare.mbox"))
+    status, _, err = lorelab("new", "sixth", *LATER, "--thread", str(tree / "bare.mbox"))
     assert status == 0, err
     assert lorelab("claims", "sixth")[0] == 0
-    assert lorelab("new", "--remove", "sixth")[0] == 0
+    assert lorelab("new", "--remove", *LATER, "sixth")[0] == 0
+
+
+def test_pages_run_that_came_and_that_list_all_chapters(tree, lorelab, monkeypatch):
+    from lorelab.book import build
+    from lorelab.cli import cli
+    from lorelab.new import commands
+
+    ran = []
+    monkeypatch.setattr(commands, "ROOT", tree)
+    monkeypatch.setattr(build, "store", lambda root, names: ran.append((root, names)))
+    (tree / "thread.mbox").write_text(mbox(FIRST))
+    words = ["new", "eighth", "--thread", str(tree / "thread.mbox")]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0 and lorelab("new", "--remove", *LATER, "eighth")[0] == 0
+    pages = [f"notebooks/eighth/{page}.ipynb" for page in ("index", "thread", "model", "kernel")]
+    of_all = [f"notebooks/{page}.ipynb" for page in ("ledger", "glossary", "bibliography")]
+    assert ran == [(tree, [*pages, *of_all])]

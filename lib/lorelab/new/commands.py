@@ -8,6 +8,8 @@ import click
 from lorelab.errors import BadInput
 
 ROOT = Path(__file__).parents[3]
+OF_ALL = ("notebooks/ledger.ipynb", "notebooks/glossary.ipynb", "notebooks/bibliography.ipynb")
+LATER = "; now run: make outputs"
 
 
 @click.command()
@@ -19,10 +21,12 @@ ROOT = Path(__file__).parents[3]
     help="An mbox, a mail, or the text of an archive's page.",
 )
 @click.option("--remove", "gone", is_flag=True, help="Take the design NAME away again.")
-def new(name: str, file: Path | None, gone: bool) -> None:
+@click.option("--no-outputs", "later", is_flag=True, help="Run no page; `make outputs` does it.")
+def new(name: str, file: Path | None, gone: bool, later: bool) -> None:
     """Lay out a chapter of your own: the rooms of a design NAME, from the messages of its thread.
 
-    Prints the pages that it wrote. `make outputs` runs them, `make book` renders them.
+    Prints the pages that it wrote, then runs them and those that list all chapters, so that
+    `make test` and `make book` find nothing missing.
     """
     if gone == (file is not None):
         raise BadInput("give --thread FILE to lay out a design, or --remove to take it away")
@@ -31,12 +35,25 @@ def new(name: str, file: Path | None, gone: bool) -> None:
 
     if gone:
         kept = layout.remove(name, ROOT).relative_to(ROOT)
-        print(f"{name} is gone, its files are in {kept}; now run: make outputs", file=sys.stderr)
+        print(f"{name} is gone, its files are in {kept}{LATER * later}", file=sys.stderr)
+        _run([], later)
         return
     layout.check_name(name, ROOT, click.get_current_context().find_root().command.commands)
     messages = mail.read(file)
     numbers, asked = figures.figures(messages), figures.sentences(messages)
-    for page in layout.lay_out(name, messages, numbers, asked, ROOT):
-        print(page.relative_to(ROOT))
+    pages = [
+        str(page.relative_to(ROOT)) for page in layout.lay_out(name, messages, numbers, asked, ROOT)
+    ]
+    print("\n".join(pages))
     counts = f"{len(messages)} messages, {len(numbers)} numbers, {len(asked)} questions and doubts"
-    print(f"{name}: {counts}, all to be confirmed; now run: make outputs", file=sys.stderr)
+    print(f"{name}: {counts}, all to be confirmed{LATER * later}", file=sys.stderr)
+    _run(pages, later)
+
+
+def _run(pages: list[str], later: bool) -> None:
+    """Store outputs of pages, and of those whose outputs are of all chapters."""
+    if later:
+        return
+    from lorelab.book import build as builder
+
+    builder.store(ROOT, [*pages, *OF_ALL])
