@@ -4,14 +4,14 @@ from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 
-from lorelab.params import Params
+from lorelab.params import Params, listed_of
 
 Choices = dict[str, tuple[str, ...]]
 """The values of parameters that are texts."""
 
 
 def record(model: type[Params]) -> np.dtype:
-    """A number of 64 bits for each field, in their order.
+    """A number of 64 bits for each field, in their order; as many as it may have for a list.
 
     Examples
     --------
@@ -22,12 +22,18 @@ def record(model: type[Params]) -> np.dtype:
     >>> record(Tiny)
     dtype([('pages', '<i8'), ('share', '<f8')])
     """
-    fields = model.model_fields.items()
-    return np.dtype([(name, "f8" if each.annotation is float else "i8") for name, each in fields])
+    kinds = []
+    for name, field in model.model_fields.items():
+        its = listed_of(field)
+        number = "f8" if field.annotation is float else "i8"
+        kinds.append((name, number, (its.most,)) if its else (name, number))
+    return np.dtype(kinds)
 
 
 def flat(params: Params, choices: Choices) -> np.ndarray:
     """Parameters as a record, shape (1,); a text is its place among its choices.
+
+    Behind the numbers of a list stand zeros.
 
     Examples
     --------
@@ -40,7 +46,12 @@ def flat(params: Params, choices: Choices) -> np.ndarray:
     """
     row = np.zeros(1, record(type(params)))
     for name, value in params:
-        words = words_of(type(params).model_fields[name], name, choices)
+        field = type(params).model_fields[name]
+        if its := listed_of(field):
+            numbers = its.read(value)
+            row[name][0, : len(numbers)] = numbers
+            continue
+        words = words_of(field, name, choices)
         number = words.index(value) if words else value
         # 64 bits as they are, for a seed takes all of them.
         row[name] = number if isinstance(number, float) else (number + 2**63) % 2**64 - 2**63

@@ -203,6 +203,61 @@ def by_label(enum: type[IntEnum]) -> Any:
     return Annotated[enum, BeforeValidator(read), PlainSerializer(label, return_type=str)]
 
 
+class Listed(NamedTuple):
+    """Says of a text that it is whole numbers with commas between them."""
+
+    most: int
+    limit: int
+    """The largest; the smallest is 1."""
+
+    def read(self, text: str) -> list[int] | None:
+        """The numbers; None of another text.
+
+        Examples
+        --------
+        >>> Listed(most=2, limit=9).read("4,1"), Listed(2, 9).read(""), Listed(2, 9).read("4,10")
+        ([4, 1], [], None)
+        """
+        words = text.split(",") if text else []
+        if len(words) > self.most or not all(re.fullmatch("[0-9]{1,15}", word) for word in words):
+            return None
+        numbers = [int(word) for word in words]
+        return numbers if all(0 < number <= self.limit for number in numbers) else None
+
+
+def listed(most: int, limit: int) -> Any:
+    """Type of a parameter that takes up to `most` numbers from 1 to `limit`, as `1540,1600`.
+
+    Examples
+    --------
+    >>> class Tiny(Params):
+    ...     pages: listed(most=2, limit=9) = param("", "that are dirty")
+    >>> Tiny(pages="4,1").pages
+    '4,1'
+    """
+    its = Listed(most, limit)
+
+    def check(value: Any) -> Any:
+        if its.read(str(value)) is None:
+            raise ValueError(f"takes up to {most} numbers from 1 to {limit}, commas between them")
+        return str(value)
+
+    return Annotated[str, BeforeValidator(check), its]
+
+
+def listed_of(field: Any) -> Listed | None:
+    """What `listed` said of a field; None of another.
+
+    Examples
+    --------
+    >>> class Tiny(Params):
+    ...     pages: listed(most=2, limit=9) = param("", "that are dirty")
+    >>> listed_of(Tiny.model_fields["pages"])
+    Listed(most=2, limit=9)
+    """
+    return next((one for one in field.metadata if isinstance(one, Listed)), None)
+
+
 def parse(model: type[Params], values: dict[str, Any]) -> Params:
     """Check `values` against `model`.
 

@@ -36,7 +36,6 @@ OFFERED = {
     "NRT_MemInfo_alloc_safe_aligned",
     "NRT_MemInfo_call_dtor",
     "PyErr_SetString",
-    "__multi3",
     "log10",
     "lorelab_full",
     "lorelab_progress",

@@ -1,7 +1,8 @@
 """The modules that are kept in data/panels, and what each rests on.
 
-A module is good for as long as the source of every function in it, and every constant that these
-read, is what it was. Comments, docstrings and the place of a function don't matter.
+A module is good for as long as the source of every function in it, every constant that these read,
+and what compiles them (`compile`) are what they were. Comments, docstrings and the place of a
+function don't matter.
 """
 
 import ast
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -118,8 +120,8 @@ def build(questions: list[str], folder: Path = MODULES) -> Iterator[str]:
 
 
 def rests_on(entry: Any) -> str:
-    """Digest of the sources of a compiled function, of those it calls, and of their constants."""
-    texts: dict[int, str] = {}
+    """Digest of a compiled function and of all it calls, their constants, and of `compile`."""
+    texts: dict[int, str] = {0: _compiler()}
     waiting = [_python(entry)]
     while waiting:
         function = waiting.pop()
@@ -137,6 +139,11 @@ def rests_on(entry: Any) -> str:
     return hashlib.sha256("\n\n".join(sorted(texts.values())).encode()).hexdigest()
 
 
+@cache
+def _compiler() -> str:
+    return ast.unparse(_bare(Path(__file__).with_name("compile.py").read_text()))
+
+
 def _python(value: Any) -> FunctionType | None:
     """The Python function of what is called so; None if it is none."""
     value = getattr(value, "py_func", getattr(value, "_defn", value))
@@ -145,12 +152,19 @@ def _python(value: Any) -> FunctionType | None:
 
 def _source(function: FunctionType) -> ast.Module:
     """What a function does: without its docstring, its decorators and its comments."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    tree = _bare(textwrap.dedent(inspect.getsource(function)))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             node.decorator_list = []
-            if ast.get_docstring(node) is not None:
-                node.body = node.body[1:] or [ast.Pass()]
+    return tree
+
+
+def _bare(source: str) -> ast.Module:
+    """Source without docstrings; its comments are gone as well."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
     return tree
 
 

@@ -53,14 +53,6 @@
         log10: Math.log10,
         // Of the chance of a random access, which no panel asks for: its last bit may differ.
         pow: Math.pow,
-        // The compiler's product of two 128-bit numbers, each a low and a high half.
-        __multi3: (at, low, high, otherLow, otherHigh) => {
-          const both = (l, h) => (h << 64n) | BigInt.asUintN(64, l);
-          const product = both(low, high) * both(otherLow, otherHigh);
-          const view = new DataView(memory.buffer);
-          view.setBigUint64(at, BigInt.asUintN(64, product), true);
-          view.setBigUint64(at + 8, BigInt.asUintN(64, product >> 64n), true);
-        },
         lorelab_full: () => { tooMuch = true; },
         lorelab_progress: (done, whole) => {
           if (Date.now() - last < 100) return;
@@ -97,6 +89,7 @@
     return made;
   };
   const whole = /^[+-]?\d+(\.0*)?$/, decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+  const list = text => text ? text.split(",") : [];
   const integer = text => BigInt(text.replace(/\..*|^\+/g, ""));
 
   // What a run may not be given: the first line that the library would say of it, or "".
@@ -121,6 +114,9 @@
       const say = what => said.push(`${field.name}=${text}: ${what}`);
       if (field.values) {
         if (!field.values.some(([word]) => word === text)) say(field.error);
+      } else if (field.kind === "list") {
+        const parts = list(text), fits = n => /^[0-9]{1,15}$/.test(n) && n > 0 && n <= field.limit;
+        if (parts.length > field.most || !parts.every(fits)) say(field.error);
       } else if (!(field.kind === "int" ? whole : decimal).test(text)) say(field.error);
       else {
         const read = field.kind === "int" ? integer : Number, value = read(text);
@@ -144,11 +140,13 @@
     return "";
   };
   // As compiled code has them.
-  const numbers = (about, typed) => about.fields.map(field => {
+  const numbers = (about, typed) => about.fields.flatMap(field => {
     const text = typed[field.name];
-    if (field.values) return ["int", BigInt(field.values.find(([word]) => word === text)[1])];
-    return field.kind === "float" ? ["float", Number(text)]
-      : ["int", integer(text)];
+    if (field.kind === "list")
+      return Array.from({length: field.most}, (_, n) => ["int", BigInt(list(text)[n] ?? 0)]);
+    if (field.values) return [["int", BigInt(field.values.find(([word]) => word === text)[1])]];
+    return field.kind === "float" ? [["float", Number(text)]]
+      : [["int", integer(text)]];
   });
   const changed = (about, typed, from = "default") =>
     about.fields.filter(field => typed[field.name] !== field[from]);
@@ -251,7 +249,7 @@
       const input = field.values
         ? make("select", {}, ...field.values.map(([word]) =>
             make("option", {value: word, textContent: word || '""'})))
-        : make("input", {type: "text", inputMode: "decimal", autocomplete: "off", spellcheck: false});
+        : make("input", {type: "text", inputMode: field.kind === "list" ? "text" : "decimal", autocomplete: "off", spellcheck: false});
       input.name = field.name;
       inputs[field.name] = input;
       const unit = field.unit && field.unit !== field.name ? ` [${field.unit}]` : "";
@@ -336,6 +334,15 @@
       }
     };
     form.onsubmit = event => { event.preventDefault(); go(); };
+    // What is clicked in the chart goes into a list, and out of it again.
+    drawn.onclick = ({target}) => {
+      const input = inputs[about.clicked], at = `${target.__data__?.datum?.clicked ?? ""}`;
+      if (!input || !at || running) return;
+      const had = list(input.value.trim()), others = had.filter(one => one !== at);
+      input.value = (others.length < had.length ? others : [...had, at]).join(",");
+      say();
+      go();
+    };
     form.oninput = say;
     cancel.onclick = () => running?.cancel();
     reset.onclick = () => {

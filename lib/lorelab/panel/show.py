@@ -65,6 +65,7 @@ def about(question: str, have: kept.Kept, start: Params | None = None) -> dict[s
         "first": described.FIRST,
         "numbers": have.numbers,
         "variant": described.VARIANT,
+        "clicked": getattr(described, "CLICKED", None),
         "chart": _chart(question, start),
         "module": have.packed,
     }

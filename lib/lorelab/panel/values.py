@@ -8,7 +8,7 @@ from typing import Any
 
 from lorelab.errors import BadInput
 from lorelab.flat import Choices, words_of
-from lorelab.params import BRACED, Params, format_value, label, parse
+from lorelab.params import BRACED, Params, format_value, label, listed_of, parse
 
 BOUNDS = ("multiple_of", "le", "lt", "ge", "gt")
 """In the order in which pydantic complains of them."""
@@ -28,9 +28,10 @@ def fields(model: type[Params], start: Params, choices: Choices) -> list[dict[st
     Returns
     -------
     list of dict
-        `name`, `help`, `unit`, `kind` (int, float, bool or choice), `default` and `start` as typed,
-        `values` (pairs of what is typed and its number), `bounds` (name, number and what is said
-        beyond it), `error` (what is said of a value that is no number).
+        `name`, `help`, `unit`, `kind` (int, float, bool, choice or list), `default` and `start` as
+        typed, `values` (pairs of what is typed and its number), `bounds` (name, number and what is
+        said beyond it), of a list how many numbers it takes (`most`) and up to which (`limit`),
+        `error` (what is said of a value that is no number, or no list).
 
     Examples
     --------
@@ -55,6 +56,8 @@ def fields(model: type[Params], start: Params, choices: Choices) -> list[dict[st
         }
         if one["kind"] in ("int", "float"):
             one["bounds"] = list(_bounds(model, name, field))
+        elif one["kind"] == "list":
+            one |= listed_of(field)._asdict()
         else:
             one["values"] = _values(field, name, choices)
         found.append(one)
@@ -84,7 +87,7 @@ def refused(model: type[Params], choices: Choices) -> list[list[str]]:
     finite = {
         name: [typed for typed, _ in _values(field, name, choices)]
         for name, field in model.model_fields.items()
-        if _kind(field, name, choices) not in ("int", "float")
+        if _kind(field, name, choices) not in ("int", "float", "list")
     }
     found = []
     for one, other in combinations(finite, 2):
@@ -156,6 +159,8 @@ def _kind(field: Any, name: str, choices: Choices) -> str:
     kind = field.annotation
     if kind is bool:
         return "bool"
+    if listed_of(field):
+        return "list"
     if words_of(field, name, choices) or (isinstance(kind, type) and issubclass(kind, IntEnum)):
         return "choice"
     return {int: "int", float: "float"}[kind]
