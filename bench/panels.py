@@ -19,6 +19,7 @@ REPEATS = 5
 LARGER = {
     "fairzone/tiobench": {"threads": 16},
     "damon/hot-range": {"windows": 200, "min_regions": 1000},
+    "swap/holes": {"clusters": 32, "holes": 10_000},
     "swap/allocator-test": {"iterations": 1000},
     "vmalock/contention": {"ms": 1000},
     "vmalock/protocol": {"configuration": "fork", "sequence_bits": 4},

@@ -22,6 +22,7 @@ SMALL: dict[str, dict[str, tuple[int, int]]] = {
         "aggr_us": (500, 500_000),
         "min_regions": (3, 2_000),
     },
+    "swap/holes": {},
     "swap/allocator-test": {"iterations": (1, 30), "device_mib": (2, 1024)},
     "gso/lifetimes": {"segments": (1, 2)},
     "gso/traffic": {"sends": (1, 20_000)},
@@ -60,6 +61,9 @@ def points(question: str, number: int, seed: int) -> list[tuple[Params, dict[str
 def _value(field: dict[str, Any], question: str, drawn: random.Random) -> str:
     if "values" in field:
         return drawn.choice(field["values"])[0]
+    if field["kind"] == "list":
+        count, limit = drawn.choice([0, 1, field["most"]]), drawn.choice([1024, field["limit"]])
+        return ",".join(str(drawn.randint(1, limit)) for _ in range(count))
     kind = {"int": int, "float": float}[field["kind"]]
     limits = {name: kind(number) for name, number, _ in field["bounds"]}
     step = limits.get("multiple_of", 1)

@@ -79,6 +79,18 @@ def test_a_refusal_that_no_page_works_out_is_an_error():
         values.rules(Powers)
 
 
+def test_a_list_is_so_many_numbers_and_zeros():
+    model = experiment("swap/holes").Params
+    [field] = [each for each in form("swap/holes")[1] if each["kind"] == "list"]
+    assert (field["name"], field["most"], field["limit"]) == ("punched", 64, 16383)
+    for bad in ("a", "1,", "0", "16384", "1," * 64 + "1", "-1", "1 2"):
+        with pytest.raises(BadInput) as error:
+            parse(model, {"punched": bad})
+        assert str(error.value) == f"punched={bad}: {field['error']}"
+    row = flat(model(punched="40,7"), {})[0]
+    assert row["punched"].tolist() == [40, 7, *[0] * 62]
+
+
 def test_flat_values_are_the_parameters():
     model = experiment("swap/allocator-test").Params
     given = model(options="-a -s", seed=2**32 - 1, variant="v3", stealing=False)

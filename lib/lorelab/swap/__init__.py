@@ -2,6 +2,7 @@
 
 from lorelab.experiments import Experiment
 from lorelab.swap.params import AllocatorTest, Cpus, Instructions, Mixed, Swapout, Switches, Usemem
+from lorelab.swap.params_holes import Holes
 
 EXPERIMENTS = [
     Experiment(
@@ -48,5 +49,10 @@ EXPERIMENTS = [
         name="swap/mixed",
         question="What do mixed orders, lifetimes and migrating tasks leave of a swap device?",
         Params=Mixed,
+    ),
+    Experiment(
+        name="swap/holes",
+        question="Where does each of three allocators look for slots among holes?",
+        Params=Holes,
     ),
 ]

@@ -25,6 +25,7 @@ from lorelab.swap.model.state import (
     list_add_tail,
     list_del,
     list_first,
+    look_into,
     swap_map_fill,
     swap_range_alloc,
     swap_range_empty,
@@ -156,7 +157,7 @@ def scan_swap_map_try_ssd_cluster(si, cpu, order):
                     return _scan_allocated_clusters(si, cpu, order), FROM_NONFULL
                 return ZERO, FAIL
             tmp = idx * SWAPFILE_CLUSTER
-        si.visited[order] += ONE
+        look_into(si, tmp, order)
         end = min(info.max, (tmp // SWAPFILE_CLUSTER + ONE) * SWAPFILE_CLUSTER)
         while tmp + nr_pages <= end and not swap_range_empty(si, tmp, nr_pages, order):
             tmp = tmp + nr_pages if info.steps_past else end
@@ -182,7 +183,7 @@ def _scan_allocated_clusters(si, cpu, order):
             and ci.order == order
             and ci.count + nr_pages <= SWAPFILE_CLUSTER
         ):
-            si.visited[order] += ONE
+            look_into(si, idx * SWAPFILE_CLUSTER, order)
             end = min(si.info[0].max, (idx + ONE) * SWAPFILE_CLUSTER)
             for offset in range(idx * SWAPFILE_CLUSTER, end - nr_pages + ONE, nr_pages):
                 if swap_range_empty(si, offset, nr_pages, order):

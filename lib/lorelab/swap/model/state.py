@@ -90,6 +90,7 @@ INFO = np.dtype(
     ]
 )
 WORDS = len(INFO)
+TRAIL = np.dtype([("offset", "u4"), ("scanned", "u4")])
 
 
 class Swap(NamedTuple):
@@ -111,6 +112,7 @@ class Swap(NamedTuple):
     path: np.ndarray  # (7, 10) u8: device allocations by PATHS and order
     scanned: np.ndarray  # (10,) u8: bytes of swap_map read, by order of the allocation
     visited: np.ndarray  # (10,) u8: clusters looked into, by order of the allocation
+    trail: np.ndarray  # (n,) TRAIL: where the first n looks began, and `scanned` before each
 
 
 def swapon(
@@ -175,8 +177,9 @@ def setup(
     rotational,
     batched_zap,
     alloc_mode,
+    looks=0,
 ):
-    """Compiled half of `swapon`, with the same parameters."""
+    """Compiled half of `swapon`, with the same parameters; `looks` is how long the trail is."""
     nr_clusters = (pages + 511) // 512
     words = np.zeros(WORDS, np.uint64)
     words[: CAN.shape[1]] = CAN[variant]
@@ -215,6 +218,7 @@ def setup(
         path=np.zeros((len(PATHS), 10), np.uint64),
         scanned=np.zeros(10, np.uint64),
         visited=np.zeros(10, np.uint64),
+        trail=np.zeros(looks, TRAIL),
     )
     _setup_clusters(si, U(nr_clusters), U(pages))
     return si
@@ -309,6 +313,16 @@ def swap_range_free(si, offset, nr_entries):
 def vm_swap_full(si):
     """True when less than half of the slots are free (include/linux/swap.h)."""
     return si.info[0].nr_swap_pages * U(2) < si.info[0].pages
+
+
+@forceinline
+def look_into(si, offset, order):
+    """Count a cluster that is looked into from `offset` on, and note it in the trail."""
+    looks = si.visited[order]
+    if looks < U(len(si.trail)):
+        si.trail[looks].offset = offset
+        si.trail[looks].scanned = si.scanned[order]
+    si.visited[order] += ONE
 
 
 @forceinline

@@ -32,6 +32,7 @@ from lorelab.swap.model.state import (
     head_of,
     list_first,
     list_move_tail,
+    look_into,
     swap_map_fill,
     swap_range_alloc,
     vm_swap_full,
@@ -97,7 +98,7 @@ def alloc_swap_scan_cluster(si, offset, order):
     nr_pages = ONE << order
     idx = offset // SWAPFILE_CLUSTER
     end = min((idx + ONE) * SWAPFILE_CLUSTER, si.info[0].max)
-    si.visited[order] += ONE
+    look_into(si, offset, order)
     if si.cluster_info[idx].count + nr_pages > SWAPFILE_CLUSTER:
         return SWAP_NEXT_INVALID, ZERO
     # The thread's v3 leaves a cluster at its first occupied range.

@@ -39,6 +39,7 @@ from lorelab.swap.model.state import (
     list_del,
     list_first,
     list_move_tail,
+    look_into,
     swap_map_fill,
     swap_range_alloc,
     swap_range_empty,
@@ -104,7 +105,7 @@ def alloc_swap_scan_cluster(si, cpu, offset, order):
     ci = si.cluster_info[idx]
     end = (idx + ONE) * SWAPFILE_CLUSTER
     following, found = SWAP_NEXT_INVALID, ZERO
-    si.visited[order] += ONE
+    look_into(si, offset, order)
     if ci.count + nr_pages <= SWAPFILE_CLUSTER:
         while offset + nr_pages <= end and not swap_range_empty(si, offset, nr_pages, order):
             offset += nr_pages
