@@ -184,13 +184,61 @@ def test_cancel_and_what_does_not_fit(page):
     panel.get_by_text("2 rows of counters").wait_for(timeout=PATIENCE)
 
 
-def test_a_dead_worker_is_one_line(page, about):
-    broken = about["swap/allocator-test"] | {"module": "H4sI"}
+@pytest.mark.parametrize("question", PANELS)
+def test_a_dead_worker_is_one_line(page, about, question):
+    broken = about[question] | {"module": "H4sI"}
     said = page.evaluate(
         "([about, typed]) => lorelabPanel.start(about, typed, () => {}).ran.catch(e => e.message)",
         [broken, {field["name"]: field["default"] for field in broken["fields"]}],
     )
     assert said.startswith("the run died: ")
+
+
+FULL = {
+    "swap/allocator-test": {"device_mib": str(2**20)},
+    "fairzone/tiobench": {"mib": str(2**22), "data_percent": "1000"},
+}
+"""What takes more memory than a page has; `damon/hot-range` has no values that do."""
+FAILS = {"mib": "64", "min_free_kib": "65536"}
+"""Of `fairzone/tiobench`: nothing is free below its watermarks."""
+
+
+@pytest.mark.parametrize("question", FULL)
+def test_what_does_not_fit_is_one_line_and_the_panel_goes_on(page, question):
+    panel = opened(page, question)
+    for name, value in FULL[question].items():
+        panel.locator(f"[name={name}]").fill(value)
+    panel.get_by_role("button", name="Run").click()
+    panel.get_by_text("out of memory: ").wait_for(timeout=PATIENCE)
+    panel.get_by_role("button", name="Reset").click()
+    panel.get_by_role("button", name="Run").click()
+    panel.get_by_text("rows of counters").wait_for(timeout=PATIENCE)
+
+
+def test_a_run_that_ends_in_an_exception_is_one_line_and_the_panel_goes_on(page):
+    panel = opened(page, "fairzone/tiobench")
+    for name, value in FAILS.items():
+        panel.locator(f"[name={name}]").fill(value)
+    panel.get_by_role("button", name="Run").click()
+    panel.get_by_text("these values do not go together").wait_for(timeout=PATIENCE)
+    panel.get_by_role("button", name="Reset").click()
+    panel.get_by_role("button", name="Run").click()
+    panel.get_by_text("rows of counters").wait_for(timeout=PATIENCE)
+
+
+def test_a_click_in_the_map_punches_a_hole_and_another_one_mends_it(page):
+    panel = opened(page, "swap/holes")
+    panel.locator("[name=holes]").fill("0")
+    panel.locator("[name=hole]").fill("16")
+    for punched in ("", "2096", ""):
+        panel.get_by_role("button", name="Run").click()
+        panel.get_by_text("3 rows of counters").wait_for(timeout=PATIENCE)
+        assert panel.locator("[name=punched]").input_value() == punched
+        clicked = panel.locator(".lorelab-run path").evaluate_all(
+            """paths => paths.filter(e => e.__data__?.datum?.clicked === 2096).map(
+                 e => e.dispatchEvent(new MouseEvent("click", {bubbles: true}))).length"""
+        )
+        assert clicked == 3  # a cell of each allocator, so an odd number of clicks
 
 
 def test_a_link_holds_the_values(page, file):
