@@ -85,3 +85,10 @@ def test_what_nobody_could_notice_is_refused(monkeypatch):
     monkeypatch.setattr(called.py_func, "__module__", "lorelab.somewhere")
     with pytest.raises(TypeError, match="nobody would notice"):
         kept.rests_on(entry)
+
+
+def test_a_module_rests_on_what_compiles_it(monkeypatch):
+    before = kept.rests_on(entry)
+    assert "def linked" in kept._compiler() and "An object file as a module" not in kept._compiler()
+    monkeypatch.setattr(kept, "_compiler", lambda: "another")
+    assert kept.rests_on(entry) != before

@@ -90,8 +90,9 @@ def chart(frame: pd.DataFrame) -> alt.FacetChart:
         .encode(x=x, x2="until:Q", y=y)
     )
     see = (
-        "A row is a cluster, a cell 64 KiB: paler is emptier, red holds single pages.\n"
-        "Black: what the last folio looked through. Frames: what folios got."
+        "A row is a cluster, a cell 64 KiB; paler is emptier.\n"
+        "Orange: single pages. Lines: where the last folio looked.\n"
+        "Frames: what folios got."
     )
     return (
         alt.layer(cells, read, began, got)
