@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lorelab.experiments import designs, experiments
+from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import cache
 
 PACKAGE = Path(__file__).parents[1] / "lib" / "lorelab"
@@ -258,10 +259,30 @@ def test_the_readme_says_what_everything_at_the_top_is():
     assert not [name for name in names - {"__pycache__"} if not re.search(rf"`{name}/?`", text)]
 
 
-@pytest.mark.parametrize("room", ["judging", "running", "showing"])
+@pytest.mark.parametrize("room", ["book", "judging", "lab", "new", "panel", "running", "showing"])
 def test_the_readme_says_what_a_shared_room_has(room):
-    rows = (PACKAGE / "README.md").read_text().splitlines()
+    rows = (PACKAGE / "README.md").read_text().partition("## What all share")[2].splitlines()
     [row] = [row for row in rows if row.startswith(f"| `{room}/` |")]
     names = {path.stem for path in (PACKAGE / room).iterdir() if path.suffix in {"", ".py"}}
-    names -= {"__init__", "__pycache__", "commands"}
+    names -= {"__init__", "__main__", "__pycache__", "commands"}
     assert not [name for name in names if not re.search(rf"`{name}/?`", row)]
+
+
+def test_the_readme_says_which_rooms_a_design_may_lack():
+    """Every room that it lists is in each design, and in the example, but for these."""
+    text = (PACKAGE / "README.md").read_text()
+    [lead] = re.findall(r"them all; (.*?) are there where", text, re.DOTALL)
+    may_lack = set(re.findall(r"`([^`]+)`", lead))
+    rooms = text.partition("## What all share")[0]
+    listed = re.findall(r"^\| `([\w.]+/?)` \|", rooms, re.MULTILINE)
+    for design in (*designs(), "faultaround"):
+        lacking = {name for name in listed if not (PACKAGE / design / name).exists()}
+        assert lacking <= may_lack, design
+    assert all(any(not (PACKAGE / d / n).exists() for d in ROOMS) for n in may_lack)
+
+
+@pytest.mark.parametrize("name", ["README.md", "lib/lorelab/README.md", "lib/lorelab/cli.py"])
+def test_who_names_verdicts_names_all(name):
+    text = " ".join((PACKAGE.parents[1] / name).read_text().split())
+    named = re.findall(r"passed,[ \w,]+", text)
+    assert named and all(str(verdict) in one for one in named for verdict in AgreementVerdict)

@@ -154,8 +154,8 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
     """Run model and kernel; how far apart they are, counter by counter.
 
     The kernel's side is the recorded run of these parameters; without one, a kernel is booted.
-    How they were held against each other, and what came of it (passed, failed, undecided), is said
-    on stderr.
+    How they were held against each other, and what came of it (passed, failed, undecided, no
+    model), is said on stderr.
     """
     found, given = _asked(name, pairs)
     found.check_agrees()
@@ -183,7 +183,7 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
 def run(notebook: Path, pairs: tuple[str, ...], file: Path | None, describe: bool) -> None:
     """Rerun a notebook with other parameters; prints where notebook and HTML are."""
     from lorelab.running import (
-        rerun,  # papermill and nbconvert: a second that the other doors don't need
+        rerun,  # papermill and nbconvert: a second that other commands don't need
     )
 
     if describe:
@@ -200,7 +200,7 @@ def run(notebook: Path, pairs: tuple[str, ...], file: Path | None, describe: boo
 )
 def figure_(name: str | None, file: Path | None) -> None:
     """Draw a chart of a page for slides of your own; without NAME, list all."""
-    from lorelab.showing import figure  # vl-convert: half a second that the other doors don't need
+    from lorelab.showing import figure  # vl-convert: half a second that other commands don't need
 
     if name is None and file:
         raise BadInput(f"-o {file}: of which figure? `lorelab figure` alone lists all")
@@ -325,14 +325,14 @@ def _say_which(measured: records.Record) -> None:
 
 def show_again(command: str) -> None:
     """Run what shows a finding; what was recorded of a kernel is not measured anew."""
-    door, name, *pairs = shlex.split(command)
-    if door == "kernel":
+    subcommand, name, *pairs = shlex.split(command)
+    if subcommand == "kernel":
         found, given = _asked(name, tuple(pairs[1::2]))
         if record := found.recorded(given):
             _say_which(record)
             _write(record.counters, None)
             return
-    cli.main([door, name, *pairs], standalone_mode=False)
+    cli.main([subcommand, name, *pairs], standalone_mode=False)
 
 
 def _asked(name: str, pairs: tuple[str, ...]) -> tuple[Experiment, params.Params]:

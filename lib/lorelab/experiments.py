@@ -1,4 +1,4 @@
-"""The registry: every experiment by name, with its parameters; its doors follow from the name.
+"""The registry: every experiment by name, with its parameters; its functions follow from the name.
 
 `swap/allocator-test` is simulated by `lorelab.swap.experiments.allocator_test:simulate`, measured
 by `lorelab.swap.kernel.allocator_test:measure`, and judged by

@@ -1,4 +1,4 @@
-"""The door `lorelab fairzone FILE`: what each policy would make of the zones in a zoneinfo."""
+"""The command `lorelab fairzone FILE`: what each policy would make of the zones in a zoneinfo."""
 
 import sys
 from pathlib import Path
@@ -27,7 +27,7 @@ def command(file: Path, disk_mb_s: float, page_kib: str) -> None:
 
     What the table leaves out, and which of its columns is your kernel, stands on stderr.
     """
-    from lorelab.fairzone.pages import report  # compiles kernels, which no other door needs
+    from lorelab.fairzone.pages import report  # compiles kernels, which no other command needs
     from lorelab.fairzone.recording import zoneinfo
 
     dump = zoneinfo.dump(file)

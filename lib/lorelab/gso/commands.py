@@ -1,4 +1,4 @@
-"""The door `lorelab gso FILE`: which zero-copy packets of a live kernel were copied after all."""
+"""`lorelab gso FILE`: which zero-copy packets of a live kernel were copied after all."""
 
 import sys
 from pathlib import Path

@@ -93,7 +93,7 @@ def ratio(before: Sequence[float], after: Sequence[float], confidence: float = 0
     if error == 0:
         return Ratio(estimate, estimate, estimate)
     freedom = min(len(side) for side in sides if len(side) > 1) - 1
-    # Here, for it is a fifth of what opens a door, and most of them ask for no interval.
+    # Here, for it is a fifth of what a command takes to start, and most need no interval.
     from scipy.special import stdtrit
 
     reach = stdtrit(freedom, (1 + confidence) / 2) * error

@@ -30,7 +30,7 @@ def new(name: str, file: Path | None, gone: bool, later: bool) -> None:
     """
     if gone == (file is not None):
         raise BadInput("give --thread FILE to lay out a design, or --remove to take it away")
-    # nbformat: half a second that the other doors don't need.
+    # nbformat: half a second that the other commands don't need.
     from lorelab.new import figures, layout, mail
 
     if gone:

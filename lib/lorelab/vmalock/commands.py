@@ -1,4 +1,4 @@
-"""The door `lorelab vmalock FILE`: recordings of the mmap_lock tracepoints, read."""
+"""The command `lorelab vmalock FILE`: recordings of the mmap_lock tracepoints, read."""
 
 import sys
 from pathlib import Path

@@ -32,8 +32,8 @@ def _request(batch: list[Traffic]) -> Request:
     patched, received = _machine(batch[0])
     link = "veth" if received else "dummy"
     runs = [traffic.program(params, link) for params in batch]
-    told = {"script": recording.SCRIPT.read_text(), "seconds": SECONDS, "runs": runs}
-    job = Job(boot.DESIGN, "traced", told, boot.SECONDS_A_RUN * len(runs), rows=len(runs))
+    content = {"script": recording.SCRIPT.read_text(), "seconds": SECONDS, "runs": runs}
+    job = Job(boot.DESIGN, "traced", content, boot.SECONDS_A_RUN * len(runs), rows=len(runs))
     return Request(boot.MACHINE, job, patched)
 
 

@@ -28,8 +28,8 @@ def _check(params: Vhost, options: RunOptions) -> None:
 
 def _request(batch: list[Vhost]) -> Request:
     runs = [program(params) for params in batch]
-    told = {"runs": runs, "bare": False}
-    job = Job(boot.DESIGN, "vhost", told, boot.SECONDS_A_RUN * len(runs), rows=len(runs))
+    content = {"runs": runs, "bare": False}
+    job = Job(boot.DESIGN, "vhost", content, boot.SECONDS_A_RUN * len(runs), rows=len(runs))
     return Request(boot.WITH_VHOST, job, patched=True)
 
 

@@ -18,8 +18,8 @@ ATTACH_SECONDS = 300.0
 
 def _request(batch: list[Probed]) -> Request:
     runs = [program(params) | {"switches": {"vmalock/fault_path": params.path}} for params in batch]
-    told = {"runs": runs, "probes": PROBES, "still": PROBES[0]}
-    job = Job(DESIGN, "probed", told, (ATTACH_SECONDS + SECONDS_A_RUN) * len(runs), len(runs))
+    content = {"runs": runs, "probes": PROBES, "still": PROBES[0]}
+    job = Job(DESIGN, "probed", content, (ATTACH_SECONDS + SECONDS_A_RUN) * len(runs), len(runs))
     return Request(Machine(cpus=batch[0].cpus, memory_mib=1024, icount=True), job, patched=True)
 
 
