@@ -13,7 +13,7 @@ VERDICTS = {
     "totals": "holds with another number",
     "speedup": "holds with another number",
     "workloads": "arithmetic only",
-    "appendix": "contradicted",
+    "appendix": "not testable here",
     "accurate": "not testable here",
     "light": "arithmetic only",
     "summary": "arithmetic only",

@@ -47,7 +47,7 @@ FIGURES = {
     "tied-up": {"v2-tied-up": 24},
     "capacity": {"swap-device": 30},
     "diffstat": {"insertions": 120},
-    "nr-swap-order": {"nr-swap-order-10": 9},
+    "nr-swap-order": {"nr-swap-order-10": 11},
     "chris-without-a": {"chris-without-a-1-swpout": 33},
     "chris-without-as": {"chris-without-as-2-swpout": 1},
     "chris-with-a": {"chris-with-a-3-swpout": 226},
@@ -100,6 +100,8 @@ def test_another_figure_turns_the_verdict(altered, id):
 @pytest.mark.parametrize("options", ["s", "none"])
 def test_a_run_that_the_model_gives_would_hold(altered, options):
     id = f"chris-without-{options}"
+    assert CLAIMS[id].weigh().verdict == ClaimVerdict.OTHER_NUMBER
+    altered(**{f"{id}-1-swpout": 1})
     assert CLAIMS[id].weigh().verdict == ClaimVerdict.CONTRADICTED
     run = checks.tested(Variant.V6_10, {"s": "-s", "none": ""}[options], False, False)
     altered(

@@ -133,7 +133,7 @@ def appendix() -> Weighed:
     printed = threads.figures("damon")["quantity"]
     spread = int(printed.str.contains(r"stdev|\bmin\b|\bmax\b").sum())
     return Weighed(
-        ClaimVerdict.HOLDS if spread else ClaimVerdict.CONTRADICTED,
+        ClaimVerdict.HOLDS if spread else ClaimVerdict.NOT_TESTABLE,
         "Our copy of the message ends without an appendix, so no row has an error bar."
         if not spread
         else "The figures of the appendix are among those of the message.",
