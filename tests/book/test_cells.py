@@ -22,7 +22,8 @@ def lines(source: str) -> int:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_cells_are_short(page):
-    lengths = [lines(source) for source in code(page)]
+    # A landing page that was just laid out has no code.
+    lengths = [lines(source) for source in code(page)] or [0]
     assert median(lengths) <= 6
     assert max(lengths) <= 20
 

@@ -21,6 +21,7 @@ def found(text):
         ("about 10-15MB", []),
         ("down by 23.5% to 1,024 KiB", [(23.5, "%"), (1024, "KiB")]),
         ("between -0.08 % and 4K", [(-0.08, "%"), (4, "K")]),
+        ("340 \u00b5s, or 12\u03bcs", [(340, "\u00b5s"), (12, "\u03bcs")]),
         ("On 6.12.117 and v4, since linux-5 and gcc 12", []),
         ("On 2014-05-29 at 14:38, in commit 1fd819ecb90c", []),
         ("see https://lore.kernel.org/r/12 [3] or line 40", []),

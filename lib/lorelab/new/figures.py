@@ -19,6 +19,7 @@ UNITS = (
     "page", "folios", "slots", "entries", "cycles", "cycle", "insns", "instructions", "CPUs",
     "CPU", "cpus", "cores", "threads", "thread", "tasks", "processes", "runs", "iterations",
     "packets", "faults", "nodes", "zones", "lines", "VMAs", "clusters", "bits/sec",
+    "\u00b5s", "\u03bcs",  # the micro sign, and the letter mu
 )  # fmt: skip
 NUMBER = re.compile(
     rf"""(?<![\w.,/:#~^@$+-])[~]?(?P<value>-?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?)
