@@ -7,6 +7,7 @@ takes less than the design's. With them go the config of the kernel that the fin
 and what boots it, of lib/kernel/common/kit.
 """
 
+import re
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -198,13 +199,16 @@ def _readme(one: Finding) -> str:
         (_applying(mended), *build),
         *([one.note] if one.note else []),
     ]
-    return "\n\n".join(map(_laid_out, [*parts, *_sending(mails)])) + "\n"
+    return "\n\n".join(map(_laid_out, [*parts, *_sending(one, mails)])) + "\n"
 
 
-def _sending(mails: list[Path]) -> list[str | Sequence[str]]:
+def _sending(one: Finding, mails: list[Path]) -> list[str | Sequence[str]]:
     """How the mails are sent, in paragraphs."""
+    picked = re.search(r"^commit (\w{12})\w{28} upstream\.$", mails[-1].read_text(), re.MULTILINE)
     return [
         "2. SEND IT",
+        # What it takes that a stable series has it stands there.
+        *([f"In mainline: {one.mainline}."] if is_stable(mails[-1]) else []),
         "To and Cc in each mail are "
         + (
             f"{STABLE}, and whom MAINTAINERS of {SOURCES[False][1]} names for the code; this "
@@ -218,7 +222,14 @@ def _sending(mails: list[Path]) -> list[str | Sequence[str]]:
         f"{SENDER} stands where you sign off, which says that you may pass it on "
         "(Documentation/process/submitting-patches.rst). Put your name there, and read each mail "
         "as yours: what stands below its line `---` is for its reader and not for the log. Outside "
-        "a clone of Linux checkpatch does not know the commits of Fixes tags, and says so.",
+        "a clone of Linux checkpatch does not know the commits that a mail names, and says so of "
+        "each"
+        + (
+            f"; and it wants `commit {picked[1]}... upstream.`, which the rules of stable series "
+            "ask for, in another form."
+            if picked
+            else "."
+        ),
         "Sending takes Debian's package git-email, and that git config has your name and address: "
         "the second line prints both, and nothing is changed where it does not.",
         (
