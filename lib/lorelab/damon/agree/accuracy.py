@@ -175,11 +175,13 @@ def _bounds(both: Sides, counter: str) -> tuple[float, float]:
 
 
 def model_figures(
-    params: Accuracy, speeds: Speeds, said: truth.Observation
+    params: Accuracy, speeds: Speeds, observation: truth.Observation
 ) -> dict[str, tuple[str, float]]:
     """Figures of `damon/accuracy` for one run of the model, by what its program says."""
-    speeds = speeds._replace(check_ns=truth.check_took(params, speeds, said))
-    seen = truth.observed(params, said, speeds)
+    speeds = speeds._replace(check_ns=truth.check_took(params, speeds, observation))
+    seen = truth.observed(params, observation, speeds)
     worked_us = seen["checks"].sum() * speeds.check_ns / 1e3
     sleep_us = (seen["took"].sum() * 1e6 - worked_us) / (len(seen) * params.samples)
-    return figures(seen, truth.changes(params, said), params, speeds._replace(sleep_us=sleep_us))
+    return figures(
+        seen, truth.changes(params, observation), params, speeds._replace(sleep_us=sleep_us)
+    )

@@ -149,9 +149,9 @@ def by_window(log: np.ndarray) -> list[np.ndarray]:
     return [log[at:begin] for at, begin in zip([0, *begins], begins, strict=False)]
 
 
-def _anew(said: np.ndarray) -> np.ndarray:
+def _anew(rows: np.ndarray) -> np.ndarray:
     # Addresses start anew with each report.
-    return np.flatnonzero(np.append(True, said["x"][1:] <= said["x"][:-1]))
+    return np.flatnonzero(np.append(True, rows["x"][1:] <= rows["x"][:-1]))
 
 
 def played(run: Run) -> list[Window]:

@@ -92,12 +92,12 @@ def inside(windows: list[np.ndarray], low: int, high: int) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def settled(said: pd.DataFrame, truth: pd.DataFrame, samples: int) -> pd.Series:
+def settled(reports: pd.DataFrame, truth: pd.DataFrame, samples: int) -> pd.Series:
     """Error of the rates reported, a mean over bytes, in windows of one range accessed.
 
     Parameters
     ----------
-    said, truth : DataFrame
+    reports, truth : DataFrame
         As `lorelab.damon.pages.kernel_views.reports()` and `accesses()` give them.
     samples : int
         Of a window: the count of what is accessed all the time.
@@ -108,7 +108,7 @@ def settled(said: pd.DataFrame, truth: pd.DataFrame, samples: int) -> pd.Series:
         By the window's end (s), without the windows in which another range came in use.
     """
     found = {}
-    for (begin, end), rows in said.groupby(["begin", "end"]):
+    for (begin, end), rows in reports.groupby(["begin", "end"]):
         within = truth[(truth["begin"] <= begin) & (truth["end"] >= end)]
         if len(within):
             low, high = int(within["low"].iloc[0]), int(within["high"].iloc[0])

@@ -25,7 +25,7 @@ DISTRIBUTIONS = {
 are reported, merged by then; pages, accesses and age of a region reported."""
 
 
-def distributions(params: Masim, said: Observation) -> dict[str, pd.Series]:
+def distributions(params: Masim, observation: Observation) -> dict[str, pd.Series]:
     """Distributions of what is reported, over the windows that `observed()` looks at.
 
     Returns
@@ -34,7 +34,7 @@ def distributions(params: Masim, said: Observation) -> dict[str, pd.Series]:
         By the names of `DISTRIBUTIONS`, how many there are, by value; of sizes by the lowest of a
         bucket.
     """
-    windows = [window for _, window in whole(said)]
+    windows = [window for _, window in whole(observation)]
     regions = np.concatenate([window.regions for window in windows])
     pages = ((regions["end"] - regions["start"]) // PAGE_SIZE).astype(np.int64)
     values = (

@@ -109,7 +109,7 @@ def spans(params: Masim) -> masim.Config:
     return config
 
 
-def observed(params: Masim, said: Observation, speeds: Speeds) -> pd.DataFrame:
+def observed(params: Masim, observation: Observation, speeds: Speeds) -> pd.DataFrame:
     """Hold each window against what the program did in it.
 
     A page is in use in a sampling interval with the chance that the program gets to it while
@@ -135,11 +135,13 @@ def observed(params: Masim, said: Observation, speeds: Speeds) -> pd.DataFrame:
     config = spans(params)
     accesses = [access for phase in config.phases for access in phase.accesses]
     names = list(config.regions)
-    of = np.array([names.index(access.region) for access in accesses])[said.truth[:, 1]]
-    base = int(said.regions[:, 0].min()) & ~(PAGE - 1)
-    top = int((said.regions[:, 0] + said.regions[:, 1]).max()) + PAGE - 1 & ~(PAGE - 1)
-    began = said.truth[:, 0].astype(np.int64)
-    until = np.append(began[1:], said.ended)
+    of = np.array([names.index(access.region) for access in accesses])[observation.truth[:, 1]]
+    base = int(observation.regions[:, 0].min()) & ~(PAGE - 1)
+    top = int((observation.regions[:, 0] + observation.regions[:, 1]).max()) + PAGE - 1 & ~(
+        PAGE - 1
+    )
+    began = observation.truth[:, 0].astype(np.int64)
+    until = np.append(began[1:], observation.ended)
     samples = params.samples
     strides = {access.region: access.stride for access in accesses}
     rounds = np.array(
@@ -148,9 +150,9 @@ def observed(params: Masim, said: Observation, speeds: Speeds) -> pd.DataFrame:
             for name, size in config.regions.items()
         ]
     )
-    watched = list(whole(said))
+    watched = list(whole(observation))
     if not watched:
-        lasted = (said.ended - said.begun) / 1e9
+        lasted = (observation.ended - observation.begun) / 1e9
         raise BadInput(
             f"aggr_us={params.aggr_us}: no window begins and ends in the {lasted:.1f} s that the "
             "program played; takes a shorter one, or a longer program"
@@ -167,7 +169,9 @@ def observed(params: Masim, said: Observation, speeds: Speeds) -> pd.DataFrame:
     chances = np.minimum(spent / rounds, 1).sum(axis=2)
     regions = np.concatenate([window.regions for window in windows])
     firsts = np.append(0, each.cumsum())
-    found = _weigh_each(regions, firsts, chances, said.regions, float(samples), U(base), U(top))
+    found = _weigh_each(
+        regions, firsts, chances, observation.regions, float(samples), U(base), U(top)
+    )
     seen = pd.DataFrame(found, columns=Weighed._fields)
     sizes = np.add.reduceat(regions["end"] - regions["start"], firsts[:-1])
     away = (regions["end"] <= U(base)) | (regions["start"] >= U(top))
@@ -175,17 +179,17 @@ def observed(params: Masim, said: Observation, speeds: Speeds) -> pd.DataFrame:
         regions=each,
         checks=checks,
         error=seen["apart"] / sizes.astype(float),
-        seconds=(ends - said.begun) / 1e9,
+        seconds=(ends - observation.begun) / 1e9,
         took=(ends - starts) / 1e9,
         outside=np.add.reduceat(away.astype(np.int64), firsts[:-1]),
     )[list(Observed._fields)]
 
 
-def whole(said: Observation) -> Iterator[tuple[int, Window]]:
+def whole(observation: Observation) -> Iterator[tuple[int, Window]]:
     """Windows that were monitored while the program ran, each with when it began (ns)."""
     start = -1
-    for window in said.windows:
-        if said.begun <= start and window.end_ns <= said.ended:
+    for window in observation.windows:
+        if observation.begun <= start and window.end_ns <= observation.ended:
             yield start, window
         start = window.end_ns
 
@@ -225,12 +229,12 @@ def _weigh_each(regions, firsts, chances, programs, samples, base, top):
     return found
 
 
-def changes(params: Masim, said: Observation) -> list[float]:
+def changes(params: Masim, observation: Observation) -> list[float]:
     """Seconds from the program's begin to each phase but the first."""
     firsts = np.cumsum([0, *(len(phase.accesses) for phase in spans(params).phases)])
-    phase = np.searchsorted(firsts, said.truth[:, 1], side="right") - 1
+    phase = np.searchsorted(firsts, observation.truth[:, 1], side="right") - 1
     new = np.flatnonzero(np.diff(phase)) + 1
-    return [(int(at) - said.begun) / 1e9 for at in said.truth[new, 0]]
+    return [(int(at) - observation.begun) / 1e9 for at in observation.truth[new, 0]]
 
 
 def modelled(params: Masim, speeds: Speeds = ALONE) -> pd.DataFrame:
@@ -239,10 +243,10 @@ def modelled(params: Masim, speeds: Speeds = ALONE) -> pd.DataFrame:
     return observed(params, said, speeds._replace(check_ns=check_took(params, speeds, said)))
 
 
-def check_took(params: Masim, speeds: Speeds, said: Observation) -> float:
+def check_took(params: Masim, speeds: Speeds, observation: Observation) -> float:
     """What a check took in the model (ns), as a kernel's run has it: all work by its checks."""
-    checks = sum(window.checks for window in said.windows)
-    return speeds.check_ns + speeds.sample_ns * len(said.windows) * params.samples / checks
+    checks = sum(window.checks for window in observation.windows)
+    return speeds.check_ns + speeds.sample_ns * len(observation.windows) * params.samples / checks
 
 
 def simulated(params: Masim, speeds: Speeds = ALONE) -> Observation:

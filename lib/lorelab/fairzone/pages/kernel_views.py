@@ -256,17 +256,17 @@ def nodes() -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values(["MB/s", "mode", "repeat"], ignore_index=True)
 
 
-def _nodes(said: pd.Series, nap: int) -> dict[str, float]:
-    free = [said.filter(regex=f"^zone_{node}_.*_free$").sum() for node in (0, 1)]
-    taken = [said[f"read_pages_of_node{node}"] for node in (0, 1)]
-    between = said.filter(regex="_high$").sum() - said.filter(regex="_low$").sum()
-    quickly = said["read_kswapd_high_wmark_hit_quickly"]
+def _nodes(counted: pd.Series, nap: int) -> dict[str, float]:
+    free = [counted.filter(regex=f"^zone_{node}_.*_free$").sum() for node in (0, 1)]
+    taken = [counted[f"read_pages_of_node{node}"] for node in (0, 1)]
+    between = counted.filter(regex="_high$").sum() - counted.filter(regex="_low$").sum()
+    quickly = counted["read_kswapd_high_wmark_hit_quickly"]
     return {
         "a nap": round(nap / between, 2),
         "size": round(100 * free[1] / sum(free), 1),
         "share": round(100 * taken[1] / sum(taken), 1),
         "residency": round(free[1] / taken[1] / (free[0] / taken[0]), 2),
-        "by naps": round(100 * quickly / said["read_pageoutrun"], 1),
+        "by naps": round(100 * quickly / counted["read_pageoutrun"], 1),
     }
 
 

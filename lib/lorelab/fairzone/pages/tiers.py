@@ -60,7 +60,7 @@ def measured() -> list[tuple[str, Tiers, pd.DataFrame]]:
     return found
 
 
-def kernel_shares(params: Tiers, said: pd.Series) -> dict[str, float]:
+def kernel_shares(params: Tiers, counted: pd.Series) -> dict[str, float]:
     """What a run on a kernel came to once memory was full, in per cent.
 
     Returns
@@ -71,17 +71,17 @@ def kernel_shares(params: Tiers, said: pd.Series) -> dict[str, float]:
         naps`, runs of kswapd begun at a nap's end; `direct`, of the pages reclaimed, those that a
         reader had to reclaim itself.
     """
-    near, far = (said.filter(regex=f"^zone_{node}_.*_free$").sum() for node in (0, 1))
-    demoted = said["read_pgdemote_kswapd"] + said["read_pgdemote_direct"]
-    into_far = said["read_pgalloc_normal"] - demoted
-    into_near = said["read_pgalloc_dma"] + said["read_pgalloc_dma32"]
-    direct, all_ = (said[f"read_pgsteal_{who}"] for who in ("direct", "kswapd"))
+    near, far = (counted.filter(regex=f"^zone_{node}_.*_free$").sum() for node in (0, 1))
+    demoted = counted["read_pgdemote_kswapd"] + counted["read_pgdemote_direct"]
+    into_far = counted["read_pgalloc_normal"] - demoted
+    into_near = counted["read_pgalloc_dma"] + counted["read_pgalloc_dma32"]
+    direct, all_ = (counted[f"read_pgsteal_{who}"] for who in ("direct", "kswapd"))
     return {
         "size": 100 * far / (near + far),
         "far": 100 * into_far / (into_far + into_near),
         "demoted": 100 * demoted / into_near,
-        "stale": stale(said.filter(like="read_cached_").sort_index().to_numpy(), params),
-        "by naps": 100 * said["read_kswapd_high_wmark_hit_quickly"] / said["read_pageoutrun"],
+        "stale": stale(counted.filter(like="read_cached_").sort_index().to_numpy(), params),
+        "by naps": 100 * counted["read_kswapd_high_wmark_hit_quickly"] / counted["read_pageoutrun"],
         "direct": 100 * direct / (direct + all_),
     }
 

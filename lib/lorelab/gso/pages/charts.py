@@ -242,7 +242,7 @@ def ways(frame: pd.DataFrame) -> alt.VConcatChart:
 
 
 def costs(
-    table: pd.DataFrame, said: str = "Cost of a send of 56,000 bytes in 40 segments"
+    table: pd.DataFrame, heading: str = "Cost of a send of 56,000 bytes in 40 segments"
 ) -> alt.Chart:
     """Draw what a send takes, by variant.
 
@@ -251,7 +251,7 @@ def costs(
     table : DataFrame
         Index `variant`; of a send, or of as many as `sends` says: `copied_bytes`, and beside them
         `copied_by_send` where that is there, `atomics` and `lines`.
-    said : str
+    heading : str
         Title.
     """
     # The chart has the counters, not what one send takes: a panel need only give it others.
@@ -277,7 +277,7 @@ def costs(
             facet=alt.Facet("what:N", title=None, sort=list(shown)),
             columns=3,
             title=title(
-                said,
+                heading,
                 "Copying costs bytes, counting two atomic operations a segment, and the pointer\n"
                 "in the shared info a cache line where a segment has one fragment.",
             ),

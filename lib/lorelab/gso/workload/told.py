@@ -20,13 +20,13 @@ def kinds(params: Told) -> list[bool]:
     return [bool(send // params.alike % 2) != params.copied_first for send in range(params.sends)]
 
 
-def table(params: Told, said: list[Notification], copied: int, source: str) -> pd.DataFrame:
+def table(params: Told, queue: list[Notification], copied: int, source: str) -> pd.DataFrame:
     """Counters of a run, whether of the model or of a kernel."""
     was = kinds(params)
-    heard = [(send, one.copied) for one in said for send in range(one.low, one.high + 1)]
+    heard = [(send, one.copied) for one in queue for send in range(one.low, one.high + 1)]
     found = {
         "copied": copied,
-        "notifications": len(said),
+        "notifications": len(queue),
         "told": len(heard),
         "told_copied": sum(copy for _, copy in heard),
         "told_wrong": sum(copy != was[send] for send, copy in heard),

@@ -100,7 +100,7 @@ def _rate(params: Contention, variant: Variant) -> float:
 
 
 def where(
-    said: float = 75,
+    percent: float = 75,
     remotes: tuple[int, ...] = (30, 60, 120),
     thinks: tuple[int, ...] = (500, 2000),
 ) -> pd.DataFrame:
@@ -116,7 +116,7 @@ def where(
     for think in thinks:
         for remote in remotes:
             grid = benefit(writers=(0.0,), remote_ns=remote, think_ns=think)
-            near = grid[grid["faster"] & ((grid["benefit"] - said).abs() <= NEAR)]["cpus"]
+            near = grid[grid["faster"] & ((grid["benefit"] - percent).abs() <= NEAR)]["cpus"]
             rows.append((think, remote, len(near), near.min(), near.max()))
     columns = ["think_ns", "remote_ns", "settings", "from CPUs", "to CPUs"]
     return pd.DataFrame(rows, columns=columns).astype({c: "Int64" for c in columns})

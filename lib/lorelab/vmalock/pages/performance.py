@@ -101,7 +101,7 @@ def balance(machine: Machine) -> pd.DataFrame:
     return pd.DataFrame(rows, index=["counted here", "and there"]).T
 
 
-def region(said: float) -> pd.DataFrame:
+def region(percent: float) -> pd.DataFrame:
     """`benefit`, each setting sorted by whether the thread's figure holds in it.
 
     Returns
@@ -110,8 +110,8 @@ def region(said: float) -> pd.DataFrame:
         Those columns, and `holds`: `SPF gains nothing`, `less`, `about SAID %` or `more`.
     """
     grid = benefit()
-    off = grid["benefit"] - said
-    about = np.where(off.abs() <= NEAR, f"about {said:g} %", np.where(off < 0, "less", "more"))
+    off = grid["benefit"] - percent
+    about = np.where(off.abs() <= NEAR, f"about {percent:g} %", np.where(off < 0, "less", "more"))
     return grid.assign(holds=np.where(grid["faster"], about, "SPF gains nothing"))
 
 
