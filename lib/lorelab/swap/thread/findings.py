@@ -101,8 +101,8 @@ FINDINGS = [
         "swap",
         "frag-list-searched-whole",
         "cluster_alloc_swap_entry() of 6.12 tries each cluster of the order's frag list before it "
-        "gives up, with si->lock held, so a folio that finds no room costs in proportion to the "
-        "device.",
+        "gives up, with si->lock held, however long that list is: a folio that finds no room pays "
+        "for all of it.",
         "machines on 6.12 stable with large swap devices, large folios, and swap-in page by page",
         whole_list,
         PriorArt(
