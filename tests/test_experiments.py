@@ -141,7 +141,7 @@ def test_what_has_no_model_has_neither_passed_nor_failed(rooms):
     held = halves.agree(Halves(cgroups=True), same)
     assert held.verdict == AgreementVerdict.NO_MODEL and not len(held.table)
     assert "cgroups=true" in held.method
-    assert list(held.table.columns) == ["counter", "unit", "agrees", "detectable"]
+    assert list(held.table.columns) == ["counter", "unit", "agrees", "detectable", "verdict"]
 
 
 def test_an_experiment_may_say_that_it_has_no_model_for_a_value(rooms):

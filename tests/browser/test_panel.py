@@ -196,9 +196,9 @@ def test_a_dead_worker_is_one_line(page, about, question):
 
 FULL = {
     "swap/allocator-test": {"device_mib": str(2**20)},
-    "fairzone/tiobench": {"mib": str(2**22), "data_percent": "1000"},
 }
-"""What takes more memory than a page has; `damon/hot-range` has no values that do."""
+"""What takes more memory than a page has. Of `damon/hot-range` and `fairzone/tiobench` the largest
+values that were tried ran, the latter for minutes."""
 FAILS = {"mib": "64", "min_free_kib": "65536"}
 """Of `fairzone/tiobench`: nothing is free below its watermarks."""
 

@@ -26,7 +26,7 @@ def test_a_record_is_of_the_reproducer_that_is_sent(title):
 @pytest.mark.parametrize("title", RECORDED)
 def test_with_the_patches_each_kernel_passes(title):
     patched = [said for said in RECORDED[title] if said.patched]
-    assert all(said.verdict == "PASS" for said in patched)
+    assert all(said.verdict.startswith("PASS") for said in patched)
     for said in patched:
         [before] = [s for s in RECORDED[title] if s.kernel == said.source.kernel.release]
         assert before.verdict.startswith("FAIL")

@@ -218,6 +218,8 @@ def test_no_event_is_sent_without_counting_what_is_lost():
     for file in KERNEL_FILES.glob("*/probes/*.[ch]"):
         text = file.read_text()
         for call in re.finditer(r"(.*)\.(?:push|update|insert)\(", text):
+            if f"BPF_ARRAY({call[1].strip()}," in text:
+                continue  # an element of an array is always there
             assert call[1].strip().startswith("if ("), f"{file}: {call[0]}"
         assert not re.search(r"ringbuf_output|perf_submit", text), file
 

@@ -19,7 +19,7 @@ def _taken() -> str:
     params = Collision()
     met = experiment("vmalock/collision").recorded(params).counters
     steps = met[(met["counter"] == "taken") & (met["value"] > 0)]["step"].tolist()
-    assert steps == [params.n], "one writer and no other"
+    assert len(steps) == 1, "one writer and no other"
     return (
         f"one fault and one writer are enough: on 6.12.117 munmap() frees the VMA under the fault "
         f"after {freed} steps, on 7.3 mprotect() and the fault are both in the VMA after {inside} "
