@@ -115,7 +115,8 @@ def kernel(
 
     What a probe counts comes with them. Its events go to FILE.PROBE.STREAM.parquet beside -o FILE.
     When the guest fails, what it had given goes to FILE.partial.csv, or to stderr without -o.
-    With --record a name may be given several values, a -p each: all are measured in one boot.
+    With --record a name may be given several values, a -p each: those that take the same machine
+    are measured in one boot.
     """
     if record:
         found = experiment(name)
