@@ -45,7 +45,8 @@ def test_a_folder_is_ready_for_git_send_email(title, tmp_path):
         assert mail["From"] == upstream.SENDER
         assert mail.get_all("To") and "linux-kernel@vger.kernel.org" in mail.get_all("Cc")
         if file.name[:4] != "0000":
-            assert f"Signed-off-by: {upstream.SENDER}\n---\n" in file.read_text()
+            signed = f"Assisted-by: LLM\nSigned-off-by: {upstream.SENDER}\n---\n"
+            assert file.read_text().count(signed) == 1
     text = mails[0].read_text()
     assert text.index("\n---\n") < text.index("Measured: 42 of 64 (6.12.117, n = 3)")
     assert "Known: " in text and "In mainline: " in text

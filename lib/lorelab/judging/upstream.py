@@ -29,6 +29,9 @@ TOOLS = (
 """Debian's packages that building a kernel takes, and those that running a reproducer takes."""
 STABLE = "stable@vger.kernel.org"
 SENDER = "YOUR NAME <you@example.org>"
+SIGNED = f"Signed-off-by: {SENDER}\n"
+ASSISTED = "Assisted-by: LLM\n"
+"""Documentation/process/coding-assistants.rst asks for it."""
 """Stands where whoever sends it signs off."""
 WIDTH = 72
 
@@ -146,10 +149,11 @@ def _config(one: Finding) -> str:
 
 
 def _addressed(mail: str, to: str, notes: str) -> str:
-    """A mail with its recipients, and what is said of it below the line that git drops."""
+    """A mail with its recipients, who helped, and what is said of it below the line git drops."""
     head, body = mail.split("\n\n", 1)
     text, line, diff = body.partition("\n---\n")
-    return f"{head}\n{to}\n{text}{line}{notes}{diff}"
+    helped = text.replace(SIGNED.rstrip(), ASSISTED + SIGNED.rstrip())
+    return f"{head}\n{to}\n{helped}{line}{notes}{diff}"
 
 
 def _notes(one: Finding, seen: Sequence[str]) -> str:
@@ -159,7 +163,10 @@ def _notes(one: Finding, seen: Sequence[str]) -> str:
         "Known": one.prior_art.text,
         "In mainline": one.mainline,
     }
-    paragraphs = (textwrap.fill(f"{name}: {text}", WIDTH) for name, text in parts.items())
+    paragraphs = (
+        textwrap.fill(f"{name}: {text}", WIDTH, break_on_hyphens=False)
+        for name, text in parts.items()
+    )
     return "\n\n".join(paragraphs) + "\n\n"
 
 
@@ -221,9 +228,11 @@ def _sending(one: Finding, mails: list[Path]) -> list[str | Sequence[str]]:
         ("scripts/get_maintainer.pl --scm $KIT/0001-*.patch",),
         f"{SENDER} stands where you sign off, which says that you may pass it on "
         "(Documentation/process/submitting-patches.rst). Put your name there, and read each mail "
-        "as yours: what stands below its line `---` is for its reader and not for the log. Outside "
-        "a clone of Linux checkpatch does not know the commits that a mail names, and says so of "
-        "each"
+        "as yours: what stands below its line `---` is for its reader and not for the log. A "
+        "language model helped to find and to write this, which `Assisted-by: LLM` says; what that "
+        "asks of you is in Documentation/process/generated-content.rst and coding-assistants.rst. "
+        "Outside a clone of Linux checkpatch does not know the commits that a mail names, and says "
+        "so of each"
         + (
             f"; and it wants `commit {picked[1]}... upstream.`, which the rules of stable series "
             "ask for, in another form."

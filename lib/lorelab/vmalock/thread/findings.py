@@ -93,7 +93,9 @@ FINDINGS = [
         worth_sending=True,
         command="kernel vmalock/overlap",
         note="It first says how long it takes, which in emulation is hours; ACCEL=kvm in the "
-        "environment, where KVM works, makes it minutes.",
+        "environment, where KVM works, makes it minutes. A user can trigger the defect: "
+        "Documentation/process/security-bugs.rst of 7.3 asks that a reproducer of such a bug is "
+        "not posted with the mail, but offered.",
     ),
     Finding(
         design="vmalock",
