@@ -24,7 +24,7 @@ def test_a_set_bit_is_what_a_check_finds(flush):
     """A check finds the bit where its span ends there, and a span begins as an entry does."""
     table = hides.spans(300_000, switch_us=11_000, flush=flush)
     bits = table[table["row"] == "accessed bit"]
-    checks = table[table["row"] == "accessed?"]
+    checks = table[table["row"] == "kdamond finds"]
     assert np.array_equal(checks.loc[checks["set"].astype(bool), "end"], bits["end"])
     assert bits["start"].isin(table.loc[table["row"] == "TLB entry", "start"]).all()
     assert (bits["end"] - bits["start"]).between(0.001, 5).all()

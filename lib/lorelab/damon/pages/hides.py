@@ -8,8 +8,8 @@ import pandas as pd
 
 from lorelab.showing.charts import OKABE_ITO, title
 
-ROWS = ["TLB entry", "accessed bit", "accessed?"]
-WAYS = {False: "as 6.12 clears it", True: "with a flush at each clear"}
+ROWS = ["TLB entry", "accessed bit", "kdamond finds"]
+WAYS = {False: "6.12", True: "with a flush"}
 
 
 def spans(
@@ -47,35 +47,26 @@ def spans(
             sets = sets[sets > 0]
         if sets.size:
             rows.append(("accessed bit", sets[0], check, None))
-        rows.append(("accessed?", check, check, bool(sets.size)))
+        rows.append(("kdamond finds", check, check, bool(sets.size)))
     table = pd.DataFrame(rows, columns=["row", "start", "end", "set"])
     table[["start", "end"]] /= 1000
     # An entry that begins as the picture ends.
-    return table[(table["row"] == "accessed?") | (table["start"] < table["end"])]
+    return table[(table["row"] == "kdamond finds") | (table["start"] < table["end"])]
 
 
-def timeline(switch_us: int = 12_000, until_us: int = 50_000) -> alt.VConcatChart:
-    """Draw `spans` of 6.12, and below it with a flush; dashed lines are context switches."""
-    drawn = [
-        _line(spans(until_us, switch_us=switch_us, flush=flush), switch_us, until_us, way)
+def timeline(switch_us: int = 12_000, until_us: int = 50_000) -> alt.LayerChart:
+    """Draw `spans` of 6.12, below them those with a flush; dashed lines are context switches."""
+    tables = [
+        spans(until_us, switch_us=switch_us, flush=flush).assign(way=way)
         for flush, way in WAYS.items()
     ]
-    return alt.vconcat(
-        *drawn,
-        spacing=12,
-        title=title(
-            "A page that is accessed all the time, checked each 5 ms",
-            "An access by way of the TLB does not set the bit. Dashed: a context switch.",
-        ),
-    )
-
-
-def _line(table: pd.DataFrame, switch_us: int, until_us: int, way: str) -> alt.LayerChart:
-    last = way == list(WAYS.values())[-1]
-    scale = alt.Scale(domain=[0, until_us / 1000], nice=False)
-    x = alt.X("start:Q", title="ms" if last else None, scale=scale)
-    y = alt.Y("row:N", title=None, sort=ROWS, scale=alt.Scale(domain=ROWS))
-    checks = table["row"] == "accessed?"
+    table = pd.concat(tables, ignore_index=True)
+    table["line"] = table["way"] + ": " + table["row"]
+    lines = [f"{way}: {row}" for way in WAYS.values() for row in ROWS]
+    x = alt.X("start:Q", title="ms", scale=alt.Scale(domain=[0, until_us / 1000], nice=False))
+    y = alt.Y("line:N", title=None, sort=lines, scale=alt.Scale(domain=lines))
+    checks = table["row"] == "kdamond finds"
+    found = table[checks].assign(found=table["set"].map({True: "accessed", False: "not accessed"}))
     bars = (
         alt.Chart(table[~checks])
         .mark_bar(height=16, stroke="white", strokeWidth=1.5)
@@ -90,18 +81,39 @@ def _line(table: pd.DataFrame, switch_us: int, until_us: int, way: str) -> alt.L
             ),
         )
     )
-    answer = table[checks].assign(answer=table["set"].map({True: "yes", False: "no"}))
+    # No words: a chart with words does not become as narrow as a telephone.
+    domain = ["accessed", "not accessed"]
     answers = (
-        alt.Chart(answer)
-        .mark_text(fontSize=13, fontWeight="bold")
+        alt.Chart(found)
+        .mark_point(size=80, opacity=1, filled=True)
         .encode(
             x=x,
             y=y,
-            text="answer:N",
-            color=alt.condition("datum.set", alt.value(OKABE_ITO[0]), alt.value(OKABE_ITO[1])),
+            shape=alt.Shape(
+                "found:N",
+                title=None,
+                legend=alt.Legend(orient="bottom"),
+                scale=alt.Scale(domain=domain, range=["circle", "cross"]),
+            ),
+            color=alt.Color(
+                "found:N",
+                legend=None,
+                scale=alt.Scale(domain=domain, range=[OKABE_ITO[2], OKABE_ITO[1]]),
+            ),
         )
     )
     switches = pd.DataFrame({"start": np.arange(switch_us, until_us + 1, switch_us) / 1000})
-    lines = alt.Chart(switches).mark_rule(strokeDash=[4, 4], color="#888888").encode(x=x)
-    heading = alt.TitleParams(way, fontSize=13, fontWeight="normal", offset=4)
-    return alt.layer(lines, bars, answers, title=heading).properties(width=560, height=84)
+    dashed = alt.Chart(switches).mark_rule(strokeDash=[4, 4], color="#888888").encode(x=x)
+    return (
+        alt.layer(
+            dashed,
+            bars,
+            answers,
+            title=title(
+                "A page that is accessed all the time, checked each 5 ms",
+                "An access by way of the TLB does not set the bit. Dashed: a context switch.",
+            ),
+        )
+        .resolve_scale(color="independent")
+        .properties(width=560, height=alt.Step(27))
+    )
