@@ -29,10 +29,10 @@ TOOLS = (
 """Debian's packages that building a kernel takes, and those that running a reproducer takes."""
 STABLE = "stable@vger.kernel.org"
 SENDER = "YOUR NAME <you@example.org>"
-SIGNED = f"Signed-off-by: {SENDER}\n"
-ASSISTED = "Assisted-by: LLM\n"
-"""Documentation/process/coding-assistants.rst asks for it."""
 """Stands where whoever sends it signs off."""
+SIGNED = f"Signed-off-by: {SENDER}"
+ASSISTED = "Assisted-by: LLM"
+"""As Documentation/process/coding-assistants.rst of 7.3 asks."""
 WIDTH = 72
 
 
@@ -152,7 +152,7 @@ def _addressed(mail: str, to: str, notes: str) -> str:
     """A mail with its recipients, who helped, and what is said of it below the line git drops."""
     head, body = mail.split("\n\n", 1)
     text, line, diff = body.partition("\n---\n")
-    helped = text.replace(SIGNED.rstrip(), ASSISTED + SIGNED.rstrip())
+    helped = text.replace(SIGNED, f"{ASSISTED}\n{SIGNED}")
     return f"{head}\n{to}\n{helped}{line}{notes}{diff}"
 
 

@@ -127,8 +127,8 @@ FINDINGS = [
         "alloc_swap_scan_list() with scan_all false). What is left to send is the backport, on one "
         "condition: the rules of stable series (Documentation/process/stable-kernel-rules.rst) "
         "take a fix of performance from the kernel maintainer of a distribution, with what its "
-        "users see. Here no user's report was found, and no machine's time measured: ask in reply "
-        "to that series first",
+        "users see. Here no user's report was found, and no time measured but in emulation: ask in "
+        "reply to that series first",
         True,
         "agree swap/probed -p options=-s -p iterations=20 -p large_swapin=false",
     ),
