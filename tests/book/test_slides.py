@@ -1,6 +1,7 @@
 """Slides are made of the cells that are tagged, and a text's rest is left to the speaker."""
 
 import json
+import re
 
 import nbformat
 import pytest
@@ -94,6 +95,19 @@ def test_no_letter_of_a_large_chart_is_small():
     assert large["layer"][0]["mark"]["fontSize"] == 20
     assert large["config"]["axis"]["labelFontSize"] == 20
     assert "title" not in large and spec["title"] == "T"
+
+
+@pytest.mark.parametrize("made", ["alone", "facet", "beside"])
+def test_a_chart_of_parts_becomes_as_wide_as_a_slide(made):
+    bars = {"mark": "bar", "width": 100, "height": 100}
+    bars["encoding"] = {"x": {"field": "v", "type": "quantitative"}}
+    parts = {
+        "alone": bars,
+        "facet": {"facet": {"row": {"field": "of"}}, "spec": bars},
+        "beside": {"hconcat": [bars, bars]},
+    }[made]
+    page = bigchart.page({"data": {"values": [{"v": 3, "of": "a"}]}, **parts}, "chart", 500)
+    assert int(re.search(r"--width: (\d+)px", page)[1]) > 0.95 * bigchart.WIDTH
 
 
 def test_of_a_slider_the_line_stays_that_says_which_value_is_shown():

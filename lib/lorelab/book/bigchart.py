@@ -42,11 +42,11 @@ def page(spec: dict[str, Any], name: str, room: int) -> str:
     """
     room -= SLIDER if _binds(spec) else 0
     floor, stretch = LETTER / 2, 1.0
-    fixed = isinstance(spec.get("width"), int | float)
+    fixed = bool(_with_width(spec))
     for _ in range(8):
         drawn = large(spec, floor)
-        if fixed:
-            drawn["width"] = spec["width"] * stretch
+        for part in _with_width(drawn):
+            part["width"] *= stretch
         svg = vl_convert.vegalite_to_svg(drawn)
         width, height = (
             float(side) for side in re.findall(r'(?:width|height)="([\d.]+)"', svg)[:2]
@@ -110,6 +110,14 @@ def _raise(part: Any, floor: float) -> None:
     elif isinstance(part, list):
         for one in part:
             _raise(one, floor)
+
+
+def _with_width(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    """The charts in `spec` that have a width in pixels, itself or those that it is made of."""
+    parts = [part for how in ("concat", "hconcat", "vconcat") for part in spec.get(how, [])]
+    parts += [spec["spec"]] if "spec" in spec else []
+    own = [spec] if isinstance(spec.get("width"), int | float) else []
+    return own + [each for part in parts for each in _with_width(part)]
 
 
 def _binds(spec: dict[str, Any]) -> bool:

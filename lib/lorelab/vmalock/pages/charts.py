@@ -213,7 +213,9 @@ def unfolding(table: pd.DataFrame, at: int) -> Moved:
             ),
             x2="till:Q",
             y=alt.Y("thread:O", title="threads", axis=alt.Axis(labels=False, ticks=False)),
-            color=alt.Color("doing:N", title=None, scale=doing, legend=alt.Legend(orient="bottom")),
+            color=alt.Color(
+                "doing:N", title=None, scale=doing, legend=alt.Legend(orient="bottom", columns=3)
+            ),
         )
         .properties(width=560, height=150)
         .facet(row=alt.Row("variant:N", sort=["mmap-lock", "v6.12"], title=None))
