@@ -24,13 +24,14 @@ from lorelab.damon.kernel.boot import (
     played,
     request,
     speeds,
+    takes_patches,
 )
 from lorelab.damon.model.damos import Action
 from lorelab.damon.params import TOOK, Schemes, Speeds, runs, took
 from lorelab.damon.workload.schemes import BUILTIN, STATISTICS, parse
 from lorelab.damon.workload.setup import configuration
 from lorelab.errors import BadInput
-from lorelab.lab.run import Measured, Measurement, Request, one_boot
+from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.params import label
 
 UNITS = {
@@ -66,8 +67,9 @@ def _counters(params: Schemes, measured: Measured, run: int) -> pd.DataFrame:
 
 
 def possible(params: Schemes) -> None:
-    """Raise BadInput for what the laboratory's kernel can't run."""
+    """Raise BadInput for what the laboratory's kernel can't run, or nothing can."""
     check(params)
+    rules(params)
     if sum(configuration(params).regions.values()) >> 20 > LARGEST_MIB:
         raise BadInput(f"workload={params.workload}: takes {LARGEST_MIB} MiB at most on the kernel")
 
@@ -122,7 +124,7 @@ measure = Measurement(
     "damon/schemes",
     _request,
     _counters,
-    machine=one_boot,
+    machine=takes_patches,
     check=lambda params, _: possible(params),
     repeats=lambda params: params.runs,
 )

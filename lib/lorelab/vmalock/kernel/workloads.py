@@ -10,7 +10,7 @@ import pandas as pd
 from lorelab.counters import table
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.run import Measured, Measurement, Request
+from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 from lorelab.vmalock.kernel.boot import DESIGN, SECONDS_A_RUN, cpus, row_of, variant
 from lorelab.vmalock.kernel.threads import COUNTED
 from lorelab.vmalock.params import AREAS, Workloads
@@ -49,11 +49,15 @@ def request(batch: list[Workloads], log: bool) -> Request:
     return Request(machine, job, patched=True)
 
 
+def check(params: Workloads, options: RunOptions) -> None:
+    """Raise BadInput for a launch of threads that touch less than they need, or too much."""
+    if params.workload == "launch" and params.size not in LAUNCHED:
+        raise BadInput(f"size={params.size}: a launch takes {LAUNCHED[0]} to {LAUNCHED[-1]}")
+
+
 def _command(params: Workloads) -> list[str]:
     numbers = [str(params.threads), str(params.size)]
     if params.workload == "launch":
-        if params.size not in LAUNCHED:
-            raise BadInput(f"size={params.size}: a launch takes {LAUNCHED[0]} to {LAUNCHED[-1]}")
         return ["launch", numbers[0], str(AREAS), numbers[1]]
     if params.workload == "fork":
         return ["broken", "fork", str(FORKS), numbers[1]]
@@ -86,4 +90,4 @@ def _counters(params: Workloads, measured: Measured, run: int) -> pd.DataFrame:
     return table(NAME, variant(measured), "kernel", columns, first=0)
 
 
-measure = Measurement(NAME, partial(request, log=False), _counters, machine=cpus)
+measure = Measurement(NAME, partial(request, log=False), _counters, machine=cpus, check=check)

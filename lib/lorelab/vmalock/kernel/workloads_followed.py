@@ -5,7 +5,7 @@ from functools import partial
 from lorelab.lab.run import Measurement
 from lorelab.vmalock.kernel.boot import cpus
 from lorelab.vmalock.kernel.followed import log_of
-from lorelab.vmalock.kernel.workloads import request
+from lorelab.vmalock.kernel.workloads import check, request
 
 NAME = "vmalock/workloads-followed"
-measure = Measurement(NAME, partial(request, log=True), log_of, machine=cpus)
+measure = Measurement(NAME, partial(request, log=True), log_of, machine=cpus, check=check)
