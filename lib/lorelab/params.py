@@ -67,7 +67,14 @@ class Params(BaseModel):
         return cls.model_validate({k: v for k, v in stored.items() if k not in cls.retired})
 
 
-def param(default: Any, help: str, unit: str = "", only: Half | None = None, **bounds: Any) -> Any:
+def param(
+    default: Any,
+    help: str,
+    unit: str = "",
+    only: Half | None = None,
+    machine: bool = False,
+    **bounds: Any,
+) -> Any:
     """Declare one parameter.
 
     Parameters
@@ -81,6 +88,8 @@ def param(default: Any, help: str, unit: str = "", only: Half | None = None, **b
     only : str, optional
         The half that reads it, `model` or `kernel`. The other refuses another value than the
         default. What only the model reads tells no records apart.
+    machine : bool
+        It is part of the machine that is booted: runs that differ in it share no boot.
     **bounds
         pydantic's `ge`, `le`, `gt`, `lt`, `multiple_of`, ...
 
@@ -92,7 +101,7 @@ def param(default: Any, help: str, unit: str = "", only: Half | None = None, **b
     >>> Tiny(pages=2)
     Tiny(pages=2, cost_ns=100)
     """
-    extra = {"unit": unit, "only": only}
+    extra = {"unit": unit, "only": only, "machine": machine}
     return Field(default, description=help, json_schema_extra=extra, **bounds)
 
 
@@ -109,6 +118,23 @@ def only(model: type[Params], half: Half) -> set[str]:
     """
     fields = model.model_fields.items()
     return {name for name, field in fields if field.json_schema_extra["only"] == half}
+
+
+def machine_of(params: Params) -> tuple[Any, ...]:
+    """What runs that can share a boot have in common: the values of fields of the machine.
+
+    Examples
+    --------
+    >>> class Tiny(Params):
+    ...     mib: int = param(64, "memory of the guest", "MiB", machine=True)
+    ...     pages: int = param(8, "pages that are written", "pages")
+    >>> machine_of(Tiny(pages=2))
+    (64,)
+    """
+    fields = type(params).model_fields.items()
+    return tuple(
+        getattr(params, name) for name, field in fields if field.json_schema_extra["machine"]
+    )
 
 
 def without_effect(params: Params, half: Half) -> str | None:

@@ -331,12 +331,12 @@ class Guest(Params):
     )
 
     mode: Mode = param("baseline", "choice of the switch fairzone/mode")
-    cpus: int = param(1, "CPUs", "CPUs", ge=1, le=8)
-    mib: int = param(512, "memory of the guest", "MiB", ge=384, le=16384)
+    cpus: int = param(1, "CPUs", "CPUs", machine=True, ge=1, le=8)
+    mib: int = param(512, "memory of the guest", "MiB", machine=True, ge=384, le=16384)
     min_free_kib: int = param(2896, "vm.min_free_kbytes", "KiB", ge=1024, le=2**20)
     exact: bool = param(False, "batch counters without per-CPU parts")
     dma32_mib: int = param(
-        192, "memory of DMA and DMA32; the rest is Normal, or Movable", "MiB", ge=128
+        192, "memory of DMA and DMA32; the rest is Normal, or Movable", "MiB", machine=True, ge=128
     )
 
     @classmethod
@@ -361,17 +361,24 @@ class Followed(Guest):
         "zones",
         "zones: the 4 GiB line ends DMA32, the rest is Normal; movable: all is DMA and DMA32, the "
         "rest is Movable (movablecore), and memory is touched and given up beside the disk",
+        machine=True,
     )
 
 
 class OnDisk(Guest):
     """A guest whose disk is held to a throughput."""
 
-    mib: int = param(384, "memory of the guest", "MiB", ge=384, le=16384)
+    mib: int = param(384, "memory of the guest", "MiB", machine=True, ge=384, le=16384)
     dma32_mib: int = param(
-        144, "memory below the 4 GiB line, or on the second of two nodes", "MiB", ge=128
+        144,
+        "memory below the 4 GiB line, or on the second of two nodes",
+        "MiB",
+        machine=True,
+        ge=128,
     )
-    disk_mb_s: int = param(132, "throughput that the disk is held to", "MB/s", ge=1, le=100_000)
+    disk_mb_s: int = param(
+        132, "throughput that the disk is held to", "MB/s", machine=True, ge=1, le=100_000
+    )
     repeats: int = param(3, "times that it is done, one after the other in one boot", ge=1, le=100)
 
 
@@ -386,7 +393,9 @@ class Reread(OnDisk):
         "write-read; drop-caches: the cache is emptied in between; two-files: the first half of "
         "the data is read five times, then the second half",
     )
-    program: Literal["stream", "fio"] = param("stream", "our own program, or fio", only="kernel")
+    program: Literal["stream", "fio"] = param(
+        "stream", "our own program, or fio", only="kernel", machine=True
+    )
     data_percent: int = param(200, "data, in per cent of the guest's memory", "%", ge=10, le=1000)
     repeats: int = param(
         4, "times that it is done, one after the other in one boot", only="kernel", ge=1, le=100
@@ -395,6 +404,7 @@ class Reread(OnDisk):
         False,
         "the guest has memory cgroups, whose lengths of lists are up to 4 s old",
         only="kernel",
+        machine=True,
     )
 
 
@@ -420,10 +430,14 @@ class Nodes(OnDisk):
 class Tiers(Params):
     """`fairzone/tiers`: a near node, and a far one that is slower, to which the kernel demotes."""
 
-    near_mib: int = param(320, "memory of the node with the CPU", "MiB", ge=256, le=3072)
-    far_mib: int = param(192, "memory of the slower node", "MiB", ge=128, le=16384)
+    near_mib: int = param(
+        320, "memory of the node with the CPU", "MiB", machine=True, ge=256, le=3072
+    )
+    far_mib: int = param(192, "memory of the slower node", "MiB", machine=True, ge=128, le=16384)
     min_free_kib: int = param(19200, "vm.min_free_kbytes", "KiB", ge=1024, le=65536)
-    disk_mb_s: int = param(20, "throughput that the disk is held to", "MB/s", ge=1, le=100_000)
+    disk_mb_s: int = param(
+        20, "throughput that the disk is held to", "MB/s", machine=True, ge=1, le=100_000
+    )
     demotion: bool = param(False, "numa/demotion_enabled: a page goes to the slower node first")
     mglru: bool = param(False, "lru_gen/enabled: multi-gen LRU in place of two lists")
     promo_mark: bool = param(

@@ -16,6 +16,7 @@ from lorelab.fairzone.kernel import boot
 from lorelab.fairzone.params import Followed
 from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.lab.run import Measured, Measurement, Request
+from lorelab.params import machine_of
 
 NAME = "fairzone/followed"
 SLOTS = ("dma", "dma32", "normal", "movable")
@@ -39,10 +40,6 @@ COLUMNS = ["kind", "count", *ALIKE, "batch", "diff", *(f"free_{name}" for name i
 """One row a zone (`kind` zone), then one a number of alike walks (`kind` walk)."""
 FULL = 100
 """Per cent of the guest's memory that is written, or touched, before the log begins."""
-
-
-def _machine(params: Followed) -> tuple[Any, ...]:
-    return params.cpus, params.mib, params.dma32_mib, params.layout
 
 
 def _request(batch: list[Followed]) -> Request:
@@ -127,4 +124,4 @@ def log_table(pieces: list[dict], zones: list[dict]) -> pd.DataFrame:
 SIMPLE = {name for name in EVENT.names if EVENT[name].shape == ()}
 
 
-measure = Measurement(NAME, _request, _counters, machine=_machine)
+measure = Measurement(NAME, _request, _counters, machine=machine_of)

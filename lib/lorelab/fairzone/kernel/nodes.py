@@ -13,13 +13,13 @@ from lorelab.fairzone.kernel import boot
 from lorelab.fairzone.params import Nodes
 from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.lab.run import Measured, Measurement, Request
+from lorelab.params import machine_of
 
 NAME = "fairzone/nodes"
 
 
 def _machine(params: Nodes) -> tuple[Any, ...]:
-    machine = (params.cpus, params.mib, params.dma32_mib, params.disk_mb_s)
-    return (*machine, params.mode == "unpatched")
+    return *machine_of(params), params.mode == "unpatched"
 
 
 def _request(batch: list[Nodes]) -> Request:

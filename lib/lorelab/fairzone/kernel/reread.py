@@ -16,6 +16,7 @@ from lorelab.fairzone.workload import reread as model
 from lorelab.fairzone.workload.reread import NAME, PARTS
 from lorelab.lab.records import Record
 from lorelab.lab.run import DEFAULTS, Measured, Measurement, Request, RunOptions
+from lorelab.params import machine_of
 
 REQUESTS = 4
 """At the disk at once. The page cache of a block device is written a page a bio, and the bios of a
@@ -42,16 +43,11 @@ def measure(requested: list[Reread], options: RunOptions = DEFAULTS) -> list[Rec
         NAME,
         partial(_request, locked=not options.probes),  # a probe's compiler is too large
         _counters,
-        machine=_machine,
+        machine=machine_of,
         repeats=lambda params: params.repeats,
         warm_up=1,
     )
     return loop(requested, options)
-
-
-def _machine(params: Reread) -> tuple[Any, ...]:
-    machine = params.cpus, params.mib, params.dma32_mib, params.disk_mb_s
-    return params.program, params.memory_cgroups, *machine
 
 
 def _request(batch: list[Reread], locked: bool) -> Request:

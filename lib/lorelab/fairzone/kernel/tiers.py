@@ -16,6 +16,7 @@ from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.fairzone.workload.tiers import NAME, PARTS
 from lorelab.lab.boot import Machine
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions
+from lorelab.params import machine_of
 
 SPEEDS = ((100, "100G"), (300, "30G"))
 """Latency in ns and bandwidth of each node, as the guest is told; QEMU's memory is equally fast."""
@@ -50,10 +51,6 @@ def with_tiers(params: Tiers) -> Machine:
     made += [*throttled, f"{device},addr=0x10"]
     # Else the kernel's image is on a node drawn at each boot.
     return Machine(1, near + far, append=("nokaslr",), qemu=tuple(made))
-
-
-def _machine(params: Tiers) -> tuple[Any, ...]:
-    return params.near_mib, params.far_mib, params.disk_mb_s
 
 
 def _request(batch: list[Tiers]) -> Request:
@@ -91,5 +88,5 @@ def _counters(params: Tiers, measured: Measured, run: int) -> pd.DataFrame:
 
 
 measure = Measurement(
-    NAME, _request, _counters, _machine, _check, repeats=lambda params: params.repeats
+    NAME, _request, _counters, machine_of, _check, repeats=lambda params: params.repeats
 )
