@@ -3,7 +3,7 @@
 A module of a design's `kernel/` ends with `measure = Measurement(...)`, or is composed of one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
@@ -42,7 +42,8 @@ class Request(NamedTuple):
     machine: boot.Machine
     job: boot.Job
     patched: bool = False
-    """The kernel with the patches of the job's design, not the unmodified one."""
+    """The kernel with the patches of the job's design, not the unmodified one. It follows from each
+    run's parameters: those of the other kernel take another boot (`Measurement.machine`)."""
     config: str | None = None
     """A further config (`debug`, `kasan`, one of the design's) of that kernel."""
 
@@ -76,6 +77,34 @@ class Measured(NamedTuple):
         given = params.model_dump(mode="json")
         provenance = Provenance(experiment=name, params=given, run_in_boot=run, **self.source)
         return Record(counters, provenance, self.extra_frames)
+
+
+def switched(runs: Iterable[Mapping[str, str]]) -> bool:
+    """Whether the runs of a boot turn switches, and so take the kernel with patches.
+
+    Parameters
+    ----------
+    runs : iterable of dict
+        Switches of each run. One that turns none is of the unmodified kernel, whatever is asked for
+        beside it.
+
+    Raises
+    ------
+    ValueError
+        Some do and others do not: they can't share a boot.
+
+    Examples
+    --------
+    >>> switched([{"swap/steal": "off"}]), switched([{}, {}])
+    (True, False)
+    >>> switched([{}, {"swap/steal": "off"}])
+    Traceback (most recent call last):
+    ValueError: a boot of runs with switches and without
+    """
+    kernels = {bool(switches) for switches in runs}
+    if len(kernels) > 1:
+        raise ValueError("a boot of runs with switches and without")
+    return kernels == {True}
 
 
 def kernel(request: Request, options: RunOptions = DEFAULTS) -> build.Kernel:

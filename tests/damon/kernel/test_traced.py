@@ -156,7 +156,6 @@ def test_one_kdamond_is_followed(log, tmp_path, events, says):
         ([V7_3], RunOptions(), r"variant=v7\.3: the laboratory's kernel is a 6\.12; takes --kern"),
         ([V7_3.model_copy(update={"tlb": 0})], OWN, "damon/flush: only the laboratory's kernel"),
         ([V7_3.model_copy(update={"rand64": True})], OWN, "damon/rand64: only the laboratory's"),
-        ([V7_3, Masim()], OWN, r"takes v7\.3 for all runs of a boot, or for none"),
         ([Masim(variant=Variant.TUNED)], OWN, "variant=tuned: the kernel runs damon"),
     ],
 )

@@ -2,7 +2,15 @@
 
 import pandas as pd
 
-from lorelab.damon.kernel.boot import Run, check_program, logged, observation, speeds, watched
+from lorelab.damon.kernel.boot import (
+    Run,
+    check_program,
+    logged,
+    observation,
+    speeds,
+    takes_patches,
+    watched,
+)
 from lorelab.damon.params import Accuracy, runs
 from lorelab.damon.workload.accuracy import (
     accuracy_counters,
@@ -11,7 +19,7 @@ from lorelab.damon.workload.accuracy import (
     figures,
 )
 from lorelab.damon.workload.truth import changes, observed
-from lorelab.lab.run import Measured, Measurement, Request, RunOptions, one_boot
+from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 
 
 def _check(params: Accuracy, options: RunOptions) -> None:
@@ -41,7 +49,7 @@ measure = Measurement(
     "damon/accuracy",
     _request,
     _counters,
-    machine=one_boot,
+    machine=takes_patches,
     check=_check,
     repeats=lambda params: params.runs,
 )

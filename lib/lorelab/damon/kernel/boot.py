@@ -26,7 +26,7 @@ from lorelab.damon.workload import masim, setup
 from lorelab.damon.workload.truth import Observation, Window, spans
 from lorelab.errors import BadInput
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.run import Measured, Request
+from lorelab.lab.run import Measured, Request, switched
 from lorelab.params import label
 
 EVENT = np.dtype(
@@ -214,6 +214,11 @@ def switches(params: Monitoring) -> dict[str, str]:
     return turned | ({"damon/rand64": "on"} if params.rand64 else {})
 
 
+def takes_patches(params: Monitoring) -> bool:
+    """Whether a run that logs no numbers is of the kernel with patches: it turns a switch."""
+    return bool(switches(params))
+
+
 def attributes(params: Monitoring) -> dict[str, int]:
     """DAMON's attributes as lib/kernel/damon/guest/sysfs.py takes them."""
     names = ("sample_us", "aggr_us", "update_us", "min_regions", "max_regions")
@@ -227,8 +232,9 @@ def request(requests: list[RunRequest], log: str, shift: int = 3, cpus: int = 1)
     ----------
     requests : list of RunRequest
     log : str
-        "regions", "numbers" (with every random number and check), "traced" (with every check, by
-        tracefs, on a 7.3 of the reader's own), or "" for no probe at all.
+        "regions"; "numbers", with every random number and check, on the kernel with patches, where
+        damon_rand() is a function that a probe can watch; "traced", with every check, by tracefs,
+        on a 7.3 of the reader's own; or "" for no probe at all.
     shift : int
         An instruction of the guest takes 2**shift ns.
     cpus : int
@@ -251,7 +257,7 @@ def request(requests: list[RunRequest], log: str, shift: int = 3, cpus: int = 1)
         machine = machine._replace(append=ALONE)
     else:
         job = Job("damon", "masim", {"log": log, "runs": runs}, longest)
-    patched = log == "numbers" or any(run["switches"] for run in runs)
+    patched = log == "numbers" or switched(run["switches"] for run in runs)
     return Request(machine, job, patched)
 
 

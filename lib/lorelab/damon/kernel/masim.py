@@ -2,10 +2,17 @@
 
 import pandas as pd
 
-from lorelab.damon.kernel.boot import check_program, logged, observation, speeds, watched
+from lorelab.damon.kernel.boot import (
+    check_program,
+    logged,
+    observation,
+    speeds,
+    takes_patches,
+    watched,
+)
 from lorelab.damon.params import Masim
 from lorelab.damon.workload.truth import masim_counters, observed
-from lorelab.lab.run import Measured, Measurement, one_boot
+from lorelab.lab.run import Measured, Measurement
 
 
 def _counters(params: Masim, measured: Measured, run: int) -> pd.DataFrame:
@@ -18,6 +25,6 @@ measure = Measurement(
     "damon/masim",
     watched,
     _counters,
-    machine=one_boot,
+    machine=takes_patches,
     check=lambda params, _: check_program(params),
 )

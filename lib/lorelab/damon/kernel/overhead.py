@@ -13,6 +13,7 @@ from lorelab.damon.kernel.boot import (
     played,
     read,
     request,
+    takes_patches,
 )
 from lorelab.damon.params import Overhead
 from lorelab.damon.workload.overhead import program as overhead_program
@@ -44,9 +45,15 @@ def measure(requested: list[Overhead], options: RunOptions = DEFAULTS) -> list[R
                 f"mib={params.mib}: the guest has room to touch {LARGEST_MIB * 2 // 3} MiB; "
                 "takes touched_mib"
             )
-    requests = [RunRequest(params, overhead_program(params)) for params in requested]
+    return run.batch_by_machine(
+        requested, takes_patches, lambda batch: _measured_twice(batch, options)
+    )
+
+
+def _measured_twice(batch: list[Overhead], options: RunOptions) -> list[Record]:
+    requests = [RunRequest(params, overhead_program(params)) for params in batch]
     watched = run.measure(request(requests, "regions", shift=3), options)
-    counted = logged(requested, watched)
+    counted = logged(batch, watched)
 
     def counters(params: Overhead, measured: Measured, number: int) -> pd.DataFrame:
         cost = _cost(params, counted[number], read(measured.rows, number))
@@ -55,7 +62,7 @@ def measure(requested: list[Overhead], options: RunOptions = DEFAULTS) -> list[R
     loop = Measurement(
         NAME, lambda _: request(requests, "", shift=0), counters, machine=run.one_boot
     )
-    return [_of_both(watched, record) for record in loop(requested, options)]
+    return [_of_both(watched, record) for record in loop(batch, options)]
 
 
 def _of_both(watched: Measured, record: Record) -> Record:

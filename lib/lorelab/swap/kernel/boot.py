@@ -14,7 +14,7 @@ one: on a busy host 30 ms each.
 from typing import Any, NamedTuple
 
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.run import Measured, Request
+from lorelab.lab.run import Measured, Request, switched
 from lorelab.swap.params import AllocatorTest
 from lorelab.swap.workload.allocator_test import rand_calls
 
@@ -71,7 +71,7 @@ def zram(requested: Runs) -> Request:
         rows=requested.turns * sum(rows),
         probes=requested.probes,
     )
-    return Request(machine, job, patched=any(run.switches for run in requested.runs))
+    return Request(machine, job, patched=switched(run.switches for run in requested.runs))
 
 
 def _program(run: Run, scheduled: bool) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def ram_disk(requested: Rounds) -> Request:
         seconds=SECONDS_A_ROUND * rounds * len(requested.runs),
         rows=rounds * len(requested.runs),
     )
-    patched = requested.patched or any(run.switches for run in requested.runs)
+    patched = requested.patched or switched(run.switches for run in requested.runs)
     return Request(machine, job, patched)
 
 

@@ -5,13 +5,17 @@ from collections.abc import Iterable
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.lab.run import Measured, Measurement, Request, one_boot
+from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.numerics import PAGE
 from lorelab.params import label
 from lorelab.swap.kernel import boot
 from lorelab.swap.params import KERNEL, ForceSplit, Swapout
 from lorelab.swap.workload.swapout import COUNTED, NAME
 from lorelab.swap.workload.usemem import PAGES_PER_MIB, UNITS
+
+
+def _machine(params: Swapout) -> bool:
+    return bool(reclaim(params).switches)
 
 
 def _request(batch: list[Swapout]) -> Request:
@@ -78,4 +82,4 @@ def counted(row: dict[str, int], names: Iterable[str]) -> dict[str, tuple[str, i
     return {name: ((UNITS | COUNTED)[name], found[name]) for name in names}
 
 
-measure = Measurement(NAME, _request, _counters, machine=one_boot)
+measure = Measurement(NAME, _request, _counters, machine=_machine)

@@ -39,12 +39,12 @@ COUNTED = (
 """Counters of the model that a kernel gives."""
 
 
-def _machine(params: Usemem) -> tuple[int, int]:
-    return params.cpus, params.swap_mib
+def _machine(params: Usemem) -> tuple[int, int, bool]:
+    return params.cpus, params.swap_mib, bool(_reclaim(params).switches)
 
 
 def _request(batch: list[Usemem]) -> Request:
-    cpus, swap_mib = _machine(batch[0])
+    cpus, swap_mib, _ = _machine(batch[0])
     runs = [_reclaim(params) for params in batch]
     return boot.ram_disk(boot.Rounds(runs, swap_mib, REPEATS, cpus))
 
