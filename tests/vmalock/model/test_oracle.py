@@ -181,3 +181,25 @@ def test_so_it_is_of_machines_drawn_at_random(variant, seed):
     costs = {"slice": drawn.choice([9001, 20_011, 10**9]), "handoff": drawn.choice([3001, 10**7])}
     mine, theirs = both(variant, drawn.randint(1, 7), vmas, programs, seed, 40_000, **costs)
     assert mine == theirs
+
+
+@pytest.mark.parametrize("timing", [{}, {"slice": 9001, "handoff": 5003}], ids=["long", "short"])
+@pytest.mark.parametrize(("threads", "cpus"), [(12, 12), (16, 3), (24, 24), (40, 8)])
+@pytest.mark.parametrize("variant", Variant)
+def test_so_it_is_of_more_than_nine_threads(variant, threads, cpus, timing):
+    """Queues that grow: who spins behind whom, and who is switched to, among up to 40."""
+    programs = mixed(threads, 3, 0.3, marks=2)
+    mine, theirs = both(variant, cpus, 3, programs, threads, 60_000, **timing)
+    assert mine == theirs
+    assert len({thread for _, thread, _ in mine[0]}) == threads
+
+
+@pytest.mark.parametrize("variant", [Variant.MMAP_LOCK, Variant.RANGE], ids=lambda v: v.name)
+def test_a_batch_of_more_readers_than_are_woken_at_once_is_that_of_simpy(variant):
+    """300 readers queue behind a writer that holds on; 256 are woken, and then the rest."""
+    writer = {"kind": "write", "marks": 1, "hold": 60_000, "think": 10_007}
+    reader = {"kind": "fault", "body": 1009, "think": 10_009}
+    programs = [([writer], 2, 0), *([([reader], 2, 501)] * 300)]
+    mine, theirs = both(variant, 301, 1, programs, 3, 400_000)
+    assert mine == theirs
+    assert mine[1]["reader_waits"] > 256

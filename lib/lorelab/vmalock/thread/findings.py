@@ -7,7 +7,7 @@ from lorelab.experiments import experiment
 from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
 from lorelab.vmalock.model.protocol.configurations import MODEL
 from lorelab.vmalock.model.protocol.rules import Rule
-from lorelab.vmalock.pages import herd, wraps
+from lorelab.vmalock.pages import callers, herd, wraps
 from lorelab.vmalock.params import Collision, Overlap, Variant
 
 
@@ -64,6 +64,11 @@ def _acquire() -> str:
         f"{kernels['woken']} of one that wakes the writer, {kernels['acquire']} with an acquire "
         "(exact). x86 forbids it; no arm64 machine was tried"
     )
+
+
+def _after(*kinds: str) -> int:
+    """How many calls of vma_start_write() are followed by such a read."""
+    return int(callers.counted()[list(kinds)].sum())
 
 
 FINDINGS = [
@@ -127,9 +132,13 @@ FINDINGS = [
         hurts="Nobody known. change_pmd_range() of mprotect() reads *pmd soon after; if the call "
         "neither splits nor merges the VMA and the process has no mmu notifier, no lock and no "
         "barrier is between. Where it misses a page table that the last fault put there, its pages "
-        "keep their old protection. By source "
-        "munmap() is ordered: vma_mark_detached() takes the count to 0, an acquire. Of 37 calls in "
-        "7.3.4, what follows was read for two: mprotect_fixup()'s and munmap()'s.",
+        "keep their old protection. By source munmap() is ordered: vma_mark_detached() takes the "
+        "count to 0, an acquire. What follows was "
+        f"read for all {len(callers.CALLS)} calls in 7.3.4 (lorelab.vmalock.pages.callers): "
+        f"{_after(callers.TABLES, callers.BOTH)} are followed by a look at upper levels of the "
+        f"page table without a lock, {_after(callers.FLAGS, callers.BOTH)} by one at the VMA's "
+        "flags, of which madvise(MADV_GUARD_INSTALL) sets a bit under the VMA's lock. What such a "
+        "look can spoil was thought through for mprotect() alone.",
         effect=_acquire,
         prior_art=PriorArt(
             {
