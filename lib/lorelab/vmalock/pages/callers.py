@@ -57,10 +57,22 @@ CALLS = (
 """Place in 7.3.4 of each call of vma_start_write() or vma_start_write_killable(), the function it
 is in, and what is read next until another of these calls."""
 
+FLAGS_BEFORE = (
+    "mm/madvise.c:179",
+    "mm/mlock.c:445",
+    "mm/mlock.c:509",
+    "mm/mprotect.c:836",
+    "mm/vma.c:590",
+)
+"""Of these calls, those after which flags are stored that were read before: the VMA's, or of a
+split those of the new VMA. VM_MAYBE_GUARD, set in between by a reader, is not among them."""
+
 
 def calls() -> pd.DataFrame:
-    """A row for each of `CALLS`: `call`, `function`, `reads next`."""
-    return pd.DataFrame(CALLS, columns=["call", "function", "reads next"])
+    """A row for each of `CALLS`: `call`, `function`, `reads next`, and when `flags` were read."""
+    table = pd.DataFrame(CALLS, columns=["call", "function", "reads next"])
+    before = table["call"].isin(FLAGS_BEFORE)
+    return table.assign(flags=before.map({True: "read before the call", False: ""}))
 
 
 def counted() -> pd.Series:
