@@ -203,3 +203,17 @@ def test_a_batch_of_more_readers_than_are_woken_at_once_is_that_of_simpy(variant
     mine, theirs = both(variant, 301, 1, programs, 3, 400_000)
     assert mine == theirs
     assert mine[1]["reader_waits"] > 256
+
+
+@pytest.mark.parametrize("readers", [12, 24, 40])
+@pytest.mark.parametrize(
+    "variant", [Variant.MMAP_LOCK, Variant.VMA_RWSEM, Variant.V6_12], ids=lambda v: v.name
+)
+def test_a_writer_spins_behind_many_readers_for_as_long_as_in_simpy(variant, readers):
+    """10 us and half a us for each of up to 30, and these hold on for longer."""
+    writer = {"kind": "write", "marks": 1, "hold": 2003, "think": 1009}
+    reader = {"kind": "fault", "body": 60_013, "think": 10_009}
+    programs = [*([([reader], 2, 0)] * readers), ([writer], 2, 9001)]
+    mine, theirs = both(variant, readers + 1, 1, programs, 5, 400_000)
+    assert mine == theirs
+    assert mine[1]["sleep_writer"] + mine[1]["vma_sleep"] > 0

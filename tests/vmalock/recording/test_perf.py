@@ -218,6 +218,36 @@ def test_what_another_thread_let_go_of_is_nobodys(file):
     assert report.holds(events)["held"].tolist() == [2000]
 
 
+def test_of_several_readers_the_one_that_holds_it_longest_is_named(file):
+    """And when it lets go, the next one; a writer that comes then waits for that one."""
+    text = "".join(
+        line(1 + at / 1e6, "start_locking", tid, "false", comm=f"reader {tid}")
+        + line(1 + (at + 1) / 1e6, "acquire_returned", tid, "false", "true", comm=f"reader {tid}")
+        for at, tid in ((0, 3), (10, 1), (20, 2))
+    )
+    text += (
+        line(1.000030, "start_locking", 8, comm="first")
+        + line(1.000040, "released", 3, "false", comm="reader 3")
+        + line(1.000050, "start_locking", 9, comm="second")
+        + line(1.000060, "released", 2, "false", comm="reader 2")
+        + line(1.000070, "released", 1, "false", comm="reader 1")
+        + line(1.000080, "acquire_returned", 8, success="true", comm="first")
+        + line(1.000090, "released", 8, comm="first")
+        + line(1.000100, "acquire_returned", 9, success="true", comm="second")
+    )
+    events = recording.read(file(text))
+    waits = report.waits(events).set_index("comm")
+    assert waits.loc[["first", "second"], "holder"].tolist() == ["reader 3", "reader 1"]
+    assert waits.loc[["first", "second"], "wait"].tolist() == [50_000, 50_000]
+    held = report.holds(events).set_index("comm")["held"]
+    assert held.to_dict() == {
+        "reader 3": 39_000,
+        "reader 1": 59_000,
+        "reader 2": 39_000,
+        "first": 10_000,
+    }
+
+
 def test_times_that_are_differences_are_refused(file):
     text = line(0, "start_locking") + line(0.000008, "released") + line(0.000001, "released")
     for part in (text, text.replace("0.000000:", "0.000002:")):  # as grep leaves it
