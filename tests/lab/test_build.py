@@ -1,6 +1,7 @@
 """Building: what is missing is named before anything starts, and the digest sees every part."""
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -371,15 +372,21 @@ def test_a_patch_for_another_version_says_which_one_it_is_for(tmp_path, recipe, 
     assert (work / "pristine" / "file.c").read_text() == "int x;\n"
 
 
-def test_a_patch_for_upstream_that_does_not_apply_to_a_readers_tree(tmp_path, recipe):
+@pytest.mark.parametrize(
+    ("subject", "release"), [("", "7.3"), ("Subject: [PATCH 6.12.y] a change\n", "6.12")]
+)
+def test_a_patch_for_upstream_that_does_not_apply_to_a_readers_tree(
+    tmp_path, recipe, subject, release
+):
     tree, work = tmp_path / "linux", tmp_path / "work"
     tree.mkdir()
     work.mkdir()
     (tree / "file.c").write_text("int x;\n")
     patch = tmp_path / "0001-change.patch"
-    patch.write_text("--- a/file.c\n+++ b/file.c\n@@ -1 +1 @@\n-int y;\n+int z;\n")
+    patch.write_text(f"{subject}--- a/file.c\n+++ b/file.c\n@@ -1 +1 @@\n-int y;\n+int z;\n")
     made = recipe._replace(source=tree, package="tree", version="7.4.0", patches=[patch])
-    said = r"^0001-change\.patch does not apply to tree 7\.4\.0; it is for Debian's linux-source-7"
+    source = re.escape(f"it is for Debian's linux-source-{release}; see ")
+    said = rf"^0001-change\.patch does not apply to tree 7\.4\.0; {source}"
     with pytest.raises(RunFailed, match=said):
         build._unpack(made, work)
     assert not (work / "source.digest").exists() and not (work / "fresh").exists()

@@ -150,7 +150,7 @@ def _unpack(recipe: Recipe, work: Path) -> None:
             meant = (
                 "the series is for the version named in lib/kernel/common/patches/README.md"
                 if recipe.source == needs.SOURCE
-                else "it is for Debian's linux-source-7.3"
+                else f"it is for Debian's linux-source-{source_.series(patch) or '7.3'}"
             )
             raise RunFailed(
                 f"{patch.name} does not apply to {recipe.package} {recipe.version}; "
@@ -230,9 +230,9 @@ def _keep(recipe: Recipe, work: Path) -> Kernel:
     shutil.copy2(objects / ".config", part / "config")
     if "CONFIG_DEBUG_INFO" in settings(objects / ".config"):
         # Only the debug information tells an inlined function from a missing one; a probe asks.
-        (part / INLINED).write_text(
-            check_output("pfunct", "--cc_inlined", str(objects / "vmlinux")) + "\n"
-        )
+        # It reads all of it: seconds, and on a machine as slow as an emulated one many minutes.
+        listed = check_output("pfunct", "--cc_inlined", str(objects / "vmlinux"), seconds=3600)
+        (part / INLINED).write_text(f"{listed}\n")
     info = KernelInfo(
         release=(objects / "include/config/kernel.release").read_text().strip(),
         package=recipe.package,
