@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lorelab.book.dialect import spoken
 from lorelab.errors import BadInput
 from lorelab.gso.pages import views
 from lorelab.judging import upstream
@@ -20,6 +21,8 @@ from lorelab.lab.cache import KERNEL_FILES
 from lorelab.lab.records import Provenance
 from lorelab.lab.source import is_stable, is_test
 
+WITHHELD = "vmalock/taken-for-marked"
+PLACE = "[ UPSTREAM MESSAGE ]"
 FOUND = {one.title: one for one in findings()}
 SENT = [title for title in FOUND if upstream.patches(title)]
 
@@ -42,7 +45,9 @@ def test_a_folder_is_ready_for_git_send_email(title, tmp_path):
     assert mails[0].name[:4] == ("0000" if len(mails) > 1 else "0001")
     for file in mails:
         mail = email.message_from_string(file.read_text())
-        assert mail["From"] == upstream.SENDER
+        if mail["From"] != upstream.SENDER:  # the author of a commit that is picked for stable
+            assert re.search(r"^commit \w{40} upstream\.$", file.read_text(), re.MULTILINE)
+            assert f"\nSigned-off-by: {mail['From']}\n" in file.read_text()
         assert mail.get_all("To") and "linux-kernel@vger.kernel.org" in mail.get_all("Cc")
         if file.name[:4] != "0000":
             signed = f"Assisted-by: LLM\nSigned-off-by: {upstream.SENDER}\n---\n"
@@ -56,10 +61,45 @@ def test_a_folder_is_ready_for_git_send_email(title, tmp_path):
     assert ("whom MAINTAINERS of 7.3.4 names" in " ".join(readme.split())) is stable
     assert ("get_maintainer.pl says of the source above" in " ".join(readme.split())) is not stable
     assert (upstream.STABLE in email.message_from_string(text).get_all("To")) is stable
-    assert ("In mainline: " in readme) is stable
     said = re.search(r"`commit (\w{12})\.\.\. upstream\.`", " ".join(readme.split()))
+    text = mails[-1].read_text()
     picked = re.search(r"^commit (\w{12})\w{28} upstream\.$", text, re.MULTILINE)
     assert (said and said[1]) == (picked and picked[1])
+
+
+@pytest.mark.parametrize("title", SENT)
+def test_a_mail_says_what_is_for_stable_series_and_what_tests_it(title, tmp_path):
+    upstream.write(quick(title), tmp_path / "out")
+    first = sorted((tmp_path / "out").glob("000*.patch"))[0].read_text()
+    below = first.split("\n---\n")[1]
+    assert "\n\nStable: " in below and "\n\nTests: " in below
+    readme = " ".join((tmp_path / "out" / "README").read_text().split())
+    for advice in upstream.said(title, "advice").split("\n\n"):
+        words = " ".join(advice.split())
+        assert words in readme and not (words and words in " ".join(first.split()))
+    marked = [file for file in (tmp_path / "out").glob("*.patch") if PLACE in file.read_text()]
+    assert bool(marked) == (f'"{PLACE}" marks' in readme), "who sends it is told of the place"
+
+
+@pytest.mark.parametrize("title", SENT)
+def test_other_words_are_of_the_same_diff_and_series(title):
+    for file in upstream.patches(title):
+        sent = upstream.mail(file)
+        assert sent.partition("\n---\n")[2] == file.read_text().partition("\n---\n")[2]
+        assert file.with_suffix(".message").exists() or sent == file.read_text()
+        subject = r"^Subject: (\[(?:RFC )?PATCH[^]]*y)?"
+        series = [re.search(subject, text, re.MULTILINE)[1] for text in (sent, file.read_text())]
+        assert series[0] == series[1]
+        assert not list(spoken(sent.partition("\ndiff --git")[0]))
+
+
+def test_what_a_user_can_trigger_comes_without_a_reproducer(tmp_path):
+    upstream.write(quick(WITHHELD), tmp_path / "out")
+    names = {file.name for file in (tmp_path / "out").iterdir()}
+    assert {name for name in names if not name.endswith(".patch")} == {"README", "kernel.config"}
+    assert {title for title in SENT if not upstream.reproducer(title)} == {WITHHELD}
+    readme = (tmp_path / "out" / "README").read_text()
+    assert "boot.sh" not in readme and readme.count("| patch -p1") == 1
 
 
 def test_who_signs_is_whom_git_knows_and_else_nobody(tmp_path):
@@ -78,9 +118,9 @@ def test_who_signs_is_whom_git_knows_and_else_nobody(tmp_path):
         subprocess.run(shell, cwd=tmp_path / "out", env=home, capture_output=True)
         return re.findall("^Signed-off-by: (.*)$", mail.read_text(), re.MULTILINE)
 
-    assert sign() == [upstream.SENDER]
+    assert sign()[-1:] == [upstream.SENDER]
     (tmp_path / ".gitconfig").write_text("[user]\nname = Ada L\nemail = ada@example.com\n")
-    assert sign() == ["Ada L <ada@example.com>"]
+    assert sign()[-1:] == ["Ada L <ada@example.com>"]
 
 
 @pytest.mark.parametrize("title", SENT)
@@ -96,7 +136,7 @@ def test_what_is_said_below_the_line_does_not_disturb_the_diff(title, tmp_path):
             assert mine.stdout == theirs.stdout != ""
 
 
-@pytest.mark.parametrize("title", SENT)
+@pytest.mark.parametrize("title", [title for title in SENT if title != WITHHELD])
 def test_whoever_types_what_the_folder_says_boots_without_all_patches_and_with_them(
     title, tmp_path
 ):
@@ -124,8 +164,6 @@ def test_a_folder_has_the_config_of_the_kernels_that_it_was_seen_on(title, tmp_p
     assert {name: value for name, value in seen_on.items() if name not in less}.items() <= (
         options.items()
     )
-    if "mount -o loop" in upstream.reproducer(title).read_text():
-        assert options["CONFIG_BLK_DEV_LOOP"] == options["CONFIG_EXT4_FS"] == "y"
     kernels = [one.source.kernel for one in recorded(title) if isinstance(one.source, Provenance)]
     assert {kernel.config for kernel in kernels if kernel.release == "7.3.4"} <= {config}
     assert options["CONFIG_9P_FS"] == "y" and options["CONFIG_DEBUG_INFO_BTF"] == "n"
@@ -176,12 +214,12 @@ def test_a_finding_without_a_patch_says_what_would_mend_it(tmp_path):
 
 def test_what_a_mail_says_of_the_lost_flag_was_recorded():
     [mail] = upstream.patches("gso/lost-copied-flag")
-    text = " ".join(mail.read_text().split("\n---\n")[0].split())
-    said = re.search(r"of (\d+) copies on the other CPU (\d+) are not told of, and of (\d+)", text)
+    text = " ".join(upstream.mail(mail).split("\n---\n")[0].split())
+    said = re.search(r"of (\d+) copies on the other CPU (\d+) are not reported, and of (\d+)", text)
     other, lost, same = map(int, said.groups())
     seen = views.lost_flags().query("kernel.str.startswith('6.18.44')").set_index("copier")
     assert (seen["copies"].tolist(), seen["not_told"].tolist()) == ([same, other], [0, lost])
-    said = re.search(r"7.3.4 does not tell of (\d+) of (\d+), and with this change of none", text)
+    said = re.search(r"7.3.4 does not report (\d+) of (\d+) copies, and with this change 0", text)
     guest = views.lost_flags().query("kernel == '7.3.4' and copier == 1").iloc[0]
     assert tuple(map(int, said.groups())) == (guest["not_told"], guest["copies"])
     note = FOUND["gso/lost-copied-flag"].note

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from lorelab.judging.upstream import mail
 from lorelab.lab import cache, needs, recipes
 from lorelab.lab.cache import KERNEL_FILES
 from lorelab.lab.source import is_stable
@@ -115,20 +116,20 @@ def test_a_kit_applies_in_order(request, kit, tmp_path):
 
 @pytest.mark.parametrize("patch", PATCHES, ids=named)
 def test_checkpatch(source, patch):
-    text = patch.read_text()
+    text = mail(patch)
     check = ["perl", str(source / "scripts" / "checkpatch.pl"), "--strict", "--no-tree"]
     # The archive has no history to look commits up in; "commit SHA upstream.", which the stable
     # trees ask for, is not how checkpatch wants a commit named.
     stable = ["GIT_COMMIT_ID"] if re.search(r"^commit \w{40} upstream\.$", text, re.M) else []
     check += ["--ignore", ",".join(["UNKNOWN_COMMIT_ID", *stable])]
-    done = subprocess.run([*check, str(patch)], cwd=source, capture_output=True, text=True)
+    done = subprocess.run([*check, "-"], cwd=source, input=text, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert "total: 0 errors, 0 warnings, 0 checks" in done.stdout
 
 
 @pytest.mark.parametrize("patch", PATCHES, ids=named)
 def test_signed_off(patch):
-    text = patch.read_text()
+    text = mail(patch)
     assert re.search(r"^Signed-off-by: \S.* <\S+@\S+>$", text, re.MULTILINE)
 
 

@@ -67,7 +67,11 @@ def findings(title: str | None, folder: Path | None, image: Path | None, record:
         if title is None:
             raise BadInput(f"-o {folder}: of which finding? `lorelab findings` alone lists all")
         one = found_.finding(title)
-        seen = [f"{answer.kernel}: {answer.verdict}" for answer in reproduced.recorded(one.title)]
+        seen = [
+            f"{answer.kernel}: {answer.verdict}"
+            for answer in reproduced.recorded(one.title)
+            if answer.given
+        ]
         print(*upstream.write(one, folder, seen), sep="\n")
         return
     if title is not None:

@@ -75,6 +75,12 @@ class Answer(NamedTuple):
         return self.text.splitlines()[-1]
 
     @property
+    def given(self) -> bool:
+        """Whether its program is the kit's; of a bug that users can trigger, one is withheld."""
+        shown = upstream.reproducer(self.source.experiment)
+        return shown is not None and shown.name == self.source.params["file"]
+
+    @property
     def kernel(self) -> str:
         """The kernel in words."""
         return f"{self.source.kernel.release}{' with the patches' if self.patched else ''}"

@@ -1,10 +1,14 @@
 """What is sent to maintainers: a folder of mails for git send-email, and what shows the defect.
 
 A finding's kit is lib/kernel/DESIGN/upstream/NAME: mails as git format-patch writes them, the
-cover letter among them where there are several patches; `recipients`, as get_maintainer.pl of the
-source names them; a reproducer, which needs nothing of this project; and `kernel.config` where that
-takes less than the design's. With them go the config of the kernel that the finding was seen on,
-and what boots it, of lib/kernel/common/kit.
+cover letter among them where there are several; `recipients`, as get_maintainer.pl of the source
+names them; a reproducer, which needs nothing of this project, where one may be given; and
+`kernel.config` where that takes less than the design's. `NNNN-....message` beside a mail has the
+words that are sent in place of the mail's own: a recorded kernel was built with the patch as it
+stands, and its digest is over the whole file. `notes` stands below the mail's line `---`, for its
+reader: whether it is for stable series, and what tests it. `advice` stands in the README, for the
+sender. With them go the config of the kernel that the finding was seen on, and what boots it, of
+lib/kernel/common/kit.
 """
 
 import re
@@ -57,6 +61,28 @@ def patches(title: str) -> list[Path]:
     ['0000', '0001', '0002', '0003']
     """
     return sorted(kit(title).glob("*.patch"))
+
+
+def mail(file: Path) -> str:
+    """A mail as it is sent: the diff of `file`, and the words of its `.message` where there is one.
+
+    Examples
+    --------
+    >>> [first] = patches("damon/pages-on-no-list")
+    >>> mail(first).count("\\n---\\n")
+    1
+    """
+    text = file.read_text()
+    message = file.with_suffix(".message")
+    if not message.exists():
+        return text
+    return message.read_text() + "---\n" + text.partition("\n---\n")[2]
+
+
+def said(title: str, name: str) -> str:
+    """A text of a kit, `notes` or `advice`; "" where it has none."""
+    file = kit(title) / name
+    return file.read_text().strip() if file.exists() else ""
 
 
 def reproducer(title: str) -> Path | None:
@@ -125,11 +151,10 @@ def _texts(one: Finding, mails: list[Path], seen: Sequence[str]) -> dict[str, st
     shown = reproducer(one.title)
     return {
         **{
-            mail.name: _addressed(mail.read_text(), to, "" if number else notes)
-            for number, mail in enumerate(mails)
+            file.name: _addressed(mail(file), to, "" if number else notes)
+            for number, file in enumerate(mails)
         },
-        shown.name: shown.read_text(),
-        "boot.sh": (COMMON / "boot.sh").read_text(),
+        **({file.name: file.read_text() for file in (shown, COMMON / "boot.sh")} if shown else {}),
         "kernel.config": _config(one),
         "README": _readme(one),
     }
@@ -159,15 +184,13 @@ def _addressed(mail: str, to: str, notes: str) -> str:
 def _notes(one: Finding, seen: Sequence[str]) -> str:
     parts = {
         "Measured": one.effect(),
-        **({"Reproducer": "; ".join(seen)} if seen else {}),
+        **({"Reproducer, one run each": "; ".join(seen)} if seen else {}),
         "Known": one.prior_art.text,
         "In mainline": one.mainline,
     }
-    paragraphs = (
-        textwrap.fill(f"{name}: {text}", WIDTH, break_on_hyphens=False)
-        for name, text in parts.items()
-    )
-    return "\n\n".join(paragraphs) + "\n\n"
+    paragraphs = [f"{name}: {text}" for name, text in parts.items()]
+    paragraphs += filter(None, said(one.title, "notes").split("\n\n"))
+    return "\n\n".join(map(_laid_out, paragraphs)) + "\n\n"
 
 
 def _readme(one: Finding) -> str:
@@ -175,19 +198,39 @@ def _readme(one: Finding) -> str:
     package, release = SOURCES[is_stable(mails[-1])]
     tests = [mail.name for mail in mails if mail.name[:4] != "0000" and is_test(mail)]
     mended = [mail.name for mail in mails if mail.name[:4] != "0000" and mail.name not in tests]
-    shown = reproducer(one.title).name
+    shown = reproducer(one.title)
     cpus = f" {one.cpus}" if one.cpus > 1 else ""
-    build = (
-        "make O=$KIT/objects -j$(nproc) bzImage",
-        f"sh $KIT/boot.sh $KIT/objects/arch/x86/boot/bzImage{cpus}",
-    )
+    make = "make O=$KIT/objects -j$(nproc) bzImage"
+    boot = f"sh $KIT/boot.sh $KIT/objects/arch/x86/boot/bzImage{cpus}"
+    before, seen = [_applying(tests)] if tests else [], []
+    if shown:
+        title, does = (
+            "1. SEE IT",
+            (
+                f"{shown.name} says, as root, FAIL of a kernel that has the defect and PASS of one "
+                "with the patches. What follows builds both and boots them in QEMU."
+            ),
+        )
+        build = (make, boot)
+        seen = [
+            "The reproducer's last line begins with FAIL. With the patches it is to be PASS:",
+            (_applying(mended), *build),
+        ]
+    else:
+        title, does = (
+            "1. BUILD IT",
+            (
+                "No reproducer is in this folder: why, and what was run, stands below. What "
+                "follows builds a kernel with the patches."
+            ),
+        )
+        build = (make,)
+        before = [_applying([*tests, *mended])]
     parts = [
         f"{one.title}: {one.defect}",
         f"Who is hurt: {one.hurts}",
-        "1. SEE IT",
-        f"{shown} says, as root, FAIL of a kernel that has the defect and PASS of one with the "
-        "patches. What follows builds both and boots them in QEMU. It takes the source of Linux, "
-        "and of Debian's packages",
+        title,
+        f"{does} It takes the source of Linux, and of Debian's packages",
         TOOLS,
         f"The patches are for {release}, Debian's {package}; a tree of your own goes to source. "
         "Begin in the folder of this file, whose path has no space in it.",
@@ -196,14 +239,13 @@ def _readme(one: Finding) -> str:
             "mkdir source objects",
             f"tar -xf /usr/src/{package}.tar.xz -C source --strip-components=1",
             "cd source",
-            *([_applying(tests)] if tests else []),
+            *before,
             "make O=$KIT/objects tinyconfig",
             "cat $KIT/kernel.config >>$KIT/objects/.config",
             "make O=$KIT/objects olddefconfig",
             *build,
         ),
-        "The reproducer's last line begins with FAIL. With the patches it is to be PASS:",
-        (_applying(mended), *build),
+        *seen,
         *([one.note] if one.note else []),
     ]
     return "\n\n".join(map(_laid_out, [*parts, *_sending(one, mails)])) + "\n"
@@ -211,11 +253,10 @@ def _readme(one: Finding) -> str:
 
 def _sending(one: Finding, mails: list[Path]) -> list[str | Sequence[str]]:
     """How the mails are sent, in paragraphs."""
-    picked = re.search(r"^commit (\w{12})\w{28} upstream\.$", mails[-1].read_text(), re.MULTILINE)
+    picked = re.search(r"^commit (\w{12})\w{28} upstream\.$", mail(mails[-1]), re.MULTILINE)
     return [
         "2. SEND IT",
-        # What it takes that a stable series has it stands there.
-        *([f"In mainline: {one.mainline}."] if is_stable(mails[-1]) else []),
+        *filter(None, said(one.title, "advice").split("\n\n")),
         "To and Cc in each mail are "
         + (
             f"{STABLE}, and whom MAINTAINERS of {SOURCES[False][1]} names for the code; this "

@@ -85,17 +85,18 @@ def _row(one: Finding) -> tuple[str, ...]:
 def _seen(one: Finding) -> list[str]:
     """What the reproducer said of each kernel, a line each."""
     return [
-        f"<i>Reproducer on {answer.kernel}:</i> "
+        f"<i>{'Reproducer' if answer.given else 'A program that is not given'} on "
+        f"{answer.kernel}:</i> "
         f"<b>{answer.verdict[:4]}</b>{escape(answer.verdict[4:])}"
         for answer in reproduced.recorded(one.title)
     ]
 
 
 def _folded(name: str, file: Path) -> str:
-    text = escape(file.read_text(), quote=False)
+    text = escape(upstream.mail(file), quote=False)
     return f"<details><summary>{escape(name)}</summary><pre>{text}</pre></details>"
 
 
 def _subject(mail: Path) -> str:
-    match = re.search(r"^Subject: \[[^\]]*\] (.*(?:\n .*)*)", mail.read_text(), re.MULTILINE)
+    match = re.search(r"^Subject: \[[^\]]*\] (.*(?:\n .*)*)", upstream.mail(mail), re.MULTILINE)
     return match[1].replace("\n ", " ")

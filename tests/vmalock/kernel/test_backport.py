@@ -9,7 +9,7 @@ from lorelab.lab import needs
 from lorelab.lab.cache import KERNEL_FILES
 from lorelab.vmalock.model.litmus import MARKED, WMB, Machine, Test, allowed, load, store
 
-[PATCH] = (KERNEL_FILES / "vmalock" / "upstream" / "taken-for-marked").glob("*.patch")
+[PATCH] = (KERNEL_FILES / "vmalock" / "upstream" / "taken-for-marked").glob("0001-*.patch")
 
 
 @pytest.fixture(scope="module")

@@ -79,28 +79,31 @@ FINDINGS = [
         "for no reader. A VMA that was last write-locked a whole wrap of mm_lock_seq ago has that "
         'number. mm_types.h says that reuse "can only lead to occasional unnecessary use of the '
         'slowpath".',
-        hurts="Nobody by chance. A process counts its own mm up, and can do so on purpose: brk(0) "
-        "takes mmap_lock for writing and does nothing else; 2^31 of them are a wrap.",
+        hurts="Nobody by chance. A process increments its own mm's sequence, and can do so on "
+        "purpose: 2^31 writers are a wrap.",
         effect=_taken,
         prior_art=PriorArt(
-            {"7135a05838e8": "Lorenzo Stoakes, October 2026, says what it breaks and fixes it"},
+            {
+                "7135a05838e85845e1bbf6caa6596a7e3b791a40": '"mm/vma: avoid spurious write locks '
+                'when mm->mm_lock_seq overflows", Lorenzo Stoakes, October 2026, says what it '
+                "breaks and fixes it"
+            },
             where=ARCHIVES,
             how="the title of that commit, vm_lock_seq, vma_end_write_all, overflow, 6.12 stable, "
             "for a backport",
             when=LOOKED,
         ),
-        fix="lib/kernel/vmalock/upstream/taken-for-marked, for 6.12.y: as 7135a05838e8 does, it "
-        "resets every VMA's number at a wrap; written from that commit's message, and booted",
-        mainline="fixed after 7.3 by 7135a05838e8; 7.3.4 has it by its source "
-        "(include/linux/mmap_lock.h) and in the model, 6.12.117 on a booted kernel and 6.18.44 on "
-        "a running one. What is left to send is the backport to stable series that lack the "
-        "commit; for 6.18.y, whose lock is a count, it is not written",
+        fix="lib/kernel/vmalock/upstream/taken-for-marked: a request to stable@vger.kernel.org for "
+        "that commit, with a backport for 6.12.y. As 7135a05838e8 does, it resets every VMA's "
+        "number at a wrap; written from that commit's message, and booted. For 6.18.y, whose lock "
+        "is a count, none is written. The program that makes all 2^31 writers is not given: "
+        "Documentation/process/security-bugs.rst of 7.3 asks not to post a reproducer with a bug "
+        "that was found with a language model's help",
+        mainline="fixed after 7.3 by 7135a05838e8. 7.3.4 has the defect by its source "
+        "(include/linux/mmap_lock.h) and in the model, 6.12.117 on a booted kernel, 6.18.44 on a "
+        "running one, and 6.12.118 by its source (Debian's of 20 November 2026)",
         worth_sending=True,
         command="kernel vmalock/overlap",
-        note="It first says how long it takes, which in emulation is hours; ACCEL=kvm in the "
-        "environment, where KVM works, makes it minutes. A user can trigger the defect: "
-        "Documentation/process/security-bugs.rst of 7.3 asks that a reproducer of such a bug is "
-        "not posted with the mail, but offered.",
     ),
     Finding(
         design="vmalock",
@@ -116,10 +119,10 @@ FINDINGS = [
             how="vma_end_write_all, mm_lock_seq, seqcount, smp_wmb, vma_start_read, release",
             when=LOOKED,
         ),
-        fix="none here; a question to the authors of eb449bd96954: a release again, or a comment "
-        "that promises less",
+        fix="none here, and no mail: there is a question to the authors of eb449bd96954 (a release "
+        "again, or a comment that promises less?), and no caller to show that is hurt",
         mainline="7.3.4 has it, by its source (mm/mmap_lock.c, include/linux/seqlock.h)",
-        worth_sending=True,
+        worth_sending=False,
         command="model vmalock/litmus -p test=L4",
     ),
     Finding(
@@ -156,10 +159,12 @@ FINDINGS = [
             "only the title was found",
             when=LOOKED,
         ),
-        fix="none here; a question to the authors: smp_acquire__after_ctrl_dep() behind the wait, "
-        "where percpu_down_write() has smp_mb(), or a comment that says why none is needed",
+        fix="none here, and no mail: there is a question to the authors "
+        "(smp_acquire__after_ctrl_dep() behind the wait, where percpu_down_write() has smp_mb(), "
+        "or a comment that says why none is needed?), and no machine on which it was seen; x86 "
+        "forbids it",
         mainline="7.3.4 has it, by its source (mm/mmap_lock.c, mm/mprotect.c)",
-        worth_sending=True,
+        worth_sending=False,
         command="model vmalock/litmus -p test=L6",
     ),
 ]
