@@ -7,7 +7,7 @@ from lorelab.damon.pages import mainline, today
 from lorelab.damon.params import Hotspot, Masim
 from lorelab.experiments import experiment
 from lorelab.judging import equivalence
-from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
+from lorelab.judging.findings import ARCHIVES, LOOKED, NEWEST, Finding, PriorArt
 from lorelab.numerics import PAGE
 
 NEVER = 151
@@ -143,8 +143,9 @@ FINDINGS = [
         ),
         "lib/kernel/damon/upstream/shared-last-count: fields of struct damon_ctx in place of both, "
         "with a kunit test, booted in 7.3.4 without them and with them",
-        "7.3.4 has both (mm/damon/core.c). rotation came with Jiayuan Chen's series of 2026, "
-        "20260521045236.115749-1 and v2",
+        "7.3.4 has both (mm/damon/core.c). rotation came with the second version of Jiayuan Chen's "
+        "series, 26 June 2026 (the first is 20260521045236.115749-1-jiayuan.chen@linux.dev). 7.3.4 "
+        f"is {NEWEST}",
         True,
         "agree damon/hotspot -p hot_kib=256 -p runs=12 -p windows=150 -p own=true -p kdamonds=2",
         config="kunit",
@@ -171,8 +172,8 @@ FINDINGS = [
         "lib/kernel/damon/upstream/pages-on-no-list: damon_ptep_mkold() looks the folio up as "
         "damon_young_pmd_entry() does, booted in 7.3.4 without it and with it",
         "a regression of 7.3.4 by 'mm/damon/vaddr: use vm_normal_folio{,_pmd}() instead of "
-        "damon_get_folio()', SeongJae Park, 20251112154114.66053-5-sj@kernel.org, which is for the "
-        "Fixes tag",
+        "damon_get_folio()', SeongJae Park, 20251112154114.66053-5-sj@kernel.org. "
+        f"7.3.4 is {NEWEST}",
         True,
         "agree damon/masim -p workload=whole -p mib=1 -p min_regions=1000 -p fresh=true",
         config="kunit",

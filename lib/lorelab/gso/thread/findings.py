@@ -8,7 +8,7 @@ from lorelab.gso.model.structs import AS_POSTED
 from lorelab.gso.model.unread import notifications
 from lorelab.gso.pages import views
 from lorelab.gso.params import Layout, Lifetimes, Told, Traffic, Variant, Vhost
-from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
+from lorelab.judging.findings import ARCHIVES, LOOKED, NEWEST, Finding, PriorArt
 from lorelab.numerics import PAGE
 
 
@@ -130,7 +130,7 @@ FINDINGS = [
         "that he had tried it and was not faster; Jason Wang called safety the main issue. With "
         "the flag a guest's pages reach the ring of a macvtap, the queues of NFQUEUE and Open "
         "vSwitch, and drivers that call skb_orphan_frags(). What is added here is the counts.",
-        mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
+        mainline=f"7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64); it is {NEWEST}",
         worth_sending=False,
         command="kernel gso/vhost -p refcnt=true",
     ),
@@ -153,7 +153,7 @@ FINDINGS = [
         "as tun_net_xmit() has it. Its reproducer says FAIL on Debian's 6.12.117, and PASS there "
         "with the patched tap.ko that make -C lib/kernel/gso/fixed builds; built in, booted in "
         "7.3.4 without it and with it",
-        mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
+        mainline=f"7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64); it is {NEWEST}",
         worth_sending=True,
         command="model gso/unread",
         config="reproducers",
@@ -172,7 +172,7 @@ FINDINGS = [
         ),
         fix="lib/kernel/gso/upstream/lost-copied-flag: what io_tx_ubuf_complete() does for "
         "io_uring, booted in 7.3.4 without it and with it",
-        mainline="7.3.4 has it, booted and seen (Debian's linux-source-7.3)",
+        mainline=f"7.3.4 has it, booted and seen (Debian's linux-source-7.3); it is {NEWEST}",
         worth_sending=True,
         command="model gso/flag",
         config="reproducers",
@@ -197,7 +197,7 @@ FINDINGS = [
         "notification. Its reproducer says FAIL on Debian's 6.12.117, and PASS there with the live "
         "patch that make -C lib/kernel/gso/fixed builds; built in, booted in 7.3.4 without it and "
         "with it",
-        mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
+        mainline=f"7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64); it is {NEWEST}",
         worth_sending=True,
         command="kernel gso/told",
         config="reproducers",

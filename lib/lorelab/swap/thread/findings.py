@@ -122,13 +122,12 @@ FINDINGS = [
             when=date(2026, 11, 29),
         ),
         "lib/kernel/swap/upstream/frag-list-searched-whole, for 6.12.y: as b25786b4a981, one frag "
-        "cluster is tried, booted in 6.12.117 without it and with",
-        "fixed for 6.18 by b25786b4a981; 7.3.4 has it by its source (mm/swapfile.c, "
-        "alloc_swap_scan_list() with scan_all false). What is left to send is the backport, on one "
-        "condition: the rules of stable series (Documentation/process/stable-kernel-rules.rst) "
-        "take a fix of performance from the kernel maintainer of a distribution, with what its "
-        "users see. Here no user's report was found, and no time measured but in emulation: ask in "
-        "reply to that series first",
+        "cluster is tried, booted in 6.12.117 without it and with. The rules of stable series take "
+        "a fix of performance only from the kernel maintainer of a distribution, with what its "
+        "users see; here no user's report was found, and no time measured but in emulation",
+        "fixed for 6.18 by b25786b4a981; 7.3.4 has that commit by its source (mm/swapfile.c, "
+        "alloc_swap_scan_list() with scan_all false), and 6.12.118 lacks it (Debian's source of "
+        "20 November 2026)",
         True,
         "agree swap/probed -p options=-s -p iterations=20 -p large_swapin=false",
     ),
