@@ -1,5 +1,6 @@
 """Which runs share a boot, without one: the machine and the kernel of each are its own."""
 
+from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
@@ -43,10 +44,8 @@ def boots(monkeypatch):
 
 def measure(found, requested):
     """Ask an experiment, whose records are nothing that it could go on with."""
-    try:
+    with suppress(AttributeError, TypeError):
         found.measure(requested, OF_THE_READER.get(found.name, RunOptions()))
-    except (AttributeError, TypeError):
-        pass
 
 
 def machine(name, request):
