@@ -309,7 +309,9 @@ ONE_SIDED = [
 
 @pytest.mark.parametrize(("model", "kernel", "only"), ONE_SIDED)
 @pytest.mark.parametrize(
-    "judge", [by_means, lambda *sides: by_interval(intervals(*sides, "per"))], ids=["means", "in"]
+    "judge",
+    [by_means, lambda *sides: by_interval(intervals(*sides, "per")), equal],
+    ids=["means", "in", "equal"],
 )
 def test_a_counter_of_one_side_is_shown_and_nothing_passes(judge, model, kernel, only):
     held = judge(model, kernel)
@@ -325,6 +327,15 @@ def test_a_counter_of_one_side_hides_none_that_fails():
     assert by_means(model, kernel).verdict == AgreementVerdict.FAILED
     sides = [pd.concat([one, repeated(per=[1] * 6)]) for one in (model, kernel)]
     assert by_interval(intervals(*sides, "per")).verdict == AgreementVerdict.FAILED
+
+
+def test_what_nobody_measured_is_absent_and_what_the_kernel_alone_has_is_not():
+    more, less = repeated(a=[1] * 6, b=[1] * 6), repeated(a=[1] * 6)
+    held = equal(more, less, unmeasured=["b", "c"])
+    assert (held.verdict, list(held.table["counter"])) == (AgreementVerdict.PASSED, ["a"])
+    assert held.method.endswith("; not measured: b")
+    assert equal(less, more, unmeasured=["b"]).verdict == AgreementVerdict.UNDECIDED
+    assert equal(more, more.assign(value=2), unmeasured=["b"]).verdict == AgreementVerdict.FAILED
 
 
 def test_what_is_set_aside_may_be_on_one_side():

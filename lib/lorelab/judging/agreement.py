@@ -13,7 +13,7 @@ row, and the worst of these for all. What differs is how rows are made:
 - A design's own, in its `agree/`, such as counters that follow from a program.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -65,6 +65,16 @@ class AgreementVerdict(StrEnum):
     """Nothing contradicts it, but a deviation of 10 % would not have been refused either."""
     NO_MODEL = "no model"
     """The model has no answer for these parameters, or is another kernel's: nothing is compared."""
+
+
+WORST_FIRST = [
+    AgreementVerdict.FAILED,
+    AgreementVerdict.UNDECIDED,
+    AgreementVerdict.PASSED,
+    AgreementVerdict.NO_MODEL,
+]
+"""What several verdicts come to: the first of these that is among them. Runs that have no model say
+nothing of those that have one."""
 
 
 @dataclass(frozen=True)
@@ -187,18 +197,22 @@ def no_model(why: str) -> Agreement:
     return Agreement(AgreementVerdict.NO_MODEL, table, why)
 
 
-def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
-    """Every step of every counter has to be there on both sides, and equal.
+def equal(model: pd.DataFrame, kernel: pd.DataFrame, unmeasured: Collection[str] = ()) -> Agreement:
+    """Every step of every counter that both sides have has to be there on both, and equal.
 
     Parameters
     ----------
     model, kernel : DataFrame
         Counters (see `lorelab.counters`) of a model and a kernel, or of a record and a run anew.
+    unmeasured : collection of str
+        Counters that nobody may have measured in this run. Those of them that the kernel lacks are
+        not compared, and `method` names them.
 
     Returns
     -------
     Agreement
-        Its table as `summary()`, in which any deviation is `detectable`; undecided if there is
+        Its table as `summary()`, in which any deviation is `detectable`. Any other counter that one
+        side lacks is a row of it, undecided, and named in `method`. Undecided too if there is
         nothing on either side.
 
     Examples
@@ -210,11 +224,20 @@ def equal(model: pd.DataFrame, kernel: pd.DataFrame) -> Agreement:
     >>> print(agreement.verdict, "-", agreement.method)
     failed - step by step, of 1 counters: 1 of 2 values are equal
     """
+    measured = set(kernel["counter"])
+    absent = [
+        name for name in model["counter"].unique() if name in unmeasured and name not in measured
+    ]
+    model = model[~model["counter"].isin(absent)]
     joined = compare(model, kernel)
-    table = summary(joined).assign(detectable=0.0)
+    one_sided = set(model["counter"]) ^ measured
+    table = summary(joined)
+    table["detectable"] = np.where(table["counter"].isin(one_sided), np.nan, 0.0)
     same = int((joined["difference"] == 0).sum())
     method = f"step by step, of {len(table)} counters: {same} of {len(joined)} values are equal"
-    return Agreement.of(table, method)
+    lacking = joined[joined["counter"].isin(one_sided)].drop_duplicates("counter")
+    method += say_lacking(lacking)
+    return Agreement.of(table, f"{method}; not measured: {', '.join(absent)}" if absent else method)
 
 
 def by_interval(
@@ -397,16 +420,15 @@ def compare_runs(
     return by_means(recorded, measured, per, inputs, within, timing, VERIFY_ALPHA)
 
 
-def worst(verdicts: Sequence[str]) -> AgreementVerdict:
-    """Of several verdicts: failed if one is, passed if all are; undecided too if there is none.
+def worst(verdicts: Collection[str]) -> AgreementVerdict:
+    """Of several verdicts the first in `WORST_FIRST`; undecided if there is none.
 
     Examples
     --------
     >>> str(worst(["passed", "undecided"])), str(worst(["undecided", "failed"])), str(worst([]))
     ('undecided', 'failed', 'undecided')
+    >>> str(worst(["no model", "passed"]))
+    'passed'
     """
     distinct = {AgreementVerdict(verdict) for verdict in verdicts}
-    if AgreementVerdict.FAILED in distinct:
-        return AgreementVerdict.FAILED
-    passed = distinct == {AgreementVerdict.PASSED}
-    return AgreementVerdict.PASSED if passed else AgreementVerdict.UNDECIDED
+    return next((one for one in WORST_FIRST if one in distinct), AgreementVerdict.UNDECIDED)

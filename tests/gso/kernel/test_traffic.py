@@ -94,14 +94,18 @@ def test_what_was_not_measured_is_named_and_not_compared():
     assert agree(params, record._replace(counters=other)).verdict == AgreementVerdict.FAILED
     late = ASKED.simulate(LATE)
     unread = record._replace(counters=late[late["counter"] != "wrong"])
-    assert agree(LATE, unread).verdict == AgreementVerdict.PASSED
+    held = agree(LATE, unread)
+    assert held.verdict == AgreementVerdict.UNDECIDED
+    assert "only the model has it: wrong" in held.method
 
 
-def test_what_the_model_lacks_is_no_agreement():
+def test_what_the_model_lacks_is_undecided_and_named():
     params = Vhost()
     more = guest.simulate(params)
     more = record_of(more, counters.table("gso/vhost", "upstream", "kernel", {"x": ("", [1])}, 0))
-    assert agree_vhost.agree(params, more).verdict == AgreementVerdict.FAILED
+    held = agree_vhost.agree(params, more)
+    assert held.verdict == AgreementVerdict.UNDECIDED
+    assert held.method.endswith("; not compared, for only the kernel has it: x")
 
 
 def record_of(*tables):

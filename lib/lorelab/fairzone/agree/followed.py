@@ -104,8 +104,8 @@ def agree(params: Followed, record: Record) -> Agreement:
     table = pd.DataFrame({"counter": COMPARED, "unit": "walks", "walks": found.walks})
     for name, walks in zip(("compared", "same", "input"), found[:3], strict=True):
         table[name] = walks.sum(axis=0)
-    table["agrees"] = (table["same"] == table["compared"]) & (table["compared"] > 0)
-    table["detectable"] = 0.0
+    table["agrees"] = table["same"] == table["compared"]
+    table["detectable"] = np.where(table["compared"] > 0, 0.0, np.nan)
     alike = table.groupby(["same", "compared"], sort=False)["counter"].agg(", ".join)
     said = "; ".join(
         f"{names} of {same} of {compared} compared" for (same, compared), names in alike.items()

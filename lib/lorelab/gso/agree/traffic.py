@@ -8,10 +8,10 @@ the least there can be, and what left the card is the most.
 
 import pandas as pd
 
-from lorelab.gso.agree.measured import equal
+from lorelab.gso.agree.measured import unmeasured
 from lorelab.gso.experiments.traffic import simulate
 from lorelab.gso.params import Traffic
-from lorelab.judging.agreement import Agreement
+from lorelab.judging.agreement import Agreement, equal
 from lorelab.judging.rows import EQUIVALENCE_MARGIN
 from lorelab.lab.records import Record
 
@@ -24,11 +24,11 @@ def agree(params: Traffic, record: Record) -> Agreement:
     model, kernel = simulate(params), record.counters
     modelled, measured = (one.set_index("counter")["value"] for one in (model, kernel))
     least, most = int(modelled["wrong"]), int(modelled["sent"])
-    judged = equal(model, kernel)
+    judged = equal(model, kernel, unmeasured(params))
     if not params.reorder or not least or "wrong" not in measured or measured["wrong"] == least:
         return judged
     wrong = int(measured["wrong"])
-    others = equal(*(one[one["counter"] != "wrong"] for one in (model, kernel)))
+    others = equal(*(one[one["counter"] != "wrong"] for one in (model, kernel)), unmeasured(params))
     inside = least < wrong <= most
     row = judged.table[judged.table["counter"] == "wrong"]
     row = row.assign(agrees=inside, detectable=most / least - 1)
