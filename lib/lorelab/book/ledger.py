@@ -13,22 +13,13 @@ from lorelab import atomic
 from lorelab.book.verdicts import MIME, Claims, shown
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import designs, experiment, experiments
-from lorelab.judging.agreement import AgreementVerdict
+from lorelab.judging.agreement import WORST_FIRST, AgreementVerdict, worst
 from lorelab.lab import records
 from lorelab.showing.notebook import against_model
 
 ROOT = Path(__file__).parents[3]
 PAGES = ROOT / "notebooks"
 HELD = ROOT / "data/agreements"
-WORST = [
-    str(verdict)
-    for verdict in (
-        AgreementVerdict.FAILED,
-        AgreementVerdict.UNDECIDED,
-        AgreementVerdict.PASSED,
-        AgreementVerdict.NO_MODEL,
-    )
-]
 
 
 def weighed(design: str, pages: Path = PAGES) -> pd.DataFrame:
@@ -109,13 +100,17 @@ def agreements() -> pd.DataFrame:
     for name in experiments():
         if (HELD / f"{name}.csv").exists():
             found = pd.read_csv(HELD / f"{name}.csv")
-            said = found["verdict"].value_counts().reindex(WORST, fill_value=0)
-            worst = next(verdict for verdict in WORST if said[verdict])
+            said = found["verdict"].value_counts().reindex([*map(str, WORST_FIRST)], fill_value=0)
             sums = found[["counters", "agree"]].sum()
-            rows[name] = {"verdict": worst, "runs": len(found), **said, **sums}
+            rows[name] = {
+                "verdict": str(worst(found["verdict"])),
+                "runs": len(found),
+                **said,
+                **sums,
+            }
     table = pd.DataFrame.from_dict(rows, orient="index")
     ranked = table.assign(
-        rank=table["verdict"].map(WORST.index), share=table["agree"] / table["counters"]
+        rank=table["verdict"].map(WORST_FIRST.index), share=table["agree"] / table["counters"]
     )
     order = ranked.sort_values(["rank", "share"], kind="stable").index
     return table.loc[order].rename_axis("experiment")
