@@ -88,13 +88,16 @@
     made.append(...inside);
     return made;
   };
-  const whole = /^[+-]?\d+(\.0*)?$/, decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+  // What the library reads as a number: 1_000 as well, and of a float inf and nan.
+  const whole = /^[+-]?\d+(_\d+)*(\.0+)?$/;
+  const decimal = /^[+-]?((\d+(_\d+)*\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)$/i;
   const list = text => text ? text.split(",") : [];
-  const integer = text => BigInt(text.replace(/\..*|^\+/g, ""));
+  const integer = text => BigInt(text.replace(/\..*|^\+|_/g, ""));
+  const real = text => Number(text.replace(/_/g, "").replace(/inf.*/i, "Infinity"));
 
   // What a run may not be given: the first line that the library would say of it, or "".
-  const beyond = {ge: (v, n) => v < n, gt: (v, n) => v <= n, le: (v, n) => v > n,
-                  lt: (v, n) => v >= n};
+  const within = {ge: (v, n) => v >= n, gt: (v, n) => v > n, le: (v, n) => v <= n,
+                  lt: (v, n) => v < n};
   // An expression of the library's, as a tree of lists: lorelab/panel/values.py writes it.
   const worth = (tree, of) => {
     if (typeof tree === "string") return BigInt(tree);
@@ -119,10 +122,10 @@
         if (parts.length > field.most || !parts.every(fits)) say(field.error);
       } else if (!(field.kind === "int" ? whole : decimal).test(text)) say(field.error);
       else {
-        const read = field.kind === "int" ? integer : Number, value = read(text);
+        const read = field.kind === "int" ? integer : real, value = read(text);
         for (const [bound, limit, what] of field.bounds) {
           const out = bound === "multiple_of" ? Number(value % read(limit)) !== 0
-            : beyond[bound](value, read(limit));
+            : !within[bound](value, read(limit));
           if (out) { say(what); break; }
         }
       }
@@ -130,7 +133,7 @@
     if (said.length) return said.join("; ");
     const of = Object.fromEntries(about.fields.map(({name, kind}) => {
       const text = typed[name];
-      return [name, {int: integer, float: Number, bool: word => word === "true"}[kind]?.(text) ?? text];
+      return [name, {int: integer, float: real, bool: word => word === "true"}[kind]?.(text) ?? text];
     }));
     for (const [when, parts] of about.rules)
       if (worth(when, of))
@@ -145,7 +148,7 @@
     if (field.kind === "list")
       return Array.from({length: field.most}, (_, n) => ["int", BigInt(list(text)[n] ?? 0)]);
     if (field.values) return [["int", BigInt(field.values.find(([word]) => word === text)[1])]];
-    return field.kind === "float" ? [["float", Number(text)]]
+    return field.kind === "float" ? [["float", real(text)]]
       : [["int", integer(text)]];
   });
   const changed = (about, typed, from = "default") =>
