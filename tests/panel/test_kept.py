@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lorelab.experiments import designs
 from lorelab.numerics import njit
 from lorelab.panel import compile, kept, show
 
@@ -16,6 +17,12 @@ ARRAY = np.arange(4)
 
 def test_no_module_is_stale():
     assert kept.stale() == [], "run `make outputs`"
+
+
+def test_a_panel_is_had_by_any_folder_of_a_design(monkeypatch):
+    assert {question.split("/")[0] for question in kept.panels()} == {*designs()}
+    monkeypatch.setattr(kept, "_there", lambda question: True)
+    assert kept.panels()[-1] == "faultaround/faults" and "faultaround" not in designs()
 
 
 @pytest.mark.parametrize("question", kept.panels())

@@ -29,10 +29,11 @@ import numpy as np
 
 from lorelab import atomic
 from lorelab.errors import BadInput, RunFailed
-from lorelab.experiments import experiment, experiments
+from lorelab.experiments import designs, experiment, experiments
 from lorelab.progress import track
 
-MODULES = Path(__file__).parents[3] / "data/panels"
+PACKAGE = Path(__file__).parents[1]
+MODULES = PACKAGE.parents[1] / "data/panels"
 LARGEST = 400_000
 """Bytes of a module."""
 
@@ -51,15 +52,17 @@ class Kept(NamedTuple):
 
 def described(question: str) -> ModuleType:
     """The module of an experiment that has its `entry`; BadInput where there is none."""
-    name = _name(question)
-    if question not in panels():
+    if not _there(question):
         raise BadInput(f"{question} has no panel; takes one of {', '.join(panels())}")
-    return import_module(name)
+    return import_module(_name(question))
 
 
 def panels() -> list[str]:
-    """Experiments that have a panel."""
-    return [question for question in experiments() if _there(question)]
+    """Experiments that have a panel, also of a design that the list of designs lacks."""
+    listed = designs()
+    unlisted = {file.parent.name for file in PACKAGE.glob("*/params.py")} - {*listed}
+    every = (*listed, *sorted(unlisted))
+    return [name for design in every for name in experiments(design) if _there(name)]
 
 
 def _there(question: str) -> bool:
