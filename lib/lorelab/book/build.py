@@ -269,6 +269,7 @@ def vega(root: Path) -> Path:
     """Vega, Vega-Lite and Vega-Embed as one script, out of vl-convert; no network."""
     file = root / f"build/vega-{vl_convert.__version__}.js"
     if not file.exists():
+        file.parent.mkdir(exist_ok=True)
         # In a function, for its names would clash with those of Sphinx's scripts.
         atomic.write(file, "(() => {\n" + vl_convert.javascript_bundle() + "\n})();\n")
     return file
