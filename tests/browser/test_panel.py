@@ -22,7 +22,7 @@ from lorelab.swap.params import AllocatorTest
 from lorelab.vmalock.experiments.protocol import configuration_of
 from tests.browser.pages import DARK, PATIENCE
 from tests.browser.panels import RUN, page_of
-from tests.panel.points import points
+from tests.panel.points import FULL, points
 
 POINTS = int(os.environ.get("LORELAB_POINTS", "8"))
 PANELS = kept.panels()
@@ -186,6 +186,61 @@ def test_cancel_and_what_does_not_fit(page):
     panel.get_by_text("2 rows of counters").wait_for(timeout=PATIENCE)
 
 
+COUNTED = """() => {
+  const Real = Worker;
+  window.begun = 0;
+  window.Worker = class extends Real {
+    constructor(source) { super(source); window.begun++; }
+  };
+}"""
+
+
+@pytest.mark.parametrize("question", PANELS)
+def test_ten_clicks_are_one_run_and_the_panel_goes_on(page, question):
+    panel = opened(page, question)
+    page.evaluate(COUNTED)
+    run = panel.get_by_role("button", name="Run")
+    for begun in (1, 2):
+        run.evaluate("run => { for (let click = 0; click < 10; click++) run.click(); }")
+        panel.get_by_text("rows of counters in").wait_for(timeout=PATIENCE)
+        assert page.evaluate("begun") == begun
+
+
+DIES = """() => {
+  const Real = Worker, text = "onmessage = () => { throw new Error('killed'); }";
+  window.Worker = function () {
+    window.Worker = Real;
+    return new Real(URL.createObjectURL(new Blob([text], {type: "text/javascript"})));
+  };
+}"""
+
+
+@pytest.mark.parametrize("question", PANELS)
+def test_a_worker_that_dies_is_one_line_and_the_panel_goes_on(page, question):
+    panel = opened(page, question)
+    page.evaluate(DIES)
+    run = panel.get_by_role("button", name="Run")
+    run.click()
+    panel.get_by_text(re.compile("^the run died: .*killed$")).wait_for(timeout=PATIENCE)
+    run.click()
+    panel.get_by_text("rows of counters in").wait_for(timeout=PATIENCE)
+
+
+def test_a_hundred_million_steps_leave_the_page_alive(page):
+    """Segments of 2,500,000 sends; the page's own clock goes on, and a bar moves."""
+    panel = opened(page, "gso/traffic")
+    panel.locator("[name=sends]").fill("2500000")
+    page.evaluate("() => { window.ticks = 0; setInterval(() => window.ticks++, 50); }")
+    panel.get_by_role("button", name="Run").click()
+    panel.locator("progress").wait_for(timeout=PATIENCE)
+    assert panel.locator("progress").get_attribute("value") is None
+    before = page.evaluate("ticks")
+    panel.get_by_text("1 rows of counters in").wait_for(timeout=PATIENCE)
+    assert page.evaluate("ticks") > before > 10
+    counters = panel.get_by_label("Counters, as CSV").input_value()
+    assert ",sent,packets,100000000\n" in counters
+
+
 @pytest.mark.parametrize("question", PANELS)
 def test_a_dead_worker_is_one_line(page, about, question):
     broken = about[question] | {"module": "H4sI"}
@@ -196,11 +251,6 @@ def test_a_dead_worker_is_one_line(page, about, question):
     assert said.startswith("the run died: ")
 
 
-FULL = {
-    "swap/allocator-test": {"device_mib": str(2**20)},
-}
-"""What takes more memory than a page has. Of `damon/hot-range` and `fairzone/tiobench` the largest
-values that were tried ran, the latter for minutes."""
 FAILS = {"mib": "64", "min_free_kib": "65536"}
 """Of `fairzone/tiobench`: nothing is free below its watermarks."""
 
@@ -209,7 +259,9 @@ FAILS = {"mib": "64", "min_free_kib": "65536"}
 def test_what_does_not_fit_is_one_line_and_the_panel_goes_on(page, question):
     panel = opened(page, question)
     for name, value in FULL[question].items():
-        panel.locator(f"[name={name}]").fill(value)
+        panel.locator(f"[name={name}]").evaluate(
+            "(input, value) => { input.value = value; }", value
+        )
     panel.get_by_role("button", name="Run").click()
     panel.get_by_text("out of memory: ").wait_for(timeout=PATIENCE)
     panel.get_by_role("button", name="Reset").click()

@@ -30,6 +30,11 @@ SMALL: dict[str, dict[str, tuple[int, int]]] = {
     "vmalock/contention": {"ms": (1, 5), "threads": (1, 64), "vmas": (1, 64), "cpus": (1, 64)},
 }
 """Ranges of what costs time and memory, narrower than the parameters' own."""
+FULL = {
+    "swap/allocator-test": {"device_mib": str(2**20)},
+    "fairzone/tiobench": {"mib": "65536", "data_percent": "1000", "workload": "two-files"},
+}
+"""What takes more memory than a page has; tests/panel/test_memory.py has panels without any."""
 RUNS = {"vmalock/protocol": configuration_of}
 """What refuses values before they are run."""
 

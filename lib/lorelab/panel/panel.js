@@ -197,7 +197,10 @@
     let end;
     const ran = new Promise((done, failed) => {
       end = failed;
-      worker.onerror = event => failed(new Error(`the run died: ${event.message || "no reason given"}`));
+      worker.onerror = event => {
+        event.preventDefault();  // nor does the console say it again
+        failed(new Error(`the run died: ${event.message || "no reason given"}`));
+      };
       worker.onmessage = ({data: [kind, ...rest]}) => {
         if (kind === "progress") told(...rest);
         else if (kind === "error") failed(new Error({
@@ -312,6 +315,8 @@
       line.textContent = refuses || "running";
       if (refuses) return;
       busy(true);
+      // Some models say nothing of how far they are: their bar only moves.
+      const moving = setTimeout(() => { bar.hidden = false; }, 1000);
       running = start(about, values, (done, of) => {
         bar.hidden = false;
         bar.value = done / of;
@@ -332,6 +337,7 @@
         line.classList.add("bad");
         line.textContent = error.message;
       } finally {
+        clearTimeout(moving);
         running = null;
         busy(false);
       }
