@@ -5,7 +5,8 @@ import pytest
 
 from lorelab.fairzone.model import filemap, page_alloc, pcp, vmscan, vmstat, zones
 from lorelab.fairzone.model.lru import ACTIVE, INACTIVE
-from lorelab.fairzone.params import Variant
+from lorelab.fairzone.params import Fair, Variant
+from lorelab.fairzone.workload import files
 from lorelab.numerics import U
 from tests.fairzone.model.test_filemap import CPU, listed, machine
 
@@ -115,6 +116,16 @@ class TestZones:
     def test_threshold_of_a_counter(self, managed, cpus, threshold):
         assert zones.calculate_normal_threshold(managed, cpus) == threshold
 
+    @pytest.mark.parametrize(
+        ("managed", "step", "most"), [(32767, 2, 22), (1 << 18, 10, 110), (1 << 20, 14, 125)]
+    )
+    def test_a_threshold_grows_with_each_doubling_of_the_cpus_up_to_125(self, managed, step, most):
+        found = [zones.calculate_normal_threshold(managed, cpus) for cpus in range(1, 1025)]
+        for doublings in range(10):
+            at = found[(1 << doublings) - 1 : (2 << doublings) - 1]
+            assert at == [min(125, step * (1 + doublings))] * (1 << doublings)
+        assert found[-1] == most
+
     def test_another_node_keeps_from_the_local_class_what_it_keeps_from_its_own(self):
         node = zones.make([0, 5120, 7680], Variant.V3_12, 1, 512, False, [2560, 25600])
         # 100 pages of the other's lower zone; the local one keeps 30.
@@ -125,6 +136,7 @@ class TestZones:
     def test_a_sixteenth_of_the_node_takes_part(self, dma):
         node = zones.make([dma, 700, 1600 - 700 - dma], Variant.JUNE_25)
         assert node.zone["takes_part"].tolist() == [dma == 100, 1, 1]
+        assert node.info["fair"][0] == Fair.FIRST_PASS, "two zones are several"
 
     @pytest.mark.parametrize(("managed", "enough"), [(130, False), (131, True)])
     def test_a_zone_serves_with_a_page_above_min_and_reserve(self, managed, enough):
@@ -170,11 +182,12 @@ class TestListsOfACpu:
 
 
 class TestReclaim:
+    @pytest.mark.parametrize("managed", [901, 1000])
     @pytest.mark.parametrize("low", [9, 10, 11])
     @pytest.mark.parametrize("reserves", [True, False])
-    def test_a_zone_has_enough_above_high_gap_and_reserve(self, low, reserves):
+    def test_a_zone_has_enough_above_high_gap_and_reserve(self, managed, low, reserves):
         """The gap is a hundredth of the zone, 10 of 901 pages, or low if that is less."""
-        node = zones.make([901, 2000], Variant.OFF, 1, 0, True)
+        node = zones.make([managed, 2000], Variant.OFF, 1, 0, True)
         node.zone["high"], node.zone["low"] = 40, low
         mm = filemap.make(node, 10, balance_reserves=reserves)
         mm.kswapd["end_zone"], mm.kswapd["priority"] = 1, 12
@@ -203,6 +216,23 @@ class TestReclaim:
         assert mm.kswapd["priority"][0] == then
         assert counted(mm.node)["pageoutrun"] == (then == 12)
 
+    def test_kswapd_that_is_woken_begins_at_priority_12(self):
+        mm = machine()
+        mm.node.zone["high"] = 64
+        vmscan.wake_all_kswapds(mm)
+        assert mm.kswapd["priority"][0] == 12
+
+    @pytest.mark.parametrize(("cached", "then"), [(64, 1), (62, 0)])
+    def test_a_round_that_looks_at_high_keeps_its_priority(self, cached, then):
+        """At priority 1 it looks at a half of the list: 32 pages, as many as high, or 31."""
+        mm = machine(managed=(0, 64), pages=64)
+        filemap.do_page_cache_readahead(mm, CPU, U(0), U(cached), U(64))
+        mm.node.zone["high"] = 64
+        vmscan.wake_all_kswapds(mm)
+        mm.node.zone["high"], mm.kswapd["priority"], mm.credit[0] = 32, 1, 32 * 1024 + 1
+        vmscan.kswapd(mm)
+        assert mm.kswapd["priority"][0] == then
+
     @pytest.mark.parametrize(("failures", "at_once"), [(14, 1), (15, 1), (15, 0)])
     def test_kswapd_gives_up_after_16_runs_in_vain(self, failures, at_once):
         mm = machine()
@@ -222,6 +252,16 @@ class TestReclaim:
         scan["inactive"], scan["to_reclaim"] = 40, wanted
         assert vmscan.shrink_lruvec_chunk(mm, scan, U(0)) == 32
         assert mm.scan["inactive"][0] == (0 if wanted == 32 else 8)
+
+    @pytest.mark.parametrize(
+        ("said", "freed"), [(64 << 12, 64), (32 << 12, 32), (31 << 12, 31 + 32)]
+    )
+    def test_direct_reclaim_does_the_whole_of_its_first_scan_only(self, said, freed):
+        """At priority 12 all that it wants to look at, though 32 pages are enough."""
+        mm = machine(managed=(0, 160), pages=160)
+        filemap.do_page_cache_readahead(mm, CPU, U(0), U(140), U(160))
+        mm.frames.nr[0, int(INACTIVE)] = said
+        assert vmscan.try_to_free_pages(mm) == freed
 
     @pytest.mark.parametrize("active", [2, 3])
     def test_as_many_active_as_inactive_pages_are_not_too_many(self, active):
@@ -282,6 +322,29 @@ def test_a_batch_that_begins_at_0_is_used_with_the_first_page(variant, cpus, fla
     assert page_alloc.alloc_fast(node, CPU, False) == (0 if flagged else 1)
 
 
+@pytest.mark.parametrize("variant", [Variant.MERGED, Variant.FIXED, Variant.JUNE_25])
+def test_the_allocation_that_uses_a_batch_up_sets_the_flag(variant):
+    node = local(variant)
+    for left, flagged in ((2, 0), (1, 1)):
+        node.zone["nr_alloc_batch"][2], node.zone["depleted"][2] = left, 0
+        page_alloc.buffered_rmqueue(node, U(2), CPU)
+        assert node.zone["nr_alloc_batch"][2] == left - 1
+        assert node.zone["depleted"][2] == flagged
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_of_two_threads_each_has_a_cpu_of_its_own(writes):
+    """Four pages of each thread stay uncounted on its CPU; the fifth folds them."""
+    node = zones.make([400, 900], Variant.BASELINE, 2, 512)
+    batch = int(node.zone["batch"][1])
+    mm = filemap.make(node, 40)
+    for begin, until, counted_of, parts in ((0, 4, 0, [-4, -4]), (4, 5, 10, [0, 0])):
+        numbers = (begin, until, 0, 20, 2, 1, 1)
+        files.sequential(mm, *(U(n) for n in numbers), 1024, writes)
+        assert node.percpu[1].tolist() == parts
+        assert node.zone["nr_alloc_batch"][1] == batch - counted_of
+
+
 @pytest.mark.parametrize(
     ("variant", "passes", "resets"),
     [
@@ -325,7 +388,7 @@ def test_3_12_resets_the_other_node_s_batches_too(variant):
     assert node.zone["nr_alloc_batch"].tolist() == batch[:3] + kept
 
 
-@pytest.mark.parametrize("remote", [None, [300, 500]])
+@pytest.mark.parametrize("remote", [None, [300, 500], [500]])
 def test_a_fair_pass_without_a_reset_is_followed_by_another_only_with_a_second_node(remote):
     node = local(Variant.MERGED, remote)
     node.zone["free"] = 0

@@ -69,6 +69,8 @@ def test_pairs_come_half_a_batch_at_once(node):
     assert (zone["pcp_count"], zone["pcp_nodes"]) == (12, 12)
     assert [taken(zone, pcp.NODES, 2) for _ in range(7)] == [0] * 6 + [14]
     assert taken(node.zone[0], pcp.NODES, 2) == 2
+    node.zone["pcp_batch"][1] = 3
+    assert taken(node.zone[1], pcp.NODES, 2) == 4, "half of 3 is one pair, but two are the least"
 
 
 def test_a_list_of_four_batches_gives_back_what_was_freed_last(node):
