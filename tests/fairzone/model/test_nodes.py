@@ -116,3 +116,8 @@ def test_a_round_ends_with_as_many_pages_as_are_wanted(high, left, goes_on, prio
     nodes.balance_pgdat(mm, U(1))
     assert (mm.kswapd["round"][1], mm.kswapd["priority"][1]) == (goes_on, priority)
     assert (mm.kswapd["reclaimed"][1], mm.kswapd["credit"][1]) == (32, 0)
+
+
+def test_uneven_turns_have_1_to_twice_the_burst_less_1_pages():
+    mm = nodes.make(zones(free=(0, 10_000, 800)), ZONELIST, 0, uneven=True)
+    assert {int(nodes.read(mm, U(1), U(4), RATE)) for _ in range(200)} == set(range(1, 8))

@@ -53,3 +53,20 @@ def test_the_kernels_rows_are_those_of_the_page(monkeypatch):
     assert len(table) == 3 * len(kernel)
     assert set(beside.ends(table).index.get_level_values("source")) == set(table["source"])
     assert beside.managed("0_dma") == 3840
+
+
+def test_a_pace_has_every_spread_and_uneven_turns(monkeypatch):
+    asked = []
+
+    def play(params, _, **given):
+        asked.append((params.disk_mb_s, *given.values()))
+        return pd.Series({"share": given["rate"], "runs": given["spread"], "by naps": 0})
+
+    monkeypatch.setattr(beside, "play", play)
+    found = beside.paces()
+    paces = [(disk, rate) for disk, rates in beside.PACES.items() for rate in rates]
+    once = {(*pace, spread, True) for pace in paces for spread in beside.SPREADS}
+    assert {(disk, rate, spread, uneven) for disk, spread, rate, uneven in asked} == once
+    assert len(asked) == 3 * len(once), "three repeats"
+    assert found.loc[132, "model, pace 4"].tolist() == [4, 4, 0, 50]
+    assert beside.PACES[20] == (4 * 132 / 20,), "the same kswapd"

@@ -57,11 +57,11 @@ class Nodes(NamedTuple):
     lru: np.ndarray  # (2, pages) u1: the zone of each page, as a ring, the oldest first
     number: np.ndarray  # (2, pages) u4: which page of the disk it is, from 0
     ring: np.ndarray  # (2, 2) u8: where the ring of a node begins, and how many are in it
-    info: np.ndarray  # (10,) u8, by the names below
+    info: np.ndarray  # (11,) u8, by the names below
 
 
-EVERY_ZONE, NAP_PAGES, SPREAD, DRAWS, DIRECT, READ, DEMOTION, DEMOTED, IL_NODE, IL_LEFT = (
-    U(i) for i in range(10)
+EVERY_ZONE, NAP_PAGES, SPREAD, DRAWS, DIRECT, READ, DEMOTION, DEMOTED, IL_NODE, IL_LEFT, UNEVEN = (
+    U(i) for i in range(11)
 )
 
 
@@ -74,6 +74,7 @@ def make(
     seed: int = 1,
     demotion: bool = False,
     weights: tuple[int, int] = (0, 0),
+    uneven: bool = False,
 ) -> Nodes:
     """Nodes as they are when a run begins.
 
@@ -92,10 +93,12 @@ def make(
         Reclaim of node 0 demotes to node 1.
     weights : tuple of int
         Of weighted interleave, for each node; zeros where the reader has no such policy.
+    uneven : bool
+        From 1 to 2 * burst - 1 pages are read before kswapd has its turn, each equally likely.
     """
-    info = np.zeros(10, np.uint64)
+    info = np.zeros(11, np.uint64)
     info[:4] = every_zone, nap_pages, spread, seed
-    info[DEMOTION], info[IL_LEFT] = demotion, weights[0]
+    info[DEMOTION], info[IL_LEFT], info[UNEVEN] = demotion, weights[0], uneven
     size = 2, int(zones["free"].sum()) + 1
     lru, number = np.zeros(size, np.uint8), np.zeros(size, np.uint32)
     far_first = sorted(zonelist, key=lambda z: zones["node"][z] == 0)
@@ -287,18 +290,24 @@ def balance_pgdat(mm, node):
 
 @njit
 def read(mm, pages, burst, rate):
-    """Read so many pages, none twice, `burst` at a time; gives how many were read.
+    """Read so many pages, none twice, `burst` at a time or uneven; gives how many were read.
 
     `rate` is in pages that kswapd looks at while the disk moves one, times 1024.
     """
-    for done in range(ZERO, pages, burst):
-        for _ in range(burst):
+    done = ZERO
+    while done < pages:
+        many = burst
+        if mm.info[UNEVEN]:
+            mm.info[DRAWS] += GOLDEN
+            many = ONE + splitmix64(mm.info[DRAWS]) % (TWO * burst - ONE)
+        for _ in range(many):
             if not alloc_page(mm):
                 return done
         for node in range(TWO):
             if mm.kswapd[node].state == NAPPING:
-                nap(mm, node, burst)
+                nap(mm, node, many)
             if mm.kswapd[node].state == AWAKE:
-                mm.kswapd[node].credit += np.int64(burst) * rate
+                mm.kswapd[node].credit += np.int64(many) * rate
                 balance_pgdat(mm, node)
-    return pages
+        done += many
+    return done

@@ -4,6 +4,7 @@ The model gets the zones of the guest as they were when a run began: their marks
 from the class, and what is free. Which node gives a page, and when which kswapd runs, follow.
 """
 
+from collections.abc import Iterator
 from itertools import product
 
 import altair as alt
@@ -46,7 +47,12 @@ def zones_of(first: pd.Series, names: tuple[str, ...] = ZONES) -> np.ndarray:
 
 
 def play(
-    params: Nodes, first: pd.Series, every_zone: bool = False, spread: int = 0, rate: float = RATE
+    params: Nodes,
+    first: pd.Series,
+    every_zone: bool = False,
+    spread: int = 0,
+    rate: float = RATE,
+    uneven: bool = False,
 ) -> pd.Series:
     """The model's run on the zones of one of the kernel's.
 
@@ -61,6 +67,8 @@ def play(
         How much more or less the disk moves in a nap, in per cent.
     rate : float
         Pages that kswapd looks at while the disk moves one.
+    uneven : bool
+        See `nodes.make`.
 
     Returns
     -------
@@ -69,7 +77,8 @@ def play(
         `runs` of both kswapds; `by naps`, those begun at a nap's end, in per cent.
     """
     pause = nap_pages(params.disk_mb_s)
-    mm = nodes.make(zones_of(first), ZONELIST, pause, every_zone, pause * spread // 100)
+    varies = pause * spread // 100
+    mm = nodes.make(zones_of(first), ZONELIST, pause, every_zone, varies, uneven=uneven)
     memory = params.mib * PAGES_A_MIB
     pace = U(BURST), round(rate * FIXED_POINT)
     nodes.read(mm, U(memory), *pace)
@@ -91,6 +100,8 @@ def play(
 
 RATES = (2, 5, 30, 100)
 SPREADS = (0, 25, 50)
+PACES = {132: (2, 3, 4, 5, 30), 20: (26.4,)}
+"""By the speed of the disk. 26.4 is the pace of 4 beside a disk of 20 MB/s in place of 132."""
 KERNEL = "kernel, 6.12.117"
 
 
@@ -107,17 +118,41 @@ def beside() -> pd.DataFrame:
         cent, and what `play` gives.
     """
     parts = []
-    for params, record in recorded("fairzone/nodes"):
-        if params.mode != "unpatched" or params.workload != "read-once":
-            continue
-        wide = record.counters.pivot_table(index="step", columns="counter", values="value")
-        for _, first in wide.iterrows():
-            of = {"MB/s": params.disk_mb_s, "size": _size(first)}
-            parts.append(of | {"source": KERNEL} | _kernel(first))
-            for name, rate, spread in product(RULES, RATES, SPREADS):
-                made = play(params, first, RULES[name], spread, rate).to_dict()
-                parts.append(of | {"source": f"model, {name}"} | made)
+    for params, first in _read_once():
+        of = {"MB/s": params.disk_mb_s, "size": _size(first)}
+        parts.append(of | {"source": KERNEL} | _kernel(first))
+        for name, rate, spread in product(RULES, RATES, SPREADS):
+            made = play(params, first, RULES[name], spread, rate).to_dict()
+            parts.append(of | {"source": f"model, {name}"} | made)
     return pd.DataFrame(parts)
+
+
+def _read_once() -> Iterator[tuple[Nodes, pd.Series]]:
+    # Each repeat of the kernel without the patch.
+    for params, record in recorded("fairzone/nodes"):
+        if params.mode == "unpatched" and params.workload == "read-once":
+            wide = record.counters.pivot_table(index="step", columns="counter", values="value")
+            yield from ((params, first) for _, first in wide.iterrows())
+
+
+def paces() -> pd.DataFrame:
+    """Node 1's part of the pages, by kswapd's pace, where its turns come after uneven readings.
+
+    Returns
+    -------
+    DataFrame
+        For each disk of `PACES` a row of the kernel, and one for each pace, over `SPREADS`; the
+        least and the most of `share`, in per cent, and of `runs`, those of both kswapds.
+    """
+    parts = []
+    for params, first in _read_once():
+        of = {"MB/s": params.disk_mb_s}
+        parts.append(of | {"source": KERNEL} | _kernel(first))
+        for rate, spread in product(PACES[params.disk_mb_s], SPREADS):
+            made = play(params, first, spread=spread, rate=rate, uneven=True).to_dict()
+            parts.append(of | {"source": f"model, pace {rate}"} | made)
+    found = pd.DataFrame(parts).groupby(["MB/s", "source"], sort=False)[["share", "runs"]]
+    return found.agg(["min", "max"]).round(1)
 
 
 def managed(zone: str) -> int:
