@@ -117,8 +117,9 @@ FINDINGS = [
         ),
         fix="e6cbd7f2efb4 (4.8): one LRU a node, so it no longer matters which zone is refilled",
         mainline="within a node no longer: its zones share one LRU. The nap is still in "
-        "kswapd_try_to_sleep() of 7.3.4 (mm/vmscan.c, read, not run), and between two nodes an "
-        "unpatched 6.12.117 has the inversion (fairzone/nodes)",
+        "kswapd_try_to_sleep() of 7.3.4 (mm/vmscan.c). Between two nodes an unpatched 6.12.117 has "
+        "the inversion (fairzone/nodes); on 7.3.4, where few runs of kswapd began at a nap's end, "
+        "the near node kept its pages longer (fairzone/tiers)",
         worth_sending=False,
         command="model fairzone/tiobench -p variant=off",
     ),
