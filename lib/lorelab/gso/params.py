@@ -161,10 +161,10 @@ class Traffic(Params):
     variant: VariantParam = param(Variant.SHARED_COUNT, "what the completion is tied to")
     sends: int = param(40, "packets sent, each to be segmented", "sends", ge=1, le=10_000_000)
     length: int = param(
-        56_000, "payload of a send; whole words", "bytes", ge=64, le=65_000, multiple_of=8
+        56_000, "payload of a send; a kernel's runs take whole words", "bytes", ge=1, le=65_507
     )
     segment: int = param(
-        1400, "payload of a segment (UDP_SEGMENT)", "bytes", ge=64, le=1472, multiple_of=8
+        1400, "payload of a segment (UDP_SEGMENT); as above", "bytes", ge=1, le=1472
     )
     zerocopy: bool = param(True, "with MSG_ZEROCOPY; otherwise send() copies")
     held: bool = param(

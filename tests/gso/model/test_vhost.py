@@ -3,7 +3,7 @@
 import pytest
 
 from lorelab.gso.experiments import vhost
-from lorelab.gso.model.vhost import zerocopies
+from lorelab.gso.model.vhost import Ring, unread, zerocopies
 from lorelab.gso.params import Vhost
 
 
@@ -11,6 +11,20 @@ def test_one_in_64_is_tried():
     for packets in [*range(1, 131), *range(1022, 1092), 2048, 2049]:
         assert zerocopies(packets, refcnt=False) == -(-packets // 64)
         assert zerocopies(packets, refcnt=True) == packets
+
+
+@pytest.mark.parametrize(
+    ("entries", "most"), [(4, 2), (64, 17), (256, 65), (511, 128), (512, 129), (1024, 129)]
+)
+def test_one_packet_that_is_not_read_keeps_those_behind_it_and_not_the_ring(entries, most):
+    first = unread(1000, entries, {0})
+    assert first == Ring(lent=most, copied=1000 - most, kept=most, done=most - 1)
+    # What was sent before it is given back; and what is copied is not stuck.
+    assert unread(1000, entries, {7}) == Ring(most + 7, 993 - most, most, most - 1)
+    assert unread(1000, entries, {0, 999}) == first
+    assert unread(1000, entries, set(range(1000))) == first._replace(done=0)
+    assert unread(most, entries, {most - 1}) == Ring(most, 0, 1, 0)
+    assert unread(1000, entries, set()) == Ring(1000, 0, 0, 0)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pandas as pd
 from lorelab.gso.model.layout import place, small_head_cache, truesize
 from lorelab.gso.model.netem import probability
 from lorelab.gso.model.structs import SHARED_INFO_6_12
-from lorelab.gso.model.traffic import COUNTED, PROBED, SETTING, run
+from lorelab.gso.model.traffic import COUNTED, LATER, PROBED, SETTING, run
 from lorelab.gso.params import TRAITS, Traffic
 from lorelab.gso.workload.traffic import table
 
@@ -60,7 +60,12 @@ def simulate(params: Traffic) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Totals by `PROBED`.
+        Totals by `PROBED`; with a tap also by `LATER`; and `copied_by_send` where send() copies
+        instead of lending, which `copied_bytes`, of skb_copy_ubufs(), has nothing of.
     """
     counted = count(params)
-    return table(params, {name: counted[name] for name in PROBED}, "model")
+    shown = PROBED + LATER if params.tap else PROBED
+    found = {name: counted[name] for name in shown}
+    if TRAITS[params.variant].at_send or not params.zerocopy:
+        found["copied_by_send"] = params.sends * params.length
+    return table(params, found, "model")

@@ -38,7 +38,10 @@ COSTS = (
     "lines",  # cache lines of shared infos
     "truesize",  # bytes charged for segments
 )
-COUNTED = np.dtype([(name, "u8") for name in PROBED + COSTS])
+LATER = ("tap_wrong",)
+"""What an unread tap has of sends that were told of: clones that, once read, are what the sender
+writes later. No run reads them."""
+COUNTED = np.dtype([(name, "u8") for name in PROBED + COSTS + LATER])
 SETTING = np.dtype(
     [
         (name, "u8")
@@ -46,7 +49,7 @@ SETTING = np.dtype(
             # parameters
             "sends", "length", "segment", "zerocopy", "held", "loss", "reorder", "tap", "received",
             # traits
-            "copies", "at_send", "counts", "transfers", "parent", "flagged",
+            "copies", "at_send", "counts", "transfers", "parent", "clone_gets", "flagged",
             # sizes
             "head_truesize",  # of a segment's head and sk_buff [bytes]
             "info_bytes",  # of the shared info in front of its fragments [bytes]
@@ -83,6 +86,7 @@ def run(setting, seed, counted):
     kept = user and not orphaned  # segments refer to the sender's pages
     marked = kept and (s.counts != ZERO or (s.parent != ZERO and s.flagged != ZERO) or k == ONE)
     told = copied = sent = wrong = clones = copies = copied_bytes = completions = failed = ZERO
+    tap_wrong = ZERO
     allocations = atomics = lines = truesize = ZERO
     for _ in range(s.sends):
         allocations += U(2)
@@ -102,6 +106,7 @@ def run(setting, seed, counted):
         early = kept and segmented and not (s.counts or s.parent or s.transfers)
         last_early = False
         waiting = ZERO
+        lent = ZERO  # clones in the tap that refer to the sender's pages
         at = ZERO
         for i in range(k):
             size = min(mss, length - at)
@@ -134,6 +139,9 @@ def run(setting, seed, counted):
                             atomics += U(2)
                             completions += ONE
                             failed += ONE
+                    elif kept:
+                        lent += ONE
+                        atomics += s.clone_gets
                 if s.received and flagged:
                     copies += ONE
                     copied_bytes += size
@@ -148,14 +156,16 @@ def run(setting, seed, counted):
                 if s.parent:
                     atomics += U(2)
             at += mss
-        if kept:
+        kept_back = lent != ZERO and s.clone_gets != ZERO  # by clones that nobody reads
+        if kept and not kept_back:
             completions += ONE
             atomics += ONE
         # A held segment that waits while its sender writes again leaves with what it writes.
         if early or last_early:
             wrong += waiting
-        if s.zerocopy:
+        if s.zerocopy and not kept_back:
             told += ONE
+            tap_wrong += lent
             if any_copy:
                 copied += ONE
     c.told += told
@@ -171,6 +181,7 @@ def run(setting, seed, counted):
     c.atomics += atomics
     c.lines += lines
     c.truesize += truesize
+    c.tap_wrong += tap_wrong
     if segmented:
         c.segmentations += s.sends
         if s.counts or s.copies or not s.zerocopy:

@@ -14,7 +14,7 @@ from lorelab.numerics import U, njit
 
 CHOICES: dict[str, tuple[str, ...]] = {}
 COUNTERS = {name: UNITS.get(name, "calls") for name in PROBED}
-MORE = ("allocations", "atomics", "lines", "truesize", "sends", "copied_by_send")
+MORE = ("allocations", "atomics", "lines", "truesize", "tap_wrong", "sends", "copied_by_send")
 """What the chart draws beside `COUNTERS`."""
 FIRST = 0
 VARIANT = "variant"

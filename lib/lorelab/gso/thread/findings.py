@@ -116,7 +116,7 @@ FINDINGS = [
         defect="vhost_net sets SKBFL_ZEROCOPY_FRAG without SKBFL_DONT_ORPHAN, so skb_segment() "
         "copies each packet of a guest before it cuts it, and vhost gives zero copy up.",
         hurts="Few: zero copy of vhost_net is off by default since 098eadce3c62 (Jason Wang, June "
-        "2019), because one slow receiver holds up the whole ring.",
+        "2019), because of head-of-line blocking, and as copies were faster for small packets.",
         effect=_vhost,
         prior_art=PriorArt(
             {

@@ -11,7 +11,9 @@ UNITS = {
     "copied": "sends",
     "sent": "packets",
     "wrong": "packets",
+    "tap_wrong": "packets",
     "copied_bytes": "bytes",
+    "copied_by_send": "bytes",
     "lines": "lines",
     "truesize": "bytes",
 }
