@@ -41,6 +41,8 @@ OTHERWISE = {
         "fails": ({}, True),
         "nested": ({}, True),
         "retransmit": ({}, True),
+        "straddles": ({}, True),
+        "joined": ({}, True),
         "once": ({"segments": 2, "cpus": 2}, True),
         "cpus": ({"segments": 2}, 2),
     },

@@ -141,6 +141,12 @@ class Lifetimes(Params):
     retransmit: bool = param(
         False, "TCP's: it keeps the data until all has arrived, and sends a lost segment once more"
     )
+    straddles: bool = param(
+        False, "the last segment has pages of a second ubuf_info, too, from a frag_list member"
+    )
+    joined: bool = param(
+        False, "a second send joins the ubuf_info, and is copied: msg_zerocopy_realloc()"
+    )
     once: bool = param(
         False, "the note of a copy is only ever set, as io_uring's completion does it"
     )

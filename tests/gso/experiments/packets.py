@@ -28,6 +28,8 @@ STEPS = [
     "again",
     "retransmit",
     "ack",
+    "join",
+    "tail",
 ]
 PLACES = ["nowhere", "qdisc", "ring", "queue", "tap", "gone", "freeing"]
 PART = 7
@@ -65,6 +67,9 @@ class Play:
             copied,
         )
         self.rewritten = self.stale = self.twice = self.freed = False
+        # A later sk_buff of the ubuf_info, until it is freed: whether a second send is in it.
+        self.later = [False] if params.joined and not copied else []
+        self.ref += len(self.later)
         self.head_data = Data(pages=not copied, ubuf=not copied)
         self.users, self.segmented, self.cloned = 1, False, False
         # By number: segments, and PART, the second half of one.
@@ -178,12 +183,17 @@ class Play:
         if lent and not params.gather:
             lent = False
             self.copied |= made > 0
+        two = params.segments - 1 if lent and params.straddles and traits.counts else None
+        if two is not None and not params.readable:
+            made = min(made, two)
         self.failed = made < params.segments
         for n in range(made):
             data = Data()
             skb = Skb(data, "freeing" if self.failed else "qdisc")
             data.owners.append(skb)
-            if lent:
+            if n == two:
+                self.copied, self.zerocopy = True, False
+            elif lent:
                 data.pages = True
                 if traits.counts:
                     data.ubuf = True
@@ -227,6 +237,13 @@ class Play:
             return
         if kind == "fail":
             self.segment(who)
+            return
+        if kind == "join":
+            self.later, self.zerocopy, self.copied = [True], False, True
+            return
+        if kind == "tail":
+            self.later = []
+            self.complete(True)
             return
         if kind == "ack":
             self.kept = False
@@ -284,6 +301,7 @@ class Play:
             found.append(n["rewrite"] + 6)
         if len(busy) == self.params.cpus:
             return found
+        found += [n["tail" if grown else "join"] + 6 for grown in self.later]
         if not self.segmented:
             return found + (self.before(n, busy) if self.users else [])
         if self.kept and all(skb.arrived for skb in self.segments.values()):
@@ -334,13 +352,14 @@ class Play:
         datas = {id(skb.data): skb.data for skb in alive}
         datas = list((datas | {id(self.head_data): self.head_data}).values())
         inside = [cpu for cpu in self.inside if cpu]
-        refs = sum(data.ubuf for data in datas) + len(inside)
+        refs = sum(data.ubuf for data in datas) + len(inside) + len(self.later)
         if self.traits.by_data:
             users = sum(data.parent for data in datas)
         else:
             users = sum(skb.parent if self.in_skb else skb.data.parent for skb in alive)
         users += self.users > 0 and not self.segmented
         gone = not alive and not inside and (self.segmented or not self.users) and not self.kept
+        gone = gone and not self.later
         kept = any(skb.place in ("queue", "tap") and skb.data.pages for skb in alive)
         return {
             number
@@ -372,6 +391,7 @@ class Play:
             (1, self.head_data.pages),
             *((4, self.completing(cpu)) for cpu in self.inside),
             *((1, flag) for flag in (self.stale, self.twice, self.freed, self.kept, self.failed)),
+            (2, sum(1 + grown for grown in self.later)),
         ):
             assert int(value) < 1 << width
             counts |= int(value) << at

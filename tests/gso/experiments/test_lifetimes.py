@@ -94,6 +94,22 @@ class TestPlacesOfTodaysKernel:
             assert broken(variant, nested=True, retransmit=True, segments=2, **SIMPLE) == {8}
         assert broken(Variant.PARENT_FIELD, nested=True) == {8}
 
+    def test_a_segment_of_two_sends_is_copied_and_told_of_so(self):
+        """... before any segment leaves, so that two CPUs do not lose it."""
+        for cpus in (1, 2):
+            scope = {"segments": 2, "cpus": cpus, "straddles": True}
+            assert broken(Variant.SHARED_COUNT, **scope) == set()
+            assert broken(Variant.SHARED_COUNT, **scope, readable=False) == set()
+        assert broken(Variant.HEAD_ONLY, straddles=True, **SIMPLE) == {1}
+
+    def test_a_second_send_that_copies_is_forgotten_on_two_cpus_alone(self):
+        """... though no segment is copied, and so nothing of the first."""
+        joined = {"segments": 2, "joined": True}
+        assert broken(Variant.SHARED_COUNT, **joined) == set()
+        assert broken(Variant.SHARED_COUNT, cpus=2, **joined, **SIMPLE) == {5}
+        assert broken(Variant.SHARED_COUNT, cpus=2, once=True, **joined) == set()
+        assert broken(Variant.NO_ZEROCOPY, cpus=2, **joined) == set()
+
     def test_memory_that_runs_out_is_a_drop_of_what_was_made(self):
         assert broken(Variant.SHARED_COUNT, fails=True, gather=False, **SIMPLE) == {5}
         assert broken(Variant.PARENT, fails=True, **SIMPLE) == {8}

@@ -31,6 +31,8 @@ SCOPES = st.builds(
             "fails",
             "nested",
             "retransmit",
+            "straddles",
+            "joined",
         ),
         st.booleans(),
     ),
@@ -79,6 +81,10 @@ def test_each_step_is_that_of_objects_and_so_is_what_it_breaks(scope, seed):
         {"retransmit": True, "nested": True, "readable": False},
         {"once": True},
         {"member": True},
+        {"straddles": True},
+        {"straddles": True, "readable": False},
+        {"joined": True},
+        {"joined": True, "straddles": True, "retransmit": True},
     ],
 )
 @pytest.mark.parametrize("variant", list(Variant))

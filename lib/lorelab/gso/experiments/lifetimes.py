@@ -33,6 +33,7 @@ def first(params: Lifetimes) -> np.ndarray:
         counts = 1 << 10 | 1 << 7 | 1 << 4  # copied, told
     else:
         counts |= 1 | 1 << 14 | 1 << 15  # ref, the flag, the pages
+        counts += params.joined * (1 | 1 << 29)  # ref, the later sk_buff
     return np.array([counts | params.retransmit << 27, 0, 0], U)
 
 

@@ -27,6 +27,7 @@ from lorelab.gso.model.lifetimes import (
     SEGMENTED,
     SEGMENTS,
     STALE,
+    TAIL,
     TAP,
     TOLD,
     TWICE,
@@ -57,7 +58,7 @@ INVARIANTS = {
 @njit
 def _holders(counts, segments, clone, setting):
     """References of the ubuf_info and of the head that something holds."""
-    refs = get(counts, HEAD_ZCOPY, ONE)
+    refs = get(counts, HEAD_ZCOPY, ONE) + U(get(counts, TAIL, TWO_BITS) != ZERO)
     for cpu in range(TWO):
         refs += U(get(counts, CPU + FOUR * cpu, TWO_BITS) != ZERO)
     alone = not get(counts, SEGMENTED, ONE) and get(counts, USERS, NIBBLE) != ZERO
@@ -109,7 +110,7 @@ def broken(state, followed, setting):
     if wanted == U(8):
         return wanted * U(segmented and users != ZERO)
     gone = not alive and not inside and (segmented or users == ZERO)
-    gone &= not get(counts, KEPT, ONE)
+    gone &= not get(counts, KEPT, ONE) and not get(counts, TAIL, TWO_BITS)
     for k in range(setting[SEGMENTS] + ONE):
         i = k if k < setting[SEGMENTS] else PART
         place = get(segments, EIGHT * i, PLACE)

@@ -21,6 +21,8 @@ that it may break are in `lorelab.gso.model.invariants`. Simplifications, and wh
 - Memory runs out in segmentation alone; skb_copy_ubufs() fails where it can't read (`readable`).
 - With `retransmit` TCP's own sk_buff shares the head's data until all has arrived. A lost packet
   is sent again once, whole, from that data, and is not cloned.
+- With `joined` a second send copies into a later sk_buff of the ubuf_info, which then completes.
+- With `straddles` the last segment has pages of a second ubuf_info, its own after it is copied.
 - `rx_orphan` is one rule for all local queues: upstream's for sockets and tun, none for macvtap.
 - With `cpus` 2, msg_zerocopy_complete() is taken apart into its load, its store and its decrement;
   everything else stays one step.
@@ -33,18 +35,18 @@ ZERO, ONE = U(0), U(1)
 # What `setting` holds: the scope, what is looked for, the variant's traits.
 SCOPE = (
     "segments", "clone", "local", "direct", "member", "rx_orphan", "gather", "readable", "fails",
-    "nested", "retransmit", "once", "cpus",
+    "nested", "retransmit", "straddles", "once", "cpus",
 )  # fmt: skip
 (
     SEGMENTS, CLONE, LOCAL, DIRECT, MEMBER, RX_ORPHAN, GATHER, READABLE, FAILS,
-    NESTED, RETRANSMIT, ONCE, CPUS, WANTED,
-) = (U(n) for n in range(14))  # fmt: skip
+    NESTED, RETRANSMIT, STRADDLES, ONCE, CPUS, WANTED,
+) = (U(n) for n in range(15))  # fmt: skip
 TRAIT_NAMES = (
     "copies", "at_send", "counts", "transfers", "parent", "clone_gets", "by_data", "flagged",
     "members",
 )  # fmt: skip
 COPIES, AT_SEND, COUNTS, TRANSFERS, PARENT, CLONE_GETS, BY_DATA, FLAGGED, MEMBERS = (
-    U(14 + n) for n in range(9)
+    U(15 + n) for n in range(9)
 )
 
 # Word 0: shifts of its fields.
@@ -52,6 +54,7 @@ REF, TOLD, ZEROCOPY, COPIED, REWRITTEN, SEGMENTED = U(0), U(4), U(6), U(7), U(8)
 USERS, HEAD_ZCOPY, HEAD_PAGES, CPU = U(10), U(14), U(15), U(16)
 STALE, TWICE, FREED = U(24), U(25), U(26)  # seen: I1, I2, I9
 KEPT, FAILED = U(27), U(28)  # TCP's sk_buff has the head's data; skb_segment() ran out of memory
+TAIL, WAITS, GREW = U(29), U(1), U(2)  # a later sk_buff of the ubuf_info; a second send is in it
 NIBBLE, TWO_BITS = U(15), U(3)
 # A CPU inside msg_zerocopy_complete(): bits 0-1 how far, 2 what it loaded, 3 its success.
 LOADED, STORED = U(1), U(2)
@@ -66,12 +69,13 @@ PRIVATE, MADE, OF = U(1 << 6), U(1 << 7), U(8)  # the clone: data of its own; ma
 
 STEPS = (
     "segment", "drop", "dequeue", "sent", "sent_direct", "deliver", "read", "read_direct", "tap",
-    "flood", "unclone", "rewrite", "store", "put", "fail", "again", "retransmit", "ack",
+    "flood", "unclone", "rewrite", "store", "put", "fail", "again", "retransmit", "ack", "join",
+    "tail",
 )  # fmt: skip
 (
     SEGMENT, DROP, DEQUEUE, SENT, SENT_DIRECT, DELIVER, READ, READ_DIRECT, TAPPED, FLOOD, UNCLONE,
-    REWRITE, STORE, PUT, FAIL, SPLIT, RESEND, ACK,
-) = (U(n) for n in range(18))  # fmt: skip
+    REWRITE, STORE, PUT, FAIL, SPLIT, RESEND, ACK, JOIN, LEAVE_TAIL,
+) = (U(n) for n in range(len(STEPS)))  # fmt: skip
 THE_CLONE, THE_HEAD, THE_SENDER = U(4), U(5), U(6)
 EIGHT, TWO, FOUR = U(8), U(2), U(4)
 MOST_FOLLOWING = 48
@@ -177,10 +181,15 @@ def _segment(counts, room, setting):
     if lent and not setting[GATHER]:
         lent = ZERO  # skb_copy_bits(), of which the head's completion says nothing
         counts |= U(room != ZERO) << COPIED
+    straddles = lent and setting[STRADDLES] and setting[COUNTS]
+    if straddles and not setting[READABLE]:
+        room = min(room, n - ONE)  # skb_zerocopy_clone() of the last one fails
     segments = ZERO
     for i in range(room):
         packet = QDISC if room == n else FREEING
-        if lent:
+        if straddles and i == n - ONE:  # no other CPU has the segment
+            counts = (counts | ONE << COPIED) & ~(ONE << ZEROCOPY)
+        elif lent:
             packet |= PAGES
             if setting[COUNTS]:  # skb_zerocopy_clone()
                 packet |= ZCOPY
@@ -369,6 +378,13 @@ def step(state, following, steps, setting):
         n = _write(following, steps, n, after, segments, clone, REWRITE, U(6))
     if busy == setting[CPUS]:
         return n  # who completes is inside; what follows may complete too
+    tail = get(counts, TAIL, TWO_BITS)
+    if tail == WAITS:  # msg_zerocopy_realloc(), and `zerocopy = 0` for what the send copies
+        after = (counts ^ ((WAITS ^ GREW) << TAIL) | ONE << COPIED) & ~(ONE << ZEROCOPY)
+        n = _write(following, steps, n, after, segments, clone, JOIN, THE_SENDER)
+    elif tail == GREW:
+        after = _complete(counts & ~(GREW << TAIL), ONE, setting)
+        n = _write(following, steps, n, after, segments, clone, LEAVE_TAIL, THE_SENDER)
     if not get(counts, SEGMENTED, ONE):
         return _before(following, steps, n, counts, segments, busy, setting)
     if get(counts, KEPT, ONE) and _has_arrived(segments, setting):

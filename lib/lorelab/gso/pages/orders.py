@@ -30,6 +30,8 @@ DONE = {
     "again": "skb_segment() into two, then it is released",
     "retransmit": "sent once more by TCP, from the head's data",
     "ack": "all has arrived: TCP's sk_buff is freed",
+    "join": "sends again into the ubuf_info, copied: stores zerocopy = 0",
+    "tail": "the later sk_buff of the ubuf_info is freed, as sent",
 }
 
 
@@ -128,6 +130,8 @@ PLACES_OF_TODAY = {
     "segmentation runs out of memory": {"fails": True},
     "a segment is segmented again": {"nested": True},
     "TCP keeps the data": {"retransmit": True},
+    "a segment with pages of two sends": {"straddles": True},
+    "a second send in the ubuf_info": {"joined": True},
 }
 """Where the merged design is searched: scope of `Lifetimes`."""
 

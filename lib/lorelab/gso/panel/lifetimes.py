@@ -12,7 +12,7 @@ from lorelab.gso.model.invariants import INVARIANTS, broken
 from lorelab.gso.model.lifetimes import MOST_FOLLOWING, WANTED, step
 from lorelab.gso.model.states import THINGS, cells
 from lorelab.gso.pages import charts
-from lorelab.gso.params import Lifetimes, Variant
+from lorelab.gso.params import TRAITS, Lifetimes, Variant
 from lorelab.panel import progress
 from lorelab.panel.search import most_of, room_for, search
 from lorelab.params import label
@@ -29,7 +29,8 @@ FIRST = 0
 VARIANT = "variant"
 SETTINGS = np.array([setting(Lifetimes(variant=variant)) for variant in Variant])
 FIRSTS = np.array([first(Lifetimes(variant=variant)) for variant in Variant])
-"""Where a send begins, but for `retransmit`."""
+"""Where a send begins, but for `retransmit` and `joined`."""
+LENDS = np.array([not TRAITS[variant].at_send for variant in Variant])
 NUMBERS = np.array(list(INVARIANTS), np.uint64)
 WORDS = 3
 MOST = most_of(WORDS)
@@ -50,7 +51,7 @@ def entry(params):
     given = SETTINGS[p.variant].copy()
     scope = (
         p.segments, p.clone, p.local, p.direct, p.member, p.rx_orphan, p.gather, p.readable,
-        p.fails, p.nested, p.retransmit, p.once, p.cpus,
+        p.fails, p.nested, p.retransmit, p.straddles, p.once, p.cpus,
     )  # fmt: skip
     for n in range(len(scope)):
         given[n] = U(scope[n])
@@ -58,6 +59,8 @@ def entry(params):
     states, count = room.states, room.count
     states[0] = FIRSTS[p.variant]
     states[0, 0] |= U(p.retransmit) << model.KEPT
+    if p.joined and LENDS[p.variant]:
+        states[0, 0] += U(1) << model.REF | model.WAITS << model.TAIL
     numbers, indices = np.empty(LONGEST, np.uint64), np.empty(LONGEST, np.uint64)
     rows = np.zeros((1 + len(NUMBERS) * (1 + LONGEST), COUNTING + len(MORE)), np.uint64)
     used = 1
