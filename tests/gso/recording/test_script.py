@@ -93,6 +93,51 @@ def test_a_signal_that_comes_before_the_readers_number_is_known_ends_it_whole(ke
     assert ends(kernel, signal.SIGHUP).endswith("an event\n# end\n")
 
 
+REFUSES = """say() {
+	case $1 in
+	%s) return 1 ;;
+	esac
+	echo "$1" >>kprobe_events
+}
+"""
+"""A kernel that does not take such a probe."""
+
+
+@pytest.mark.parametrize(
+    ("refused", "left_of", "watched"),
+    [
+        ("none", "left=uarg->refcnt.refs.counter:u32", set(recording.SENDERS)),
+        # The argument has another name; no BTF of arguments.
+        ("*=uarg-\\>*", "left=ubuf_base->refcnt.refs.counter:u32", set(recording.SENDERS)),
+        ("*-\\>*", "left=+8($arg2):u32", set(recording.SENDERS)),
+        # BTF, and no such field in the struct: the offset would be another, too.
+        ("*refcnt*", None, set()),
+        ("*refcnt* | *=uarg-\\>*", None, set()),
+    ],
+)
+def test_where_the_count_stands_is_asked_of_btf(kernel, monkeypatch, refused, left_of, watched):
+    text = recording.SCRIPT.read_text()
+    said = next(line for line in text.splitlines(keepends=True) if line.startswith("say()"))
+    script = kernel / "record.sh"
+    script.write_text(text.replace(said, REFUSES % refused))
+    monkeypatch.setattr(recording, "SCRIPT", script)
+    run = started(kernel, 1)
+    complaints = run.communicate(timeout=60)[1]
+    assert left(kernel) == (set(), [])
+    probes = (kernel / "tracing/kprobe_events").read_text().splitlines()
+    counts = {word for line in probes for word in line.split() if word.startswith("left=")}
+    assert counts == ({left_of} if left_of else set())
+    sizes = [line for line in probes if line.endswith("bytes=skb->data_len:u32")]
+    assert len(sizes) == (refused != "*-\\>*")
+    assert ("has no refcnt" in complaints) == (not watched)
+    asked = {
+        line.split("/")[1].split()[0]
+        for line in probes
+        if line.startswith("p:") and "left=" in line
+    }
+    assert asked == watched
+
+
 def test_two_at_once_and_one_after_them_do_not_meet(kernel):
     runs = [started(kernel, 2), started(kernel, 2)]
     time.sleep(0.5)
