@@ -33,6 +33,7 @@ def paid(params):
         lent = params.zerocopy and not traits.at_send
         made += ["sk_buff", "head"] + ["notification"] * params.zerocopy
         whole = touched(0, params.length)
+        by_clones = 0  # references of the head that lie in the tap
         made += [] if lent else [("page", page) for page in whole]
         counts += 2 * [("page", page) for page in whole]
         if lent and cut and traits.copies:
@@ -68,9 +69,12 @@ def paid(params):
                     # segment's did, and gives it back.
                     made += ["head", "page"]
                     counts += 2 * ["ubuf_info"] * holds
+                elif lent and traits.clone_gets:
+                    counts += ["head"]
+                    by_clones += 1
             if params.received and flagged:
                 made += ["page"]
-        counts += ["the last put"] * lent
+        counts += ["the last put"] * (lent and not by_clones)
     return dict(zip(COSTS, (len(made), len(counts), len(lines), charged), strict=True))
 
 
