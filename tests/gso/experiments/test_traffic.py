@@ -129,6 +129,7 @@ FIXED = {
     "a tail of one byte": {"length": 1401, "segment": 1400, "tap": True},
     "odd sizes": {"length": 12_345, "segment": 1333, "received": True},
     "clones that lie in the tap": {"variant": "parent", "tap": True, "held": True},
+    "clones of what was copied first": {"variant": "orphan", "tap": True},
     "clones that keep the head": {"variant": "parent-skb", "tap": True},
     "... but not of what is lost": {
         "variant": "parent-skb",
