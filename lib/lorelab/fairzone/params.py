@@ -275,8 +275,7 @@ class Tiobench(Paced):
         20, "vm.dirty_ratio; half of it is the background ratio", "%", ge=1, le=100
     )
     balance_reserves: bool = param(
-        True,
-        "kswapd keeps lowmem reserve and balance gap free; false: as the series of June 2014",
+        True, "kswapd keeps lowmem reserve and balance gap free; false: as the series of June 2014"
     )
     steps: int = param(24, "windows that each phase is reported in", "windows", ge=1, le=1000)
 
@@ -351,11 +350,7 @@ class Followed(Guest):
     """`fairzone/followed`: each walk of the zonelist, written down by the kernel."""
 
     log_mib: int = param(
-        16,
-        "logged: that much is written, or touched, and twice as much read",
-        "MiB",
-        ge=1,
-        le=512,
+        16, "logged: that much is written, or touched, and twice as much read", "MiB", ge=1, le=512
     )
     layout: Literal["zones", "movable"] = param(
         "zones",
@@ -370,11 +365,7 @@ class OnDisk(Guest):
 
     mib: int = param(384, "memory of the guest", "MiB", machine=True, ge=384, le=16384)
     dma32_mib: int = param(
-        144,
-        "memory below the 4 GiB line, or on the second of two nodes",
-        "MiB",
-        machine=True,
-        ge=128,
+        144, "memory below the 4 GiB line, or on the second node", "MiB", machine=True, ge=128
     )
     disk_mb_s: int = param(
         132, "throughput that the disk is held to", "MB/s", machine=True, ge=1, le=100_000
