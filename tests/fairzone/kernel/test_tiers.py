@@ -87,3 +87,11 @@ def test_each_setting_has_a_name(name):
 def test_a_range_is_least_and_most():
     each = pd.DataFrame({"far": [10.4, 12.6], "stale": [3.2, 2.9]})
     assert [pages._range(each, name) for name in ("far", "stale", "direct")] == ["10-13", "3", ""]
+
+
+def test_what_is_beyond_blocks_is_counted_per_zone_and_without_demotion(monkeypatch):
+    wide = pd.DataFrame([said(read_pgalloc_dma32=3 * 512 + 7, read_pgalloc_normal=1024)])
+    runs = [("7.3.4", Tiers(demotion=demotion), wide) for demotion in (False, True)]
+    monkeypatch.setattr(pages, "measured", lambda: runs)
+    found = pages.beyond_blocks()
+    assert found.reset_index().to_numpy().tolist() == [["7.3.4", 20, 7, 0]]

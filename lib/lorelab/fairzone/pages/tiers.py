@@ -27,6 +27,10 @@ ZONES = ("0_dma", "0_dma32", "1_normal")
 MODEL = "model"
 MODELLED = "6.12.117"
 """The kernel that reads ahead page by page, as the model does."""
+PGALLOC = ("dma", "dma32", "normal")
+"""Zones, by the names that /proc/vmstat counts their pages under."""
+BLOCK = 2 * PAGES_A_MIB
+"""Pages of the largest folio that x86-64 has in the page cache, 2 MiB."""
 NAP_MS = 100
 """kswapd's nap, HZ/10."""
 SETTINGS = {
@@ -84,6 +88,24 @@ def kernel_shares(params: Tiers, counted: pd.Series) -> dict[str, float]:
         "by naps": 100 * counted["read_kswapd_high_wmark_hit_quickly"] / counted["read_pageoutrun"],
         "direct": 100 * direct / (direct + all_),
     }
+
+
+def beyond_blocks() -> pd.DataFrame:
+    """Pages that each zone gave beyond a multiple of 2 MiB, in the runs without demotion.
+
+    Returns
+    -------
+    DataFrame
+        A row a run, by its release; a column a zone.
+    """
+    rows = [
+        {"source": release}
+        | {zone: int(counted[f"read_pgalloc_{zone}"]) % BLOCK for zone in PGALLOC}
+        for release, params, wide in measured()
+        if not params.demotion
+        for _, counted in wide.iterrows()
+    ]
+    return pd.DataFrame(rows).set_index("source")
 
 
 def stale(cached: np.ndarray, params: Tiers) -> float:
