@@ -45,8 +45,10 @@ own_image = click.option(
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="lorelab")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Kernel mailing-list threads as executable research notebooks."""
+    context.obj = show_again
 
 
 @cli.command("list")

@@ -1,6 +1,7 @@
 """`lorelab claims` and `lorelab findings`: what threads said, and what maintainers would want."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -45,7 +46,14 @@ def claims(design: str | None) -> None:
     "guest, on the one that runs: as root, and on a machine that may be lost.",
 )
 @click.option("--record", is_flag=True, help="With --kernel: keep what it said in data/reproduced.")
-def findings(title: str | None, folder: Path | None, image: Path | None, record: bool) -> None:
+@click.pass_obj
+def findings(
+    show_again: Callable[[str], None],
+    title: str | None,
+    folder: Path | None,
+    image: Path | None,
+    record: bool,
+) -> None:
     """What is worth sending upstream, and what mainline has fixed; NAME shows it again.
 
     A table in a terminal, CSV in a pipe.
@@ -75,8 +83,6 @@ def findings(title: str | None, folder: Path | None, image: Path | None, record:
         print(*upstream.write(one, folder, seen), sep="\n")
         return
     if title is not None:
-        from lorelab.cli import show_again  # which imports this module
-
         one = found_.finding(title)
         print(f"{one.title}: {one.defect}", file=sys.stderr)
         show_again(one.command)
