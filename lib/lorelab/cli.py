@@ -17,6 +17,7 @@ from rich.table import Table
 from lorelab import atomic, params
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import Experiment, designs, experiment, experiments
+from lorelab.judging import reproduced
 from lorelab.judging.agreement import AgreementVerdict
 from lorelab.judging.commands import claims, findings
 from lorelab.lab import build, pool, probes, recipes, records
@@ -329,6 +330,9 @@ def _say_which(measured: records.Record) -> None:
 def show_again(command: str) -> None:
     """Run what shows a finding; what was recorded of a kernel is not measured anew."""
     subcommand, name, *pairs = shlex.split(command)
+    if subcommand == "findings":
+        print(*(said.text for said in reproduced.recorded(name)), sep="\n", end="")
+        return
     if subcommand == "kernel":
         found, given = _asked(name, tuple(pairs[1::2]))
         if record := found.recorded(given):

@@ -1,9 +1,11 @@
 """What maintainers of memory management would want to know."""
 
+from datetime import date
 from typing import Literal
 
 from lorelab.checker import path
 from lorelab.experiments import experiment
+from lorelab.judging import reproduced
 from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
 from lorelab.vmalock.model.protocol.configurations import MODEL
 from lorelab.vmalock.model.protocol.rules import Rule
@@ -69,6 +71,11 @@ def _acquire() -> str:
 def _after(*kinds: str) -> int:
     """How many calls of vma_start_write() are followed by such a read."""
     return int(callers.counted()[list(kinds)].sum())
+
+
+def _guards() -> str:
+    answers = reproduced.recorded("vmalock/lost-guard")
+    return "; ".join(f"{said.kernel}: {', '.join(said.text.splitlines())}" for said in answers)
 
 
 FINDINGS = [
@@ -166,5 +173,39 @@ FINDINGS = [
         mainline="7.3.4 has it, by its source (mm/mmap_lock.c, mm/mprotect.c)",
         worth_sending=False,
         command="model vmalock/litmus -p test=L6",
+    ),
+    Finding(
+        design="vmalock",
+        name="lost-guard",
+        defect="madvise(MADV_GUARD_INSTALL) sets VM_MAYBE_GUARD with its VMA read-locked. "
+        "mprotect(), madvise() and mlock() read the VMA's flags before vma_start_write(), and "
+        "store all of them after it: a bit that is set in between is lost.",
+        hurts="A process that forks, and installs a guard page in a mapping of a file while "
+        "another thread changes that mapping: fork() does not copy the guard page, and the child "
+        "reads what the parent can't. By source khugepaged may drop the parent's, too "
+        "(retract_page_tables()).",
+        effect=_guards,
+        prior_art=PriorArt(
+            {
+                "72ee2324-d599-44b6-92ce-ed0afafed78f@suse.cz": "Vlastimil Babka asked for this "
+                "way in October 2025: what changes flags has the VMA write-locked",
+                "CAJuCfpEs1JTywfZNPrVmeTHUUyK+7waCU9fqfur2Q_xxx7hacw@mail.gmail.com": "Suren "
+                "Baghdasaryan agrees, and warns of other flags",
+            },
+            where=ARCHIVES,
+            how="VM_MAYBE_GUARD, vma_set_atomic_flag, MADV_GUARD_INSTALL, mprotect, race, lost; "
+            "no report of the loss was found",
+            when=date(2026, 11, 30),
+        ),
+        fix="lib/kernel/vmalock/upstream/lost-guard takes mmap_lock for reading, as the kernel "
+        "does for a range of several VMAs; not built or booted, but such a range was tried on the "
+        "same kernel",
+        mainline="7.3.4 has it, by its source and as Debian boots it; mainline after 7.3 was not "
+        "read",
+        worth_sending=True,
+        command="findings vmalock/lost-guard --kernel running",
+        cpus=2,
+        note="It is a race: how many are lost differs from run to run. On the machine itself it "
+        "needs no root and spoils nothing.",
     ),
 ]
