@@ -197,10 +197,7 @@
     let end;
     const ran = new Promise((done, failed) => {
       end = failed;
-      worker.onerror = event => {
-        event.preventDefault();  // nor does the console say it again
-        failed(new Error(`the run died: ${event.message || "no reason given"}`));
-      };
+      worker.onerror = event => failed(new Error(`the run died: ${event.message || "no reason given"}`));
       worker.onmessage = ({data: [kind, ...rest]}) => {
         if (kind === "progress") told(...rest);
         else if (kind === "error") failed(new Error({
