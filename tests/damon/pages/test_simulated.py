@@ -78,15 +78,24 @@ def test_neighbours_fail_to_merge_as_often_as_pairs_of_counts_differ():
     """Drawn, not summed: within five standard errors."""
     rng = np.random.default_rng(1)
     table = simulated.merging([0.1, 0.5])
-    for p, row in table.iterrows():
+    for p, chance in table["fail to merge"].items():
         one, other = rng.binomial(20, p, (2, 200_000))
-        for name, threshold in (("fail to merge", 2), ("fail, nothing hot", 0)):
-            drawn = (abs(one - other) > threshold).mean()
-            assert abs(drawn - row[name]) < 5 * math.sqrt(row[name] / 200_000)
+        drawn = (abs(one - other) > 2).mean()
+        assert abs(drawn - chance) < 5 * math.sqrt(chance / 200_000)
     # Windows survived before a failure, each with the same chance.
     ages = np.arange(3000)
     for fails, mean in table[["fail to merge", "mean age"]].to_numpy():
         assert (ages * fails * (1 - fails) ** ages).sum() == pytest.approx(mean)
+
+
+def test_the_threshold_is_0_only_where_no_count_reaches_ten():
+    [*below, half] = simulated.merging([0.25, 0.4, 0.5])["fail, none at ten"]
+    assert math.isnan(half)
+    rng = np.random.default_rng(1)
+    for p, chance in zip((0.25, 0.4), below, strict=True):
+        one, other = rng.binomial(20, p, (2, 200_000))
+        low = (one < 10) & (other < 10)
+        assert (one != other)[low].mean() == pytest.approx(chance, abs=0.006)
 
 
 def test_regions_of_one_rate_part_as_often_as_the_chance_says():

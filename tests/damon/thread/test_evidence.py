@@ -2,16 +2,19 @@
 
 import math
 import re
+from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from lorelab.damon.params import Hotspot
 from lorelab.damon.thread import checks
 from lorelab.damon.thread.claims import CLAIMS
-from lorelab.damon.thread.findings import FINDINGS
+from lorelab.damon.thread.findings import FINDINGS, TOO_FEW
 from lorelab.experiments import experiment
 from tests.damon.thread.conftest import REAL
 
+ROOT = Path(__file__).parents[3]
 VALUE = REAL["value"]
 
 
@@ -118,6 +121,17 @@ def test_a_finding_says_how_many_times_longer_a_search_takes():
     found = re.search(r": ([\d.]+) times as many \(([\d.]+) to ([\d.]+), 95 %", said)
     times, low, high = map(float, found.groups())
     assert 1 < low < times < high and low < off.median() / on.median() < high
+
+
+@pytest.mark.parametrize("name", ["shared-last-count", "offset-of-32-bits"])
+def test_a_finding_says_that_its_command_ends_undecided(name):
+    one = next(finding for finding in FINDINGS if finding.name == name)
+    agreements = pd.read_csv(ROOT / "data/agreements/damon/hotspot.csv").set_index("parameters")
+    named = set(re.findall("-p ([^ ]+)", one.command))
+    [verdict] = [
+        row["verdict"] for words, row in agreements.iterrows() if set(words.split()) == named
+    ]
+    assert verdict == "undecided" and TOO_FEW in one.effect()
 
 
 def test_a_figure_follows_that_rounds_to_what_is_printed(monkeypatch):

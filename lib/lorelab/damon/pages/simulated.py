@@ -71,10 +71,15 @@ def costs(seed: int, mibs: tuple[int, ...] = (64, 4096, 1 << 20)) -> pd.DataFram
 
 
 def merging(rates: list[float]) -> pd.DataFrame:
-    """How often neighbours of one rate fail to merge, exactly, and the age that leaves them."""
+    """How often neighbours of one rate fail to merge, exactly, and the age that leaves them.
+
+    Where no count reaches ten the threshold is 0. From a rate of one half on the neighbours' own
+    counts reach ten, so that column is empty there.
+    """
     found = pd.DataFrame({"fail to merge": [studies.apart(20, p, 2) for p in rates]}, index=rates)
     found["mean age"] = 1 / found["fail to merge"] - 1
-    found["fail, nothing hot"] = [studies.apart(20, p, 0) for p in rates]
+    low = [studies.apart(20, p, 0, most=9) if p < 0.5 else np.nan for p in rates]
+    found["fail, none at ten"] = low
     return found
 
 

@@ -35,10 +35,14 @@ def binomial(samples: int, p: float) -> np.ndarray:
     )
 
 
-def apart(samples: int, p: float, threshold: int) -> float:
-    """Chance that two independent counts of the same rate differ by more than the threshold."""
-    chance = binomial(samples, p)
-    k = np.arange(samples + 1)
+def apart(samples: int, p: float, threshold: int, most: int | None = None) -> float:
+    """Chance that two independent counts of the same rate differ by more than the threshold.
+
+    If `most` is given, of two counts that are no higher.
+    """
+    chance = binomial(samples, p)[: (samples if most is None else most) + 1]
+    chance = chance / chance.sum()
+    k = np.arange(len(chance))
     return float((np.outer(chance, chance) * (abs(k[:, None] - k) > threshold)).sum())
 
 
