@@ -135,6 +135,10 @@ def test_releases_are_shown_as_their_devices_give_folios_back():
     assert recorded.split_by_release(shown).round(1).tolist() == [100, 92, 0, 92.9]
 
 
+def test_todays_kernel_splits_no_folio_where_folios_come_back_whole():
+    assert recorded.whole_on_7_3().to_dict() == {"swpout": 94_981, "swpout_fallback": 0}
+
+
 def test_searches_are_of_every_run_that_probes_watched():
     found = recorded.searches()
     watched = records.recorded("swap/probed", AllocatorTest)

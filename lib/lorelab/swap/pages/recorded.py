@@ -281,6 +281,16 @@ def releases() -> pd.DataFrame:
     return pd.concat(table.assign(variant=name) for name, table in tables.items())
 
 
+def whole_on_7_3() -> pd.Series:
+    """What 7.3.4 counted in that test where folios come back whole, in all iterations."""
+    [counted] = [
+        counted
+        for release, params, counted in other_kernels()
+        if release.startswith("7.3.") and params == AllocatorTest()
+    ]
+    return counted.groupby("counter")["value"].sum()
+
+
 def split_by_release(counters: pd.DataFrame) -> pd.Series:
     """Share of the folios of `releases` that were split [%]."""
     total = counters.pivot_table(

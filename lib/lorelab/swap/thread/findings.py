@@ -87,12 +87,13 @@ def page_wise() -> str:
     share = recorded.split_by_release(recorded.releases())
     six, seven = share["6.12.117, page by page"], share["7.3.4, page by page"]
     assert seven > six > 90, "7.3.4 splits more than 6.12.117 of what comes back page by page"
-    whole = share["6.12.117, whole folios"]
+    whole = recorded.whole_on_7_3()
+    assert share["6.12.117, whole folios"] == whole["swpout_fallback"] == 0, "whole folios"
     return (
         f"Recorded, one run each of thp_swap_allocator_test without options, 60 MiB of folios on "
         f"a device of 64 MiB: 7.3.4 splits {seven:.1f} % of the 64 KiB folios where pages come "
-        f"back one by one, 6.12.117 "
-        f"{six:.1f} %, and either {whole:.0f} % where folios come back whole."
+        f"back one by one, and 6.12.117 {six:.1f} %. Where folios come back whole, neither splits "
+        f"one: 7.3.4 places {whole['swpout']:,.0f}."
     )
 
 
