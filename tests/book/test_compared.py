@@ -30,6 +30,26 @@ OLD = [
     ("first screen", "6.12 places every one of them, as long as folios come back whole."),
 ]
 """Fifteen sentences that the table beside them contradicted, and where they stood."""
+LATER = {
+    "falls": "Its share falls with the device.",
+    "rise": "The errors rise after that.",
+    "in each of the": "Stealing costs room in each of the five loads.",
+    "both": "6.12 and 7.2 place both orders.",
+    "any other": "Any other allocator reads on.",
+    "in any": "A folio finds room in any cluster.",
+    "most": "Most folios are split.",
+    "equal": "Model and kernel are equal.",
+    "equals": "The model equals the kernel.",
+    "gives the same": "7.3.4 gives the same counts.",
+    "the same counts as": "7.3.4 ends with the same counts as 7.2.",
+    "larger": "Its lists are larger.",
+    "smaller": "Its error is smaller.",
+    "higher": "The rate is higher.",
+    "lower": "The rate is lower.",
+}
+"""Sentences by the word that compares."""
+ROWS = "from lorelab import rows\n"
+CHECKED = f'{ROWS}assert rows.all(), "over all rows"'
 
 
 @pytest.fixture
@@ -65,7 +85,7 @@ def test_each_of_the_old_sentences_is_seen(page, where, sentence):
 
 @pytest.mark.parametrize(("where", "sentence"), OLD)
 def test_an_assert_of_that_name_lets_it_stand_and_another_does_not(page, where, sentence):
-    checked = 'assert rows.all(), "over all rows"'
+    checked = CHECKED
     if where == "chart":
         named = f"# assert: over all rows\n{checked}"
         assert put(page, where, sentence, named) == []
@@ -73,12 +93,46 @@ def test_an_assert_of_that_name_lets_it_stand_and_another_does_not(page, where, 
     else:
         sentence = f"{sentence} <!-- assert: over all rows -->"
         assert put(page, where, sentence, checked) == []
-        other = 'assert rows.all(), "other"'
+        other = checked.replace('"over all rows"', '"other"')
     assert put(page, where, sentence, other) == ["no assert 'over all rows'"]
 
 
+@pytest.mark.parametrize("word", LATER)
+def test_a_lead_with_a_later_word_needs_one_too(page, word):
+    [why] = put(page, "lead", LATER[word])
+    assert why.lower() == f"no assert for {word!r}"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "12 runs each, in each VMA, on any number of CPUs.",
+        "It runs the same test on the same machine.",
+        "The folio falls back; the border falls on a page.",
+        "This is a lower bound, and both axes are logarithmic.",
+        "The largest region has the highest score.",
+    ],
+)
+def test_what_shares_out_or_names_a_thing_does_not_compare(page, sentence):
+    assert put(page, "lead", sentence) == []
+
+
+@pytest.mark.parametrize("test", ["True", "rows", "1 < 2", "rows.sum() == rows.sum()"])
+def test_an_assert_that_can_check_nothing_vouches_for_nothing(page, test):
+    [why] = page("**All.** <!-- assert: one -->", f'{ROWS}assert {test}, "one"')
+    assert why.startswith("assert 'one' ")
+
+
+def test_what_is_said_of_all_is_not_checked_on_one(page):
+    one = f'{ROWS}assert rows[0] > 1, "one"'
+    [why] = page("**All are larger.** <!-- assert: one -->", one)
+    assert why == "'All' and no assert of more than one value, 'one',"
+    assert page("**It is larger.** <!-- assert: one -->", one) == []
+    assert page("**All are larger.** <!-- assert: over all rows -->", CHECKED) == []
+
+
 def test_a_mark_vouches_for_what_stands_before_it(page):
-    code = 'assert rows.all(), "one"'
+    code = CHECKED.replace("over all rows", "one")
     assert page("**All.** <!-- assert: one --> None.", code) == ["no assert for 'None'"]
     assert page("**All.** None. <!-- assert: one -->", code) == []
 
@@ -86,7 +140,7 @@ def test_a_mark_vouches_for_what_stands_before_it(page):
 def test_a_mark_may_name_the_assert_of_another_page(page, tmp_path):
     other = tmp_path / "swap/other.ipynb"
     assert page("**All.** <!-- assert: swap/other: one -->") == ["no assert 'swap/other: one'"]
-    cell = {"cell_type": "code", "source": ['assert rows.all(), "one"'], "outputs": []}
+    cell = {"cell_type": "code", "source": [CHECKED.replace("over all rows", "one")], "outputs": []}
     other.write_text(json.dumps({"cells": [cell]}))
     assert page("**All.** <!-- assert: swap/other: one -->") == []
 
@@ -117,7 +171,8 @@ def test_a_finding_that_compares_has_an_assert(tmp_path):
     effect = 'def effect():\n    """All of it."""\n{}    return "twice as many"\n'
     assert library(tmp_path, thread__findings=effect.format("")) == ["no assert for 'twice'"]
     checked = effect.format('    assert a > 2 * b, "twice"\n')
-    assert library(tmp_path, thread__findings=checked) == []
+    assert library(tmp_path, thread__findings=checked) == ["no assert for 'twice'"]
+    assert library(tmp_path, thread__findings=f"from lorelab import a, b\n{checked}") == []
 
 
 def test_a_line_that_ends_within_a_comparison_hides_nothing(page):

@@ -15,8 +15,17 @@ for what stands before it in its paragraph or row, and as a comment for the capt
     <!-- assert: one; swap/variants: another -->       the second is on that page
     # assert: one
 
+The assert has to be able to check something, see `lorelab.book.asserted`.
+
 Of the library, a function that says what a finding costs has such an assert if it compares, and a
 caption that it gives to every chart does not compare.
+
+Not every use of a word compares. *Each* says how something is shared out ("12 runs each", "a lock
+in each VMA"), and counts rows as *in each of the*. *Any* does so as *any other* and *in any* ("any
+number of CPUs" is free choice). *The same* is an adjective in "the same test" and a result in
+"gives the same" and "the same counts as". A folio *falls back*, a border *falls on* an end, a
+*lower bound* is a term, and *both axes* are those of the drawing. *The largest region* names a
+thing, so superlatives are out.
 """
 
 import ast
@@ -26,6 +35,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from lorelab.book import asserted
 from lorelab.book.prose import ASSERT, NOT_PROSE
 
 ROOT = Path(__file__).parents[3]
@@ -39,6 +49,10 @@ FIRST = (
     rf"{ANYWHERE}|as (?:much|many|few|far|long) as|best|worst|grows?|growing|flat|rising|every|only"
     r"|none|no|nothing|never|always|all|alone|nearly|at most|at least|more|less|fewer|than|twice"
     r"|half|thirds?|longer|shorter|faster|slower|robust"
+    r"|(?:falls?|rises?)(?! back| on)|falling|(?:in|for|on) each of the|both(?! axes)|any other"
+    r"|in any|most|equals?|larger|smaller|higher|lower(?! bound)"
+    r"|(?:is|are|was|were|stays?|costs?|gives?|has|have|does|do|finds?) the same"
+    r"|the same(?: \w+)? (?:as|in all|in both|for all|for both)"
 )
 COMMENT = re.compile(r"# assert: (.+)")
 QUESTION = re.compile(r"[^.!?|]*\?")
@@ -68,7 +82,7 @@ def bare(page: Path, pages: Path = PAGES) -> Iterator[Bare]:
     """
     cells = json.loads(page.read_text())["cells"]
     sources = ["".join(cell["source"]) for cell in cells]
-    known = _messages(page)
+    known = asserted.on_page(page)
     for n, (cell, source) in enumerate(zip(cells, sources, strict=True)):
         if cell["cell_type"] == "code":
             blocks = [(source, " | ".join(_captions(source)), FIRST, COMMENT)]
@@ -76,9 +90,11 @@ def bare(page: Path, pages: Path = PAGES) -> Iterator[Bare]:
             blocks = [(block, block, _words(block, n == 0), ASSERT) for block in _blocks(source)]
         for whole, text, words, mark in blocks:
             named = [name for names in mark.findall(whole) for name in re.split(r";\s+", names)]
-            for name in named:
-                if not _is_there(" ".join(name.split()), known, pages):
-                    yield Bare(page, f"no assert {name!r}", _short(text))
+            named = {name: _asserts(name, known, pages) for name in map(_joined, named)}
+            whys = [asserted.wanting(name, asserts) for name, asserts in named.items()]
+            yield from (Bare(page, why, _short(text)) for why in whys if why)
+            if why := "" if any(whys) else _of_one_value(text, words, mark, named):
+                yield Bare(page, why, _short(text))
             rest = text if mark is COMMENT and not named else mark.split(text)[-1]
             rest = "" if mark is COMMENT and named else rest
             if found := _compares(rest, words):
@@ -94,8 +110,9 @@ def bare_library(design: str, library: Path = LIBRARY) -> Iterator[Bare]:
                     yield Bare(file, f"a caption compares, {found!r}", _short(text))
     file = library / design / "thread/findings.py"
     if file.exists():
+        asserts = asserted.of_source(file.read_text())
         for function in ast.parse(file.read_text()).body:
-            if isinstance(function, ast.FunctionDef) and not _named_asserts(function):
+            if isinstance(function, ast.FunctionDef) and not _is_checked(function, asserts):
                 text = " ".join(_strings(ast.Module(function.body[1:], [])))
                 if found := _compares(text, FIRST):
                     yield Bare(file, f"no assert for {found!r}", _short(text))
@@ -118,9 +135,12 @@ def _words(block: str, first: bool) -> str:
 
 
 def _compares(text: str, words: str) -> str:
-    prose = " ".join(QUESTION.sub(" ", NOT_PROSE.sub(" ", TITLE.sub(" ", text))).split())
-    match = re.search(rf"\b(?:{words})\b", prose, re.IGNORECASE)
+    match = re.search(rf"\b(?:{words})\b", _prose(text), re.IGNORECASE)
     return match[0] if match else ""
+
+
+def _prose(text: str) -> str:
+    return _joined(QUESTION.sub(" ", NOT_PROSE.sub(" ", TITLE.sub(" ", text))))
 
 
 def _captions(source: str) -> list[str]:
@@ -152,23 +172,37 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def _messages(page: Path) -> set[str]:
-    """The messages of a page's asserts."""
-    cells = json.loads(page.read_text())["cells"]
-    code = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    return {name for source in code for name in _named_asserts(ast.parse(source))}
+def _is_checked(function: ast.FunctionDef, asserts: dict[str, list[asserted.Named]]) -> bool:
+    messages = (node.msg for node in ast.walk(function) if isinstance(node, ast.Assert))
+    names = [message.value for message in messages if _is_text(message)]
+    return any(not asserted.wanting(name, asserts.get(name, [])) for name in names)
 
 
-def _named_asserts(tree: ast.AST) -> set[str]:
-    asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
-    return {node.msg.value for node in asserts if node.msg and _is_text(node.msg)}
-
-
-def _is_there(name: str, known: set[str], pages: Path) -> bool:
+def _asserts(
+    name: str, known: dict[str, list[asserted.Named]], pages: Path
+) -> list[asserted.Named]:
+    """The asserts of a name on this page, or on the one that it begins with."""
     page, _, elsewhere = name.partition(": ")
     other = pages / f"{page}.ipynb"
-    return name in known or (bool(elsewhere) and other.exists() and elsewhere in _messages(other))
+    if name in known or not elsewhere or not other.exists():
+        return known.get(name, [])
+    return asserted.on_page(other).get(elsewhere, [])
+
+
+def _of_one_value(
+    text: str, words: str, mark: re.Pattern[str], named: dict[str, list[asserted.Named]]
+) -> str:
+    """Why asserts of single values can't vouch for what a text says of all."""
+    vouched = text if mark is COMMENT else "".join(mark.split(text)[0:-1:2])
+    found = asserted.OF_ALL_ROWS.search(_prose(vouched)) if words is FIRST and named else None
+    if not found or any(one.spans for asserts in named.values() for one in asserts):
+        return ""
+    return f"{found[0]!r} and no assert of more than one value, {', '.join(named)!r},"
 
 
 def _short(text: str) -> str:
-    return " ".join(text.split())[:90]
+    return _joined(text)[:90]
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
