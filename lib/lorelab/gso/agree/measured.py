@@ -22,12 +22,14 @@ OF_CALLS = (
 """What kprobes count, and a recording of a reader's."""
 READ = ("wrong",)
 """What a reader at the other end of the link says."""
+NOWHERE = ("tap_wrong", "copied_by_send")
+"""What the model alone counts: nobody reads an unread tap, no probe is in send()'s copy."""
 
 
 def unmeasured(params: Params) -> tuple[str, ...]:
     """Counters that a run of these parameters may lack."""
     unread = isinstance(params, Traffic) and not (params.held or params.received)
-    return OF_CALLS + READ if unread else OF_CALLS
+    return OF_CALLS + NOWHERE + (READ if unread else ())
 
 
 def with_model(simulate: Callable[[Params], pd.DataFrame]) -> Callable[[Params, Record], Agreement]:
