@@ -1,5 +1,7 @@
 """What the chapter found that maintainers of DAMON would want to know, or have fixed since."""
 
+from datetime import date
+
 import numpy as np
 import pandas as pd
 
@@ -189,9 +191,14 @@ FINDINGS = [
         "anyone who monitors regions above 4 GiB on 6.12 and its stable series",
         offset,
         PriorArt(
+            {
+                "https://lkml.iu.edu/2605.0/08730.html": "Jiayuan Chen, May 2026, v2 of 'mm/damon: "
+                "replace damon_rand() with a per-ctx lockless PRNG': fixes it on the side, with "
+                "a slow path above 32 bits; we saw no mail that names the truncation",
+            },
             where=ARCHIVES,
-            how="damon_rand, 4 GiB, get_random_u32_below; by its source 7.2 has the fix",
-            when=LOOKED,
+            how="damon_rand, 4 GiB, get_random_u32_below, U32_MAX; by its source 7.2 has the fix",
+            when=date(2026, 11, 30),
         ),
         "lib/kernel/damon/patches: the switch damon/rand64; in mainline a generator per context",
         "fixed by 7.2 (include/linux/damon.h, damon_rand() takes the context)",

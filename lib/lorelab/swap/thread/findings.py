@@ -168,13 +168,16 @@ FINDINGS = [
                 "devices, for this reason among others",
                 "tencent_8B437BE4F586C162950BF71954316C1EDB05@qq.com": "fujunjie, May 2026, RFC: "
                 "whole folios from zswap, where it holds all of their range",
+                "20241018105026.2521366-1-usamaarif642@gmail.com": "Usama Arif, October 2024, "
+                "RFC: whole folios from zswap; a kernel's build got slower by thrashing",
             },
             where=ARCHIVES,
             how="large folio swap-in, swapin_readahead, SWP_SYNCHRONOUS_IO, fragmentation",
             when=LOOKED,
         ),
         "none here: whole-folio swap-in through readahead is what the series of 2024 left for "
-        "later. On your own machine: zram, and zswap never enabled",
+        "later. On your own machine: zram, and zswap never enabled; whole folios can thrash, as "
+        "the mails have it",
         "7.3.4 has it, by its record and its source (mm/memory.c)",
         False,
         "agree swap/allocator-test -p large_swapin=false",

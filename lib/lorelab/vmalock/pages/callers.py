@@ -9,7 +9,7 @@ madvise(MADV_GUARD_INSTALL), the bit VM_MAYBE_GUARD of the VMA's flags.
 import pandas as pd
 
 TABLES = "upper levels of the page table, without a lock"
-FLAGS = "the VMA's flags, to change some of them"
+FLAGS = "the VMA's flags"
 BOTH = "the VMA's flags, and upper levels of the page table without a lock"
 NOTHING = "nothing that a reader stores without a lock of the writer's"
 ORDERED = "page tables, once vma_mark_detached() has the count at 0: an acquire"
@@ -24,7 +24,7 @@ CALLS = (
     ("mm/memory.c:400", "free_pgtables", NOBODY),
     ("mm/memory.c:413", "free_pgtables", NOBODY),
     ("mm/mempolicy.c:572", "mpol_rebind_mm", NOTHING),
-    ("mm/mempolicy.c:1818", "set_mempolicy_home_node", NOTHING),
+    ("mm/mempolicy.c:1818", "set_mempolicy_home_node", FLAGS),
     ("mm/mlock.c:445", "mlock_vma_pages_range", TABLES),
     ("mm/mlock.c:509", "mlock_fixup", NOTHING),
     ("mm/mmap.c:1742", "dup_mmap, of the parent", BOTH),
@@ -63,9 +63,11 @@ FLAGS_BEFORE = (
     "mm/mlock.c:509",
     "mm/mprotect.c:836",
     "mm/vma.c:590",
+    "mm/vma.c:984",
 )
 """Of these calls, those after which flags are stored that were read before: the VMA's, or of a
-split those of the new VMA. VM_MAYBE_GUARD, set in between by a reader, is not among them."""
+split or merge those of the VMA that is left. VM_MAYBE_GUARD, set in between by a reader, is not
+among them."""
 
 
 def calls() -> pd.DataFrame:

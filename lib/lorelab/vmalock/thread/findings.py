@@ -178,17 +178,21 @@ FINDINGS = [
         design="vmalock",
         name="lost-guard",
         defect="madvise(MADV_GUARD_INSTALL) sets VM_MAYBE_GUARD with its VMA read-locked. "
-        "mprotect(), madvise() and mlock() read the VMA's flags before vma_start_write(), and "
-        "store all of them after it: a bit that is set in between is lost.",
-        hurts="A process that forks, and installs a guard page in a mapping of a file while "
-        "another thread changes that mapping: fork() does not copy the guard page, and the child "
-        "reads what the parent can't. By source khugepaged may drop the parent's, too "
-        "(retract_page_tables()).",
+        "mprotect(), madvise(), mlock(), a split and a merge read the VMA's flags before "
+        "vma_start_write(), and store all of them after it: a bit that is set in between is lost.",
+        hurts="A process that forks, and installs a guard page in a mapping without an anon_vma "
+        "(shared, or of a file and not written to) while another thread changes that mapping: "
+        "fork() does not copy the guard page, and the child reads what the parent can't. By "
+        "source the parent may lose it, too (retract_page_tables()).",
         effect=_guards,
         prior_art=PriorArt(
             {
-                "72ee2324-d599-44b6-92ce-ed0afafed78f@suse.cz": "Vlastimil Babka asked for this "
-                "way in October 2025: what changes flags has the VMA write-locked",
+                "72ee2324-d599-44b6-92ce-ed0afafed78f@suse.cz": "Vlastimil Babka asked in October "
+                "2025 whether what could race has the VMA write-locked",
+                "29c388b0-df71-4905-b434-ad7c3d5030ce@lucifer.local": "Lorenzo Stoakes: mmap's "
+                "read lock excludes writers of the VMA, split and merge included",
+                "3ae457cd-6c18-4870-a617-7f937b107cb4@suse.cz": "Vlastimil Babka weighs both "
+                "locks together",
                 "CAJuCfpEs1JTywfZNPrVmeTHUUyK+7waCU9fqfur2Q_xxx7hacw@mail.gmail.com": "Suren "
                 "Baghdasaryan agrees, and warns of other flags",
             },
@@ -198,8 +202,8 @@ FINDINGS = [
             when=date(2026, 11, 30),
         ),
         fix="lib/kernel/vmalock/upstream/lost-guard takes mmap_lock for reading, as the kernel "
-        "does for a range of several VMAs; not built or booted, but such a range was tried on the "
-        "same kernel",
+        "does for a range of several VMAs; compiled, not booted, but such a range was tried on "
+        "the same kernel",
         mainline="7.3.4 has it, by its source and as Debian boots it; mainline after 7.3 was not "
         "read",
         worth_sending=True,
