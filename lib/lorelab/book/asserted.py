@@ -45,7 +45,13 @@ def on_page(page: Path) -> dict[str, list[Named]]:
 
 
 def of_source(source: str) -> dict[str, list[Named]]:
-    """The same of source text."""
+    """The same of source text.
+
+    Examples
+    --------
+    >>> of_source("import lorelab; runs = lorelab.runs(); assert runs < 3, 'few'")
+    {'few': [Named(spans=False, why_not='')]}
+    """
     tree = ast.parse(source)
     computed = _computed(tree)
     values = _values(tree)
@@ -61,7 +67,13 @@ def of_source(source: str) -> dict[str, list[Named]]:
 
 
 def wanting(name: str, asserts: Iterable[Named]) -> str:
-    """Why none of the asserts of a name can check anything; "" if one can."""
+    """Why none of the asserts of a name can check anything; "" if one can.
+
+    Examples
+    --------
+    >>> wanting("three", [])
+    "no assert 'three'"
+    """
     whys = [one.why_not for one in asserts]
     return "" if "" in whys else f"assert {name!r} {whys[0]}" if whys else f"no assert {name!r}"
 
