@@ -1,11 +1,9 @@
 """A page with every panel, as browsers open it from disk."""
 
 import shutil
-from importlib import import_module
 from pathlib import Path
 
 from lorelab.book import build
-from lorelab.experiments import experiment
 from lorelab.panel import kept, show
 
 STYLE = build.ROOT / "book/assets/lorelab.css"
@@ -29,11 +27,3 @@ def page_of(folder: Path) -> Path:
     page = folder / "page.html"
     page.write_text(f'<!doctype html><meta charset="utf-8">{style}<body>{panels}{scripts}')
     return page
-
-
-def counters(question, params):
-    """The library's counters that the panel has, as CSV; of gso/traffic it draws two more only."""
-    design, name = question.split("/")
-    panel = import_module(f"lorelab.{design}.panel.{name.replace('-', '_')}")
-    table = experiment(question).simulate(params)
-    return table[table["counter"].isin(panel.COUNTERS)].to_csv(index=False)

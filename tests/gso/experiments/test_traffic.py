@@ -155,16 +155,17 @@ def test_the_model_counts_what_an_oracle_counts_at_the_ends(case):
     ("given_", "more"),
     [
         ({}, {}),
-        ({"tap": True}, {"tap_wrong": 0}),
+        ({"tap": True}, {}),
         ({"tap": True, "variant": "head-only"}, {"tap_wrong": 20}),
         ({"variant": "no-zerocopy"}, {"copied_by_send": 28_000}),
         ({"zerocopy": False}, {"copied_by_send": 28_000}),
     ],
 )
-def test_what_no_kernel_counts_is_there_where_it_can_be(given_, more):
+def test_what_no_kernel_counts_is_there_in_every_run(given_, more):
     params = parse(Traffic, {"sends": 2, "length": 14_000, **given_})
     values = traffic.simulate(params).set_index("counter")["value"].to_dict()
-    assert {name: values[name] for name in set(values) - set(PROBED)} == more
+    counted = {name: values[name] for name in set(values) - set(PROBED)}
+    assert counted == {"tap_wrong": 0, "copied_by_send": 0} | more
 
 
 @pytest.mark.parametrize(("segments", "taken"), [(127, True), (128, True), (129, False)])

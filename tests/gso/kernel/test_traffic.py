@@ -10,6 +10,7 @@ from lorelab.experiments import experiment
 from lorelab.gso.agree import tcp as agree_tcp
 from lorelab.gso.agree import traffic as agree_traffic
 from lorelab.gso.agree import vhost as agree_vhost
+from lorelab.gso.agree.measured import NOWHERE
 from lorelab.gso.agree.traffic import agree
 from lorelab.gso.experiments import vhost as guest
 from lorelab.gso.kernel import tcp
@@ -83,12 +84,13 @@ def test_bounds_decide_that_are_as_far_apart_as_allowed(monkeypatch):
 def test_what_was_not_measured_is_named_and_not_compared():
     params = Traffic()
     record, table = ASKED.recorded(params), ASKED.simulate(params)
-    short = table[~table["counter"].isin(["wrong", "holds"])]
+    short = table[~table["counter"].isin(["wrong", "holds", *NOWHERE])]
     held = agree(params, record._replace(counters=short))
     assert held.verdict == AgreementVerdict.PASSED
     assert set(held.table["counter"]) == set(PROBED) - {"wrong", "holds"}
     assert held.method == (
-        "step by step, of 9 counters: 9 of 9 values are equal; not measured: wrong, holds"
+        "step by step, of 9 counters: 9 of 9 values are equal; "
+        "not measured: wrong, holds, tap_wrong, copied_by_send"
     )
     other = short.assign(value=short["value"] + (short["counter"] == "clones"))
     assert agree(params, record._replace(counters=other)).verdict == AgreementVerdict.FAILED

@@ -60,12 +60,11 @@ def simulate(params: Traffic) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Totals by `PROBED`; with a tap also by `LATER`; and `copied_by_send` where send() copies
-        instead of lending, which `copied_bytes`, of skb_copy_ubufs(), has nothing of.
+        Totals by `PROBED` and `LATER`; and `copied_by_send`, what send() copies instead of lending,
+        which `copied_bytes`, of skb_copy_ubufs(), has nothing of.
     """
     counted = count(params)
-    shown = PROBED + LATER if params.tap else PROBED
-    found = {name: counted[name] for name in shown}
-    if TRAITS[params.variant].at_send or not params.zerocopy:
-        found["copied_by_send"] = params.sends * params.length
-    return table(params, found, "model")
+    shown = {name: counted[name] for name in PROBED + LATER}
+    copies = TRAITS[params.variant].at_send or not params.zerocopy
+    copied = params.sends * params.length if copies else 0
+    return table(params, shown | {"copied_by_send": copied}, "model")

@@ -6,22 +6,23 @@ import pandas as pd
 
 from lorelab.gso.experiments.traffic import setting
 from lorelab.gso.model.netem import probability
-from lorelab.gso.model.traffic import COUNTED, PROBED, run
+from lorelab.gso.model.traffic import COSTS, COUNTED, LATER, PROBED, run
 from lorelab.gso.pages import charts
 from lorelab.gso.params import TRAITS, Traffic, Variant
 from lorelab.gso.workload.traffic import UNITS
 from lorelab.numerics import U, njit
 
 CHOICES: dict[str, tuple[str, ...]] = {}
-COUNTERS = {name: UNITS.get(name, "calls") for name in PROBED}
-MORE = ("allocations", "atomics", "lines", "truesize", "tap_wrong", "sends", "copied_by_send")
+COUNTERS = {name: UNITS.get(name, "calls") for name in (*PROBED, *LATER, "copied_by_send")}
+MORE = (*COSTS, "sends")
 """What the chart draws beside `COUNTERS`."""
 FIRST = 0
 VARIANT = "variant"
 GIVEN = np.concatenate([setting(Traffic(variant=variant)) for variant in Variant])
 """What a variant can do, and the sizes of its structures."""
 AT_SEND = np.array([TRAITS[variant].at_send for variant in Variant])
-WORDS = len(COUNTED)
+FIRST_COST, FIRST_LATER = len(PROBED), len(PROBED + COSTS)
+WIDTH = len(COUNTERS) + len(MORE)
 
 
 @njit
@@ -47,11 +48,14 @@ def entry(params):
     s.received = p.received
     counted = np.zeros(1, COUNTED)
     run(given, U(p.seed), counted)
-    row = np.zeros((1, WORDS + 2), np.uint64)
-    row[0, :WORDS] = counted.view(np.uint64)
-    row[0, WORDS] = p.sends
+    words = counted.view(np.uint64)
+    row = np.zeros((1, WIDTH), np.uint64)
+    row[0, :FIRST_COST] = words[:FIRST_COST]
+    row[0, FIRST_COST] = words[FIRST_LATER]
     if AT_SEND[p.variant] or p.zerocopy == 0:
-        row[0, WORDS + 1] = p.sends * p.length
+        row[0, FIRST_COST + 1] = p.sends * p.length
+    row[0, FIRST_COST + 2 : FIRST_LATER + 2] = words[FIRST_COST:FIRST_LATER]
+    row[0, FIRST_LATER + 2] = p.sends
     return row
 
 
