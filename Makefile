@@ -13,7 +13,7 @@ within := >=3.11,<3.13
 # Where it is set (as in images of containers), and uv made .venv, each process compiles pandas anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: env book talk test test-all lab lab-ui record bench lint lock outputs mutants clean
+.PHONY: env book talk test test-all boots lab lab-ui record bench lint lock outputs mutants clean
 
 env: .venv/project
 
@@ -99,6 +99,11 @@ test: checked
 # All pages.
 test-all: checked
 	$(tests) notebooks
+
+# All tests that boot, and which files passed whole: until what these rest on changes, they take
+# turns in `make test`.
+boots: env
+	$(run) pytest -m boots --booted tests
 
 lint: env
 	$(run) ruff check

@@ -1,6 +1,7 @@
 """Files of tests in a random order, those that boot as one stream beside the others.
 
-And what takes turns: evidence that is run again and rests on no code of the library.
+And what takes turns: evidence that is run again and rests on no code of the library, or on none
+that changed since it passed (`tests.booted`).
 
 `tests.conftest` takes these hooks over.
 """
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from xdist.scheduler import LoadFileScheduling
+
+from tests import booted
 
 ROOT = Path(__file__).parents[1]
 BOOTS = {"laboratory", "patched"}
@@ -34,6 +37,7 @@ DAY = 24 * 60 * 60
 def pytest_addoption(parser):
     parser.addoption("--turn", type=int, metavar="SEED", help="a fifth of what takes turns")
     parser.addoption("--order", type=int, metavar="SEED", help="files in a random order")
+    parser.addoption("--booted", action="store_true", help=f"write {booted.KEPT}: who passed")
 
 
 def pytest_configure(config):
@@ -41,6 +45,8 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "in_turn: rests on no code of the library; make test runs a fifth of a day each"
     )
+    if config.getoption("booted") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(booted.Keep())
 
 
 def pytest_report_header(config):
@@ -50,6 +56,9 @@ def pytest_report_header(config):
     if (turn := config.getoption("turn")) is not None:
         part = f"part {part_of(turn) + 1} of {PARTS} by the day"
         said.append(f"of tests that take turns {part} (make test-all runs all)")
+        same = sorted(booted.passed())
+        said.append(f"tests that boot take turns in {len(same)} files, which passed on just this")
+        said += [f"  {file}" for file in same]
     return said
 
 
@@ -77,8 +86,11 @@ def pytest_collection_modifyitems(config, items):
 
 def take_turns(config, items, part):
     taking = [item for item in items if item.get_closest_marker("in_turn")]
-    mine = taking[part::PARTS]
-    others = [item for item in taking if item not in mine]
+    others = [item for nth, item in enumerate(taking) if nth % PARTS != part]
+    for file in booted.passed():
+        boot = [one for one in items if file_of(one.nodeid) == file and "boots" in one.keywords]
+        parts = min(PARTS, len(boot))
+        others += [item for nth, item in enumerate(boot) if nth % parts != part % parts]
     items[:] = [item for item in items if item not in others]
     config.hook.pytest_deselected(items=others)
 
