@@ -1,8 +1,8 @@
 """swap/usemem: one tidy table."""
 
 from lorelab.swap.experiments import usemem
+from lorelab.swap.model.reclaim import UNITS
 from lorelab.swap.params import Usemem
-from lorelab.swap.workload.usemem import UNITS
 
 
 def test_the_counters_are_one_tidy_table():

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from lorelab.swap.model.reclaim import COUNTS, PLUG, shrink_folio
 from lorelab.swap.model.state import swapon
 from lorelab.swap.pages import sequence, simulated
 from lorelab.swap.params import Usemem
-from lorelab.swap.workload.usemem import COUNTS, PLUG, shrink_folio, whole_folio
+from lorelab.swap.workload.usemem import whole_folio
 
 PATHS = list(simulated.USEMEM_PATHS)[:4]
 

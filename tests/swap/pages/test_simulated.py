@@ -3,9 +3,9 @@
 import pytest
 
 from lorelab.swap.experiments.mixed import STEALS
+from lorelab.swap.model.reclaim import UNITS
 from lorelab.swap.pages import simulated
 from lorelab.swap.params import AllocatorTest, Mixed, Usemem, Variant
-from lorelab.swap.workload.usemem import UNITS
 
 SMALL = Mixed(device_mib=16, turnovers=3, steps=3, cpus=3, tasks=5, migration=0.1)
 

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from lorelab.errors import RunFailed
 from lorelab.numerics import U
 from lorelab.swap.experiments.usemem import count
+from lorelab.swap.model import reclaim
+from lorelab.swap.model.reclaim import COUNTS, PLUG, Folio, shrink_folio
 from lorelab.swap.model.state import swapon
 from lorelab.swap.model.swap_slots import folio_alloc_swap
 from lorelab.swap.params import ForceSplit, Usemem, Variant
 from lorelab.swap.workload import usemem
-from lorelab.swap.workload.usemem import COUNTS, PLUG, Folio, shrink_folio
 
 PATHS = {
     # order, split before asking, batched: invalidations, flushes, slot allocations, bios, splits
@@ -67,13 +68,13 @@ def test_a_plug_merges_what_lies_in_a_row_up_to_1280_kib():
     plug, counted = np.zeros(1, PLUG), np.zeros(1, COUNTS)
     [row] = counted
     for offset in range(512, 512 + 640, 16):
-        usemem.writepage(offset, 16, 0, plug, counted)
+        reclaim.writepage(offset, 16, 0, plug, counted)
     assert (row["bios"], row["requests"]) == (40, 2)
-    usemem.writepage(4096, 512, 0, plug, counted)
+    reclaim.writepage(4096, 512, 0, plug, counted)
     assert (row["bios"], row["requests"]) == (41, 4)
-    usemem.writepage(4096 + 512, 16, 0, plug, counted)
+    reclaim.writepage(4096 + 512, 16, 0, plug, counted)
     assert row["requests"] == 4
-    usemem.writepage(8192, 16, 0, plug, counted)
+    reclaim.writepage(8192, 16, 0, plug, counted)
     assert row["requests"] == 5
 
 

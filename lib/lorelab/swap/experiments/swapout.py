@@ -1,6 +1,6 @@
 """`swap/swapout`: each folio of one process reclaimed once, whole, split or partly mapped.
 
-The mechanism is that of `lorelab.swap.workload.usemem`, on 6.12 and with its switches. Here nobody
+The mechanism is `lorelab.swap.model.reclaim`, on 6.12 and with its switches. Here nobody
 races for the folios, and the device has room for all, so that the kernel's counters are the
 model's.
 """
@@ -10,26 +10,19 @@ import pandas as pd
 
 from lorelab import counters
 from lorelab.params import label
+from lorelab.swap.model import vmscan
+from lorelab.swap.model.reclaim import COUNTS, PLUG, UNITS, Folio, shrink_folio, unmap_folio
 from lorelab.swap.model.state import swapon
 from lorelab.swap.params import KERNEL, Swapout
-from lorelab.swap.workload import vmscan
 from lorelab.swap.workload.swapout import COUNTED, NAME
-from lorelab.swap.workload.usemem import (
-    COUNTS,
-    PLUG,
-    UNITS,
-    Folio,
-    shrink_folio,
-    splits_first,
-    unmap_folio,
-)
+from lorelab.swap.workload.usemem import splits_first
 
 
 def count(params: Swapout) -> dict[str, int]:
     """Run the model; counters by name, as `COUNTED` has them.
 
     A whole folio costs the same whenever reclaim comes to it. One that is partly mapped may be
-    split by a shrinker before, so that those go through `lorelab.swap.workload.vmscan` in the
+    split by a shrinker before, so that those go through `lorelab.swap.model.vmscan` in the
     order, and in the portions, in which `memory.reclaim` takes them.
 
     MADV_PAGEOUT splits a folio that is partly mapped itself, and reclaims what is mapped

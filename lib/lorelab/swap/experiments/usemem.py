@@ -6,9 +6,10 @@ from lorelab import counters
 from lorelab.errors import RunFailed
 from lorelab.params import label
 from lorelab.progress import track
+from lorelab.swap.model.reclaim import UNITS
 from lorelab.swap.model.state import swapon
 from lorelab.swap.params import Usemem
-from lorelab.swap.workload.usemem import PAGES_PER_MIB, UNITS, finish, run, start, whole_folio
+from lorelab.swap.workload.usemem import PAGES_PER_MIB, finish, run, start, whole_folio
 
 NAME = "swap/usemem"
 

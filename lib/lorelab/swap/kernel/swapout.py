@@ -9,9 +9,10 @@ from lorelab.lab.run import Measured, Measurement, Request
 from lorelab.numerics import PAGE
 from lorelab.params import label
 from lorelab.swap.kernel import boot
+from lorelab.swap.model.reclaim import UNITS
 from lorelab.swap.params import KERNEL, ForceSplit, Swapout
 from lorelab.swap.workload.swapout import COUNTED, NAME
-from lorelab.swap.workload.usemem import PAGES_PER_MIB, UNITS
+from lorelab.swap.workload.usemem import PAGES_PER_MIB
 
 
 def _machine(params: Swapout) -> bool:

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from lorelab.showing.charts import OKABE_ITO, title
+from lorelab.swap.model.reclaim import COUNTS, Folio, try_to_unmap, unmap_folio
 from lorelab.swap.params import Usemem
-from lorelab.swap.workload.usemem import COUNTS, Folio, try_to_unmap, unmap_folio, whole_folio
+from lorelab.swap.workload.usemem import whole_folio
 
 PAGES = 16
 """4 KiB pages of the 64 KiB."""
@@ -38,7 +39,7 @@ def sequence(paths: dict[str, Usemem]) -> pd.DataFrame:
 
 
 def _events(folio: Folio) -> Iterator[str]:
-    # As shrink_folio() of lorelab.swap.workload.usemem goes, where the device has room.
+    # As shrink_folio() of lorelab.swap.model.reclaim goes, where the device has room.
     if folio.order and not folio.eager_split:
         yield from _written(folio.order, folio.mapped)
         return

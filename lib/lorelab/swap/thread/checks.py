@@ -14,13 +14,13 @@ from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
 from lorelab.numerics import PAGE, U
 from lorelab.swap.experiments import usemem
 from lorelab.swap.figures import figure, later, pairs, published, spread
+from lorelab.swap.model.reclaim import UNITS
 from lorelab.swap.model.state import SWAPFILE_CLUSTER as CLUSTER
 from lorelab.swap.model.state import swapon
 from lorelab.swap.model.swap_slots import folio_alloc_swap, swap_entry_range_free
 from lorelab.swap.pages import simulated
 from lorelab.swap.params import AllocatorTest, Usemem, Variant
 from lorelab.swap.thread import cost
-from lorelab.swap.workload.usemem import UNITS
 
 SWAPFILE_CLUSTER = int(CLUSTER)
 WHOLE = {"processes": 4, "cpus": 4, "mib_each": 64, "memcg_mib": 64, "swap_mib": 256}

@@ -1,6 +1,6 @@
 """What a swap-out costs: event counts of the model, weighted, against the tables of the thread.
 
-The counts are the model's (`lorelab.swap.workload.usemem`) and have no free parameter. The weights
+The counts are the model's (`lorelab.swap.model.reclaim`) and have no free parameter. The weights
 do: each table gives three relative costs (four kinds of swap-out, one of them the unit), and there
 are six weights. So a fit proves nothing about one weight. What the tables can do is refuse a
 reading: when no non-negative weights give a table back, then "improvement" did not mean that.

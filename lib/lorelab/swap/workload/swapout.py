@@ -1,6 +1,6 @@
 """What `swap/swapout` counts."""
 
-from lorelab.swap.workload.usemem import UNITS
+from lorelab.swap.model.reclaim import UNITS
 
 NAME = "swap/swapout"
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lorelab.swap.model import vmscan
+from lorelab.swap.model.reclaim import COUNTS, PLUG, UNITS, Folio
 from lorelab.swap.model.state import swapon
 from lorelab.swap.params import Variant
-from lorelab.swap.workload import vmscan
-from lorelab.swap.workload.usemem import COUNTS, PLUG, UNITS, Folio
-from tests.swap.workload import oracle_vmscan
+from tests.swap.model import oracle_vmscan
 
 NAMES = ("swapped", "splits", "slot_allocations", "shrinker_splits")
 

@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lorelab.numerics import forceinline, outline
+from lorelab.swap.model.reclaim import SWAP_CLUSTER_MAX, Folio, shrink_folio, unmap_folio
 from lorelab.swap.model.state import Swap
-from lorelab.swap.workload.usemem import SWAP_CLUSTER_MAX, Folio, shrink_folio, unmap_folio
 
 DEF_PRIORITY = 12
 SWAPPINESS, MAX_SWAPPINESS = 60, 200
@@ -213,7 +213,7 @@ def memory_reclaim(
     nr_to_reclaim : int
         Pages.
     plug, count
-        As `lorelab.swap.workload.usemem.shrink_folio` has them.
+        As `lorelab.swap.model.reclaim.shrink_folio` has them.
     """
     retries = MAX_RECLAIM_RETRIES
     nr_reclaimed = 0
