@@ -175,6 +175,25 @@ def test_what_drives_a_model_stands_above_it(design):
 
 
 @pytest.mark.parametrize("design", ROOMS)
+def test_what_drives_is_shared(design):
+    """By both halves, or by several questions: what one file alone needs stands there."""
+    needs = defaultdict(set)
+    for module, file in imported(PACKAGE / design):
+        needs[module].add(file)
+    for file in (PACKAGE / design / "workload").glob("*.py"):
+        if file.stem != "__init__":
+            assert len(needs[f"lorelab.{design}.workload.{file.stem}"] - {file}) > 1, file
+
+
+def test_what_is_sent_is_no_part_of_a_judgement():
+    """Mails of a finding are for its command and its page; only its reproducer is asked by all."""
+    for room in [PACKAGE / name for name in (*ROOMS, "judging")]:
+        for module, file in imported(room):
+            if file.stem not in {"commands", "reproduced", "upstream"}:
+                assert not module.startswith("lorelab.judging.upstream"), file
+
+
+@pytest.mark.parametrize("design", ROOMS)
 def test_what_measures_has_the_names_of_a_model_and_calls_none_of_it(design):
     """Names of counters and events, and types of rows: no function, nor a module with all of it."""
     for module, file in imported(PACKAGE / design / "kernel"):

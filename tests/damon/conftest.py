@@ -4,10 +4,9 @@ import pandas as pd
 import pytest
 
 from lorelab.damon.agree.accuracy import model_figures
-from lorelab.damon.agree.runs import ON_ONE_CPU
+from lorelab.damon.agree.runs import ON_ONE_CPU, simulated
 from lorelab.damon.params import Accuracy, Masim
 from lorelab.damon.params import runs as each_run
-from lorelab.damon.workload import truth
 from lorelab.damon.workload.accuracy import accuracy_counters, distribution_counters, distributions
 from lorelab.lab.records import Record
 from tests.damon.logged import Logged
@@ -38,7 +37,7 @@ def as_kernel():
 def runs(file):
     """Runs of the model, to be taken for a kernel's: parameters and counters."""
     params = Accuracy(workload=file, runs=6, seed=100)
-    said = [truth.simulated(one, ON_ONE_CPU) for one in each_run(params)]
+    said = [simulated(one, ON_ONE_CPU) for one in each_run(params)]
     found = [model_figures(params, ON_ONE_CPU, one) for one in said]
     counted = [distributions(params, one) for one in said]
     counted = distribution_counters(counted, params, "kernel")
@@ -56,7 +55,7 @@ def short(tmp_path_factory):
 @pytest.fixture(scope="module")
 def said(short):
     """What the model says of it, at `SPEEDS`."""
-    return truth.simulated(short, SPEEDS)
+    return simulated(short, SPEEDS)
 
 
 @pytest.fixture

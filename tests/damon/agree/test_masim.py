@@ -32,7 +32,7 @@ def test_the_model_runs_at_the_kernels_speeds(file, monkeypatch, as_kernel):
     asked = []
     seen = pd.DataFrame(np.ones((3, len(truth.Observed._fields))), columns=truth.Observed._fields)
     seen["checks"] = 20 * 38
-    monkeypatch.setattr(truth, "modelled", lambda *of: asked.append(of) or seen)
+    monkeypatch.setattr(agree_masim, "modelled", lambda *of: asked.append(of) or seen)
     said = masim_counters(seen, params, "kernel", Speeds(55.4, 20_000.6, 5400))
     assert agree_masim.compared(params, as_kernel(said))["agrees"].all()
     # 41 times 18,537 a sample of 38 checks, and three of them what a sample takes beside those

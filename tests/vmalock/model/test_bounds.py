@@ -14,8 +14,8 @@ from lorelab.vmalock.model.protocol.configurations import MODEL
 from lorelab.vmalock.model.protocol.rules import Rule
 from lorelab.vmalock.model.run import run
 from lorelab.vmalock.model.state import BUCKETS, COUNT, MMAP_LOCK, NEVER, NONE, U
+from lorelab.vmalock.model.tally import LEAST, UNITS, quantile, tally
 from lorelab.vmalock.params import Variant, Wrap
-from lorelab.vmalock.workload.outcome import LEAST, UNITS, quantile, tally
 from tests.vmalock.model.protocol import oracle
 from tests.vmalock.model.test_invariants import made, rwsem_of
 

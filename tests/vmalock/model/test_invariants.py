@@ -150,7 +150,7 @@ def test_buckets_are_contiguous_and_within_3_percent():
     found = [int(bucket(U(value))) for value in range(5000)]
     assert found == sorted(found)
     assert set(np.diff(found)) <= {0, 1}
-    from lorelab.vmalock.workload.outcome import bounds
+    from lorelab.vmalock.model.tally import bounds
 
     for value in values:
         low = bounds()[int(bucket(U(value)))]

@@ -9,10 +9,12 @@ from lorelab.damon.agree.runs import (
     RUNS,
     WITHIN,
     alike,
+    check_took,
     compare_runs,
     intervals,
     judged,
     seeded,
+    simulated,
     with_other_seeds,
 )
 from lorelab.damon.params import Accuracy, Speeds
@@ -57,7 +59,7 @@ def sides(params: Accuracy, measured: Record) -> Sides:
     like = alike(params, kernel)
     number = max(RUNS, 2 * kernel["step"].max())
     each = [seeded(params, params.seed + n) for n in range(number)]
-    said = [truth.simulated(one, like) for one in each]
+    said = [simulated(one, like) for one in each]
     found = [model_figures(params, like, one) for one in said]
     counted = pd.concat([one[one["counter"].isin(DISTRIBUTIONS)] for one in kernels])
     total = counted.groupby(["counter", "step"])["value"].sum()
@@ -178,7 +180,7 @@ def model_figures(
     params: Accuracy, speeds: Speeds, observation: truth.Observation
 ) -> dict[str, tuple[str, float]]:
     """Figures of `damon/accuracy` for one run of the model, by what its program says."""
-    speeds = speeds._replace(check_ns=truth.check_took(params, speeds, observation))
+    speeds = speeds._replace(check_ns=check_took(params, speeds, observation))
     seen = truth.observed(params, observation, speeds)
     worked_us = seen["checks"].sum() * speeds.check_ns / 1e3
     sleep_us = (seen["took"].sum() * 1e6 - worked_us) / (len(seen) * params.samples)

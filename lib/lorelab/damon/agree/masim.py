@@ -10,11 +10,11 @@ from lorelab.damon.agree.runs import (
     compare_runs,
     intervals,
     judged,
+    modelled,
     seeded,
     with_other_seeds,
 )
 from lorelab.damon.params import Masim
-from lorelab.damon.workload import truth
 from lorelab.damon.workload.truth import masim_counters
 from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
@@ -52,7 +52,7 @@ def runs(params: Masim, measured: Record) -> tuple[pd.DataFrame, pd.DataFrame]:
     kernels = with_other_seeds("damon/masim", params, measured)
     like = alike(params, pd.concat(kernels))
     like = like._replace(sleep_us=params.sample_us)
-    seen = [truth.modelled(seeded(params, params.seed + n), like) for n in range(2 * RUNS)]
+    seen = [modelled(seeded(params, params.seed + n), like) for n in range(2 * RUNS)]
     models = [masim_counters(one, params, "model", like) for one in seen]
     return totals(models), totals(kernels)
 

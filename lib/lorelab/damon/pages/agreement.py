@@ -12,7 +12,6 @@ from lorelab.damon.agree import schemes_followed as agree_schemes
 from lorelab.damon.kernel import follow as logs
 from lorelab.damon.kernel import schemes_followed as schemes_log
 from lorelab.damon.params import Accuracy, FollowedSchemes, Masim, Overhead, Schemes
-from lorelab.damon.workload import truth
 from lorelab.damon.workload.accuracy import accuracy_counters
 from lorelab.damon.workload.schemes import STATISTICS
 from lorelab.experiments import experiment
@@ -168,7 +167,9 @@ def behind_tlb(workload: str, tlb: int, holds: list[int]) -> dict[tuple[str, str
     rows = {("kernel", "on" if tlb == 0 else "off"): kernel_said}
     for pages in holds:
         each = [params.model_copy(update={"tlb": pages, "seed": seed}) for seed in SEEDS]
-        runs = [agree_accuracy.model_figures(one, like, truth.simulated(one, like)) for one in each]
+        runs = [
+            agree_accuracy.model_figures(one, like, agree_runs.simulated(one, like)) for one in each
+        ]
         rows["model", f"{pages:,} pages"] = accuracy_counters(runs, params, "model")
     return {key: said.groupby("counter")["value"].mean() for key, said in rows.items()}
 

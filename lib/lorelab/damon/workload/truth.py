@@ -13,11 +13,10 @@ import numpy as np
 import pandas as pd
 
 from lorelab import counters
-from lorelab.damon.model.kdamond import kdamond_window
 from lorelab.damon.model.memory import PAGE_SIZE
-from lorelab.damon.params import ALONE, Masim, Speeds, took
+from lorelab.damon.params import Masim, Speeds, took
 from lorelab.damon.workload import masim
-from lorelab.damon.workload.setup import configuration, context, memory
+from lorelab.damon.workload.setup import configuration
 from lorelab.errors import BadInput
 from lorelab.numerics import ONE, PAGE, U, njit
 from lorelab.params import label
@@ -235,36 +234,6 @@ def changes(params: Masim, observation: Observation) -> list[float]:
     phase = np.searchsorted(firsts, observation.truth[:, 1], side="right") - 1
     new = np.flatnonzero(np.diff(phase)) + 1
     return [(int(at) - observation.begun) / 1e9 for at in observation.truth[new, 0]]
-
-
-def modelled(params: Masim, speeds: Speeds = ALONE) -> pd.DataFrame:
-    """Run a program to its end on the model, and hold it against what it says; see `observed()`."""
-    said = simulated(params, speeds)
-    return observed(params, said, speeds._replace(check_ns=check_took(params, speeds, said)))
-
-
-def check_took(params: Masim, speeds: Speeds, observation: Observation) -> float:
-    """What a check took in the model (ns), as a kernel's run has it: all work by its checks."""
-    checks = sum(window.checks for window in observation.windows)
-    return speeds.check_ns + speeds.sample_ns * len(observation.windows) * params.samples / checks
-
-
-def simulated(params: Masim, speeds: Speeds = ALONE) -> Observation:
-    """What a program says and DAMON reports of it, in the model."""
-    config = configuration(params)
-    pages = memory(params, config, speeds, turns=True)
-    ctx = context(params, pages)
-    windows, before = [], 0
-    while int(pages.info["phase"][0]) < len(pages.phases):
-        n = kdamond_window(ctx, pages)
-        checks = int(ctx.info["checks"][0])
-        windows.append(Window(int(pages.info["now"][0]), checks - before, ctx.trace[:n].copy()))
-        before = checks
-    starts = masim.starts(config)
-    regions = [(starts[name], size) for name, size in config.regions.items()]
-    ended = int(pages.info["phase_began"][0])
-    said = pages.turns[: int(pages.info["changes"][0]) + 1]
-    return Observation(np.array(regions, np.uint64), said, ended, windows)
 
 
 @njit

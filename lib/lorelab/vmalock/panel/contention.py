@@ -7,11 +7,11 @@ import pandas as pd
 from lorelab.numerics import U, njit
 from lorelab.vmalock.model.run import run
 from lorelab.vmalock.model.state import PROGRAM, lay_out
+from lorelab.vmalock.model.tally import UNITS, tally
 from lorelab.vmalock.pages import charts
 from lorelab.vmalock.params import Contention, Variant
 from lorelab.vmalock.workload import programs
 from lorelab.vmalock.workload.costs import INSTRUCTIONS
-from lorelab.vmalock.workload.outcome import UNITS, tally
 from lorelab.vmalock.workload.programs import FOREVER
 
 CHOICES: dict[str, tuple[str, ...]] = {}
