@@ -7,7 +7,7 @@ from lorelab.book import build
 from lorelab.panel import kept, show
 
 STYLE = build.ROOT / "book/assets/lorelab.css"
-NIGHT = "html[data-theme=dark] body { background: #121212 }"
+THEME = "* { box-sizing: border-box } html[data-theme=dark] body { background: #121212 }"
 """What the book's theme adds."""
 RUN = """async ([about, typed]) => {
   const ran = await lorelabPanel.start(about, typed, () => {}).ran;
@@ -23,7 +23,7 @@ def page_of(folder: Path) -> Path:
         shutil.copy(script, folder)
     names = ("vega.js", "charts.js", "panel.js")
     scripts = "".join(f'<script src="{name}"></script>' for name in names)
-    style = f'<link rel="stylesheet" href="{STYLE.name}"><style>{NIGHT}</style>'
+    style = f'<link rel="stylesheet" href="{STYLE.name}"><style>{THEME}</style>'
     page = folder / "page.html"
     page.write_text(f'<!doctype html><meta charset="utf-8">{style}<body>{panels}{scripts}')
     return page
