@@ -78,6 +78,7 @@ OTHERWISE = {
     },
     "gso/vhost": {
         "refcnt": ({}, True), "sends": ({}, 65), "length": ({}, 57_400), "segment": ({}, 1000),
+        "unread": ({}, True),
     },
 }  # fmt: skip
 """By experiment and parameter: the others, and a value with which the model counts otherwise."""
@@ -125,13 +126,14 @@ KERNELS = {
     "gso/tcp": tcp.program,
     "gso/broken": lambda params: (broken.program(params), params.config),
     "gso/told": told.program,
-    "gso/vhost": vhost.program,
+    "gso/vhost": lambda params: (vhost.program(params), params.unread),
     "gso/breakeven": lambda params: (breakeven.program(params), params.pointer),
     "gso/vhost-cost": vhost_cost.program,
 }
 OTHERS = {
     "variant": "last-segment", "zerocopy": False, "held": True, "loss": 5, "reorder": 10, "seed": 7,
-    "tap": None, "received": True, "refcnt": True, "config": "lab", "pointer": "sk-buff-tail",
+    "tap": None, "received": True, "unread": True, "refcnt": True, "config": "lab",
+    "pointer": "sk-buff-tail",
     "sends": 3, "length": 2816, "segment": 1408, "alike": 2, "copied_first": True, "late": False,
 }  # fmt: skip
 

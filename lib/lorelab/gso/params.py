@@ -200,13 +200,16 @@ class Vhost(Params):
     )
     sends: int = param(64, "packets of the guest", "packets", ge=1, le=2000)
     length: int = param(
-        56_000, "payload of a packet; whole words", "bytes", ge=256, le=60_000, multiple_of=8
+        56_000, "payload of a packet; to a card whole words", "bytes", ge=256, le=65_507
     )
-    segment: int = param(1400, "payload of a segment", "bytes", ge=64, le=1472, multiple_of=8)
+    segment: int = param(1400, "payload of a segment; as above", "bytes", ge=1, le=1472)
     held: bool = param(
         False,
         "segments wait in the card's qdisc while the guest writes again what it got back",
         only="kernel",
+    )
+    unread: bool = param(
+        False, "the packets go to a tap on the bridge that nobody reads, not to the card"
     )
 
     @model_validator(mode="after")
@@ -214,6 +217,8 @@ class Vhost(Params):
         segments = -(-self.length // self.segment)
         if not 1 < segments <= 64:
             raise ValueError(f"length={self.length}: {segments} segments; takes 2 to 64")
+        if self.held and self.unread:
+            raise ValueError("held=true and unread=true: no segment reaches the card")
         return self
 
 
@@ -239,12 +244,8 @@ class Breakeven(Params):
     refusals: ClassVar = (SEGMENTED,)
 
     variant: VariantParam = param(Variant.SHARED_COUNT, "what the completion is tied to")
-    length: int = param(
-        56_000, "payload of a send; whole words", "bytes", ge=64, le=65_000, multiple_of=8
-    )
-    segment: int = param(
-        1400, "payload of a segment (UDP_SEGMENT)", "bytes", ge=64, le=1472, multiple_of=8
-    )
+    length: int = param(56_000, "payload of a send", "bytes", ge=1, le=65_507)
+    segment: int = param(1400, "payload of a segment (UDP_SEGMENT)", "bytes", ge=1, le=1472)
     zerocopy: bool = param(True, "with MSG_ZEROCOPY; otherwise send() copies")
     pointer: Literal["none", "shared-info-dataref", "shared-info-frags", "sk-buff-tail"] = param(
         "none", "struct with 8 bytes more and what they stand in front of: a kernel of its own"
@@ -263,7 +264,7 @@ class Tcp(Params):
     variant: VariantParam = param(Variant.SHARED_COUNT, "what the completion is tied to")
     sends: int = param(200, "calls of send()", "sends", ge=1, le=2000)
     length: int = param(
-        56_000, "payload of a send; whole words", "bytes", ge=64, le=65_000, multiple_of=8
+        56_000, "payload of a send; a kernel's runs take whole words", "bytes", ge=1, le=65_507
     )
     loss: float = param(0, "segments that the qdisc drops", "%", ge=0, le=20)
     reorder: float = param(0, "segments that overtake those that wait", "%", ge=0, le=100)
@@ -287,9 +288,7 @@ class VhostCost(Params):
     refcnt: bool = param(
         False, "vhost's segments share the guest's pages: the switch gso/vhost_refcnt"
     )
-    length: int = param(
-        56_000, "payload of a packet; whole words", "bytes", ge=1408, le=60_000, multiple_of=8
-    )
+    length: int = param(56_000, "payload of a packet", "bytes", ge=1401, le=65_507)
 
 
 class Told(Params):

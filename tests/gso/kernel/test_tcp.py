@@ -4,16 +4,31 @@ import pytest
 
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
-from lorelab.gso.kernel import tcp
+from lorelab.gso.kernel import tcp, vhost
 from lorelab.gso.pages import views
-from lorelab.gso.params import Tcp, Variant
+from lorelab.gso.params import Tcp, Variant, Vhost
 from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import records
+from lorelab.lab.run import DEFAULTS
 
 
 def test_a_variant_that_no_kernel_has():
     with pytest.raises(BadInput, match="the kernel has one of"):
         tcp.measure([Tcp(variant="parent-skb")])
+
+
+def test_a_reader_checks_whole_words_and_others_take_any_size():
+    with pytest.raises(BadInput, match="length=1401: takes a multiple of 8 from 64 up"):
+        tcp.measure([Tcp(length=1401)])
+    with pytest.raises(BadInput, match="segment=1401: takes a multiple of 8 from 64 up"):
+        vhost.measure([Vhost(segment=1401)])
+    assert vhost.measure.check(Vhost(segment=1401, unread=True), DEFAULTS) is None
+    [tail] = (
+        experiment("gso/tcp")
+        .simulate(Tcp(length=1, sends=3))
+        .query("counter == 'read_bytes'")["value"]
+    )
+    assert tail == 3
 
 
 def test_the_card_is_given_segments_only():

@@ -47,3 +47,21 @@ def test_what_becomes_of_packets(given, expected):
     failed = {"completions_copied": expected["copies"]}
     assert values == {"told": 128, "sent": 3 * 128, "wrong": 0} | expected | failed
     assert set(table["variant"]) == {"refcnt" if given["refcnt"] else "upstream"}
+
+
+@pytest.mark.parametrize(
+    ("refcnt", "copies", "completions"),
+    # Two of 128 packets are tried in both: each comes back as copied, whole or in three segments.
+    [(False, 2, 2), (True, 2 * 3, 2 * 4)],
+)
+def test_a_tap_that_nobody_reads_keeps_no_packet(refcnt, copies, completions):
+    table = vhost.simulate(Vhost(sends=128, length=2809, segment=1400, unread=True, refcnt=refcnt))
+    assert dict(zip(table["counter"], table["value"], strict=True)) == {
+        "told": 128,
+        "segmentations": 128,
+        "copies": copies,
+        "copied_bytes": 2 * 2809,
+        "completions": completions,
+        "completions_copied": copies,
+        "waiting": 0,
+    }

@@ -15,20 +15,22 @@ def simulate(params: Vhost) -> pd.DataFrame:
     DataFrame
         Totals by `UNITS`: packets that the guest got back, segments that left, those of them with
         what the guest wrote later, and calls of skb_segment(), skb_copy_ubufs() and
-        vhost_zerocopy_complete().
+        vhost_zerocopy_complete(). To a tap that nobody reads none leaves, and `waiting` says
+        whether the guest, as it exits, waits for one.
     """
     segments = -(-params.length // params.segment)
-    tries = zerocopies(params.sends, params.refcnt)
-    copied = 0 if params.refcnt else tries
+    # tun_net_xmit() copies what will wait in the tap's ring, segment by segment.
+    tries = zerocopies(params.sends, params.refcnt and not params.unread)
+    a_try = (segments if params.unread else 0) if params.refcnt else 1
+    copies = tries * a_try
     found = {
         "told": params.sends,
-        "sent": params.sends * segments,
-        "wrong": 0,
+        **({"waiting": 0} if params.unread else {"sent": params.sends * segments, "wrong": 0}),
         "segmentations": params.sends,
-        "copies": copied,
-        "copied_bytes": copied * params.length,
+        "copies": copies,
+        "copied_bytes": tries * params.length if copies else 0,
         # With the count each segment completes, and the packet that they were cut from.
         "completions": tries * (segments + 1) if params.refcnt else tries,
-        "completions_copied": copied,
+        "completions_copied": copies,
     }
     return table(params, found, "model")

@@ -4,6 +4,8 @@ Two cards on a hub are a wire: what leaves one arrives at the other, by QEMU's m
 not by the guest's kernel.
 """
 
+from collections.abc import Mapping
+
 from lorelab.errors import BadInput
 from lorelab.gso.params import Tcp, Traffic, Variant
 from lorelab.lab.boot import Machine
@@ -62,6 +64,16 @@ def queues(burst: int, delay_ms: int, chance: Tcp | Traffic | None = None) -> li
         netem += f" loss {chance.loss:g}%" if chance.loss else ""
         netem += f" seed {chance.seed}"
     return [f"root handle 1: tbf rate 30gbit burst {burst} limit 100000000", netem]
+
+
+def check_words(sizes: Mapping[str, int]) -> None:
+    """Raise BadInput for a size, by name, that is not of whole words, for a reader checks these."""
+    for name, size in sizes.items():
+        if size < 64 or size % 8:
+            raise BadInput(
+                f"{name}={size}: takes a multiple of 8 from 64 up on a kernel, whose reader knows "
+                "each word"
+            )
 
 
 def check_variant(variant: Variant) -> None:

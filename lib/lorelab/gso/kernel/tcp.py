@@ -6,10 +6,15 @@ from lorelab.gso.kernel import boot
 from lorelab.gso.params import Tcp
 from lorelab.gso.workload.tcp import table
 from lorelab.lab.boot import Job
-from lorelab.lab.run import Measured, Measurement, Request, one_boot
+from lorelab.lab.run import Measured, Measurement, Request, RunOptions, one_boot
 
 BURST = 2000
 """Bytes: a token bucket that no super-packet fits into has it segmented before it is queued."""
+
+
+def _check(params: Tcp, options: RunOptions) -> None:
+    boot.check_variant(params.variant)
+    boot.check_words({"length": params.length})
 
 
 def _request(batch: list[Tcp]) -> Request:
@@ -47,10 +52,4 @@ def program(params: Tcp) -> dict[str, object]:
     }
 
 
-measure = Measurement(
-    "gso/tcp",
-    _request,
-    _counters,
-    machine=one_boot,
-    check=lambda params, _: boot.check_variant(params.variant),
-)
+measure = Measurement("gso/tcp", _request, _counters, machine=one_boot, check=_check)

@@ -45,12 +45,7 @@ def counted(row: dict[str, Any]) -> dict[str, int]:
 def check(params: Traffic) -> None:
     """Raise BadInput for what the kernel can't follow."""
     boot.check_variant(params.variant)
-    for name, size in (("length", params.length), ("segment", params.segment)):
-        if size < 64 or size % 8:
-            raise BadInput(
-                f"{name}={size}: takes a multiple of 8 from 64 up on a kernel, whose reader knows "
-                "each word"
-            )
+    boot.check_words({"length": params.length, "segment": params.segment})
     if params.sends * params.length > LARGEST_MIB << 20:
         most = (LARGEST_MIB << 20) // params.length
         raise BadInput(f"sends={params.sends}: the guest has buffers for {most} of this length")

@@ -1,7 +1,7 @@
 """`gso/vhost` on a kernel: vhost-net driven by a program that stands for the guest.
 
 The tap and an e1000 card are ports of one bridge; at the other end of the wire every word that
-arrives is checked.
+arrives is checked. With `unread` another tap is in the place of the card, and nobody reads it.
 """
 
 import pandas as pd
@@ -11,13 +11,15 @@ from lorelab.gso.kernel import boot
 from lorelab.gso.params import Vhost
 from lorelab.gso.workload.vhost import table
 from lorelab.lab.boot import Job
-from lorelab.lab.run import Measured, Measurement, Request, RunOptions, one_boot
+from lorelab.lab.run import Measured, Measurement, Request, RunOptions
 
 BUFFERS = 64
 """A quarter of the ring: with more outstanding, vhost copies."""
 
 
 def _check(params: Vhost, options: RunOptions) -> None:
+    if not params.unread:
+        boot.check_words({"length": params.length, "segment": params.segment})
     if params.sends > BUFFERS and (params.held or not params.refcnt):
         raise BadInput(
             f"sends={params.sends}: takes up to {BUFFERS}, for with held=true each packet has a"
@@ -29,7 +31,8 @@ def _check(params: Vhost, options: RunOptions) -> None:
 def _request(batch: list[Vhost]) -> Request:
     runs = [program(params) for params in batch]
     content = {"runs": runs, "bare": False}
-    job = Job(boot.DESIGN, "vhost", content, boot.SECONDS_A_RUN * len(runs), rows=len(runs))
+    workload = "vhost_unread" if batch[0].unread else "vhost"
+    job = Job(boot.DESIGN, workload, content, boot.SECONDS_A_RUN * len(runs), rows=len(runs))
     return Request(boot.WITH_VHOST, job, patched=True)
 
 
@@ -50,4 +53,6 @@ def program(params: Vhost) -> dict[str, object]:
     }
 
 
-measure = Measurement("gso/vhost", _request, _counters, machine=one_boot, check=_check)
+measure = Measurement(
+    "gso/vhost", _request, _counters, machine=lambda params: params.unread, check=_check
+)

@@ -14,6 +14,7 @@ UNITS = {
     "copied_bytes": "bytes",
     "completions": "calls",
     "completions_copied": "calls",
+    "waiting": "processes",
 }
 
 
