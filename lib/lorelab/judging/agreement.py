@@ -20,22 +20,18 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 
-from lorelab.judging import equivalence
 from lorelab.judging.rows import (
     EQUIVALENCE_MARGIN,
-    ONE_SIDED,
     ROW,
-    agrees,
     by_run,
     check_names,
     check_variants,
     compare,
-    is_one_sided,
+    means,
     names_of,
     say_lacking,
+    scattered,
     summary,
-    units_of,
-    values,
 )
 
 VERIFY_ALPHA = 0.001
@@ -358,42 +354,17 @@ def by_means(
     """
     check_variants(model, kernel)
     sides = [by_run(side, per) for side in (model, kernel)]
-    names = names_of(*sides, per)
-    units = units_of(model, kernel)
-    check_names((*inputs, *timing), names)
-    aside = dict.fromkeys(inputs, INPUT)
-    for name in timing:
-        if any(len(set(values(side, name))) > 1 for side in sides):
-            aside[name] = TIMING
-    judged = [name for name in names if name not in aside]
-    rows = []
-    for name in names:
-        modelled, measured = both = [values(side, name) for side in sides]
-        ratio = ONE_SIDED if is_one_sided(both) else equivalence.ratio(*both)
-        near = agrees(*both, ratio, 1 - alpha / max(1, len(judged)), within)
-        rows.append(
-            {
-                "counter": name,
-                "unit": f"{units[name]} / {units[per]}" if per else units[name],
-                "runs": len(measured),
-                "model_runs": len(modelled),
-                "model": modelled.mean(),
-                "kernel": measured.mean(),
-                "kernel/model": ratio.estimate,
-                "low": ratio.low,
-                "high": ratio.high,
-                "detectable": ratio.detectable,
-                "agrees": near,
-            }
-        )
-    table = pd.DataFrame(rows)
-    of_judged = table[table["counter"].isin(judged)]
-    passed = verdicts(of_judged, within).count(AgreementVerdict.PASSED)
+    check_names((*inputs, *timing), names_of(*sides, per))
+    by_timing = [name for side in sides for name in scattered(side, timing)]
+    aside = dict.fromkeys(inputs, INPUT) | dict.fromkeys(by_timing, TIMING)
+    table = means(model, kernel, per, aside, within, alpha)
+    judged = table[~table["counter"].isin(aside)]
+    passed = verdicts(judged, within).count(AgreementVerdict.PASSED)
     sentence = (
         f"by means over runs: {passed} of {len(judged)} counters are shown to be within "
         f"{within:.0%} at 95 %"
     )
-    sentence += say_lacking(of_judged[of_judged["detectable"].isna()])
+    sentence += say_lacking(judged[judged["detectable"].isna()])
     return Agreement.of(table, sentence, aside, within)
 
 

@@ -104,12 +104,14 @@ def exact(joined: pd.DataFrame) -> bool:
     return len(joined) > 0 and bool((joined["difference"] == 0).all())
 
 
-def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFrame:
+def intervals(
+    model: pd.DataFrame, kernel: pd.DataFrame, per: str, aside: Collection[str] = ()
+) -> pd.DataFrame:
     """Model against repeated kernel runs, counters as shares of the counter `per`.
 
-    A counter agrees unless its ratio of means is shown to be other than 1 (at 95 % for all counters
-    together, as in `by_means`) and is not shown to be within `EQUIVALENCE_MARGIN` of it. Where no
-    repeat of either side differs from the others, the two have to be the same, if the kernel was
+    A counter agrees unless its ratio of means is shown to be other than 1 (at 95 % for all together
+    that are judged, as in `means`) and is not shown to be within `EQUIVALENCE_MARGIN` of it. Where
+    no repeat of either side differs from the others, the two have to be the same, if the kernel was
     asked more than once: how much one run of it scatters is not known. Where one mean is 0, no
     ratio says anything, and the ranges have to meet. The range of the kernel's repeats is shown
     beside: each of n falls below the kernel's median with a chance of one half, so the range misses
@@ -123,6 +125,8 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
         Counters, one step a repeat.
     per : str
         Counter that the others of its step are divided by.
+    aside : collection of str
+        Counters that are shown and not judged, so that the others are no less likely to fail.
 
     Returns
     -------
@@ -155,6 +159,7 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
     units = units_of(model, kernel)
     rows = []
     names = names_of(modelled, measured, per)
+    confidence = _confidence(names, aside)
     for counter in names:
         sides = values(modelled, counter), values(measured, counter)
         ratio = ONE_SIDED if is_one_sided(sides) else equivalence.ratio(*sides)
@@ -167,11 +172,84 @@ def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFra
                 "kernel": sides[1].mean(),
                 "least": sides[1].min(),
                 "most": sides[1].max(),
-                "agrees": _same_or_near(*sides, ratio, 1 - 0.05 / len(names)),
+                "agrees": _same_or_near(*sides, ratio, confidence),
                 "detectable": ratio.detectable,
             }
         )
     return pd.DataFrame(rows)
+
+
+def means(
+    model: pd.DataFrame,
+    kernel: pd.DataFrame,
+    per: str | None = None,
+    aside: Collection[str] = (),
+    within: float = EQUIVALENCE_MARGIN,
+    alpha: float = 0.05,
+) -> pd.DataFrame:
+    """Means of runs of both sides, as `lorelab.judging.agreement.by_means` judges them.
+
+    Parameters
+    ----------
+    aside : collection of str
+        Counters that are shown and not judged, so that the others are no less likely to fail.
+    model, kernel, per, within, alpha
+        As `by_means` has them.
+
+    Returns
+    -------
+    DataFrame
+        As `by_means` says, without verdicts.
+
+    Examples
+    --------
+    >>> from lorelab.counters import table
+    >>> kernel = table("swap/tiny", "v6.12", "kernel", {"faults": ("faults", [50, 52])})
+    >>> means(kernel, kernel)[["counter", "unit", "runs", "model_runs", "kernel/model", "agrees"]]
+      counter    unit  runs  model_runs  kernel/model  agrees
+    0  faults  faults     2           2           1.0    True
+    """
+    check_variants(model, kernel)
+    modelled, measured = by_run(model, per), by_run(kernel, per)
+    units = units_of(model, kernel)
+    rows = []
+    names = names_of(modelled, measured, per)
+    confidence = _confidence(names, aside, alpha)
+    for counter in names:
+        sides = values(modelled, counter), values(measured, counter)
+        ratio = ONE_SIDED if is_one_sided(sides) else equivalence.ratio(*sides)
+        rows.append(
+            {
+                "counter": counter,
+                "unit": f"{units[counter]} / {units[per]}" if per else units[counter],
+                "runs": len(sides[1]),
+                "model_runs": len(sides[0]),
+                "model": sides[0].mean(),
+                "kernel": sides[1].mean(),
+                "kernel/model": ratio.estimate,
+                "low": ratio.low,
+                "high": ratio.high,
+                "detectable": ratio.detectable,
+                "agrees": agrees(*sides, ratio, confidence, within),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _confidence(names: Sequence[str], aside: Collection[str], alpha: float = 0.05) -> float:
+    # Bonferroni: that a right model fails in any of those that are judged.
+    return 1 - alpha / max(1, sum(name not in aside for name in names))
+
+
+def scattered(runs: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Those of some counters whose runs differ, in a table as `by_run` gives it.
+
+    Examples
+    --------
+    >>> scattered(pd.DataFrame({"faults": [5, 6], "flushes": [7, 7]}), ["flushes", "faults"])
+    ['faults']
+    """
+    return [name for name in names if len(set(values(runs, name))) > 1]
 
 
 def without(

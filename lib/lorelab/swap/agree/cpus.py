@@ -17,7 +17,7 @@ def agree(params: Cpus, record: Record) -> Agreement:
     counted = record.counters
     moves = counted.loc[counted["counter"] == "migrations", "value"].mean()
     model = simulate(params.model_copy(update={"moves": float(moves)}))
-    return by_interval(intervals(model, counted, "folios"), inputs=MOVES)
+    return by_interval(intervals(model, counted, "folios", MOVES), inputs=MOVES)
 
 
 def agree_with_record(params: Cpus, recorded: Record, measured: Record) -> Agreement:

@@ -1,7 +1,7 @@
 """`swap/usemem`: repeats of a kernel, a page swapped out, against the model's one run."""
 
 from lorelab.judging.agreement import Agreement, by_interval, compare_runs
-from lorelab.judging.rows import intervals, without
+from lorelab.judging.rows import by_run, intervals, scattered, without
 from lorelab.lab.records import Record
 from lorelab.swap.experiments.usemem import simulate
 from lorelab.swap.params import Usemem
@@ -19,7 +19,8 @@ ONE_SIDED = (
 def agree(params: Usemem, record: Record) -> Agreement:
     """Compare the model with the mean of the repeats."""
     sides = without(ONE_SIDED, simulate(params), record.counters)
-    return by_interval(intervals(*sides, "swapped"), TIMING)
+    aside = scattered(by_run(sides[1], "swapped"), TIMING)
+    return by_interval(intervals(*sides, "swapped", aside), TIMING)
 
 
 def agree_with_record(params: Usemem, recorded: Record, measured: Record) -> Agreement:
