@@ -1,6 +1,6 @@
-"""Each patch for mainline compiles: one object of it, in a prepared tree of its source.
+"""Each patch compiles: one object of it, in a prepared tree of the source that it is made for.
 
-The tree is kept in the cache; without it this takes minutes. Those for 6.12.y are not among them.
+Both trees are kept in the cache; without them this takes minutes.
 """
 
 import os
@@ -20,14 +20,11 @@ PATCHES = {
     f"{title}/{file.name[:4]}": file
     for title in FOUND
     for file in upstream.patches(title)
-    if file.name[:4] != "0000" and not is_stable(file)
+    if file.name[:4] != "0000"
 }
 CHANGED = re.compile(r"^--- a/(\S+)", re.MULTILINE)
 INCLUDES = {"mm/damon/tests/core-kunit.h": "mm/damon/core.c"}
 """Of a patch that changes no file of C: one that includes what it changes."""
-
-
-ARCHIVE = needs.SOURCE.with_name(f"{upstream.SOURCES[False][0]}.tar.xz")
 
 
 def run(*command, cwd):
@@ -41,16 +38,16 @@ def make(folder, *targets):
     run("make", f"O={folder / 'objects'}", f"CC={compiler}", jobs, *targets, cwd=folder / "source")
 
 
-def prepare(folder):
+def prepare(folder, archive, patches):
     """Unpack and configure a source, and build what each object takes."""
     shutil.rmtree(folder, ignore_errors=True)
     for name in ("source", "objects", "whole"):
         (folder / name).mkdir(parents=True)
-    run("tar", "-xf", ARCHIVE, "--strip-components=1", cwd=folder / "source")
+    run("tar", "-xf", archive, "--strip-components=1", cwd=folder / "source")
     make(folder, "tinyconfig")
     options = {}
     for one in FOUND.values():
-        if any(name.startswith(f"{one.title}/") for name in PATCHES):
+        if any(name.startswith(f"{one.title}/") for name in patches):
             for file in recipes.fragments(one.design, one.config):
                 found = recipes.settings(file)
                 options |= {name: value for name, value in found.items() if value != "n"}
@@ -62,27 +59,29 @@ def prepare(folder):
     (folder / "prepared").touch()
 
 
-@pytest.fixture(scope="module")
-def patched():
-    """A prepared tree with all patches; without them afterwards."""
+@pytest.fixture(params=upstream.SOURCES)
+def patched(request):
+    """A prepared tree with all patches of its source, and these; without them afterwards."""
+    archive = needs.SOURCE.with_name(f"{upstream.SOURCES[request.param][0]}.tar.xz")
+    patches = {name: file for name, file in PATCHES.items() if is_stable(file) == request.param}
     if lacking := needs.missing(needs.BUILD):
         pytest.skip(f"no {lacking[0].what}")
-    if not ARCHIVE.exists():
-        pytest.skip(f"{ARCHIVE} is not here")
-    folder = cache.root() / "kernel" / "prepared" / ARCHIVE.name
+    if not archive.exists():
+        pytest.skip(f"{archive} is not here")
+    folder = cache.root() / "kernel" / "prepared" / archive.name
     folder.mkdir(parents=True, exist_ok=True)
     with cache.locked(folder.with_suffix(".lock")):
         if not (folder / "prepared").exists():
-            prepare(folder)
+            prepare(folder, archive, patches)
         restore(folder)
         for name in {
-            name for file in PATCHES.values() for name in CHANGED.findall(file.read_text())
+            name for file in patches.values() for name in CHANGED.findall(file.read_text())
         }:
             (folder / "whole" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(folder / "source" / name, folder / "whole" / name)
-        for file in PATCHES.values():
+        for file in patches.values():
             run("patch", "-p1", "--batch", "--fuzz=0", f"--input={file}", cwd=folder / "source")
-        yield folder
+        yield folder, patches
         restore(folder)
 
 
@@ -92,12 +91,13 @@ def restore(folder):
 
 
 def test_each_patch_compiles(patched):
+    folder, patches = patched
     targets = {}
-    for name, file in PATCHES.items():
+    for name, file in patches.items():
         changed = CHANGED.findall(file.read_text())
         written = [one for one in (*changed, *map(INCLUDES.get, changed)) if one]
         targets[name] = next(one for one in written if one.endswith(".c"))[:-1] + "o"
     for target in set(targets.values()):
-        (patched / "objects" / target).unlink(missing_ok=True)
-    make(patched, *sorted(set(targets.values())))
-    assert all((patched / "objects" / target).exists() for target in targets.values())
+        (folder / "objects" / target).unlink(missing_ok=True)
+    make(folder, *sorted(set(targets.values())))
+    assert all((folder / "objects" / target).exists() for target in targets.values())
