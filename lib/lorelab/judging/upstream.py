@@ -207,8 +207,9 @@ def _readme(one: Finding) -> str:
         title, does = (
             "1. SEE IT",
             (
-                f"{shown.name} says, as root, FAIL of a kernel that has the defect and PASS of one "
-                "with the patches. What follows builds both and boots them in QEMU."
+                f"Run as root, {shown.name} ends with FAIL on a kernel that has the defect, and "
+                "with PASS on one with the patches. What follows builds both and boots them in "
+                "QEMU; where there is KVM, ACCEL=kvm before sh makes that faster."
             ),
         )
         build = (make, boot)
@@ -264,8 +265,8 @@ def _sending(one: Finding, mails: list[Path]) -> list[str | Sequence[str]]:
             if is_stable(mails[-1])
             else "what scripts/get_maintainer.pl says of the source above. "
         )
-        + "The tree that maintainers want it to be made for may be newer: ask both there, and "
-        "apply and build it again.",
+        + "Maintainers may want the patches made for a newer tree, which the command below names: "
+        "run it there as well, and apply, build and boot the patches again.",
         ("scripts/get_maintainer.pl --scm $KIT/0001-*.patch",),
         f"{SENDER} stands where you sign off, which says that you may pass it on "
         "(Documentation/process/submitting-patches.rst). Put your name there, and read each mail "
