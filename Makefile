@@ -96,7 +96,8 @@ checked: env
 test: checked
 	pages=$$($(run) lorelab.book due $(SEED)) && $(tests) --turn $(SEED) $$pages
 
-# All pages.
+# All pages, and every model at the ends of its ranges.
+test-all: export LORELAB_RANGES = all
 test-all: checked
 	$(tests) notebooks
 

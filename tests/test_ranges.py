@@ -4,7 +4,8 @@ Each point runs in a fork of a process with NUMBA_BOUNDSCHECK=1 (`tests.ranges`)
 than `SECONDS` of CPU is stopped and counts as a run: an end that would take hours is only begun.
 
 To compile every model with checks of bounds takes minutes, so a plain run tries those of `QUICK`.
-LORELAB_RANGES=all tries all, LORELAB_RANGES=swap,damon/masim those of a design or of a name;
+LORELAB_RANGES=all, as `make test-all` has it once a week, tries all, and
+LORELAB_RANGES=swap,damon/masim those of a design or of a name;
 LORELAB_POINTS=N draws N points of each, not a handful.
 """
 

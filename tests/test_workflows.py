@@ -41,6 +41,17 @@ def test_its_commands_are_there(flow):
     assert all(step.keys() <= {"run", "uses", "with", "if"} for step in steps(flow))
 
 
+def test_once_a_week_every_model_is_tried_at_the_ends_of_its_ranges():
+    ran = [
+        step["run"] for step in steps(ROOT / ".github/workflows/laboratory.yml") if "run" in step
+    ]
+    assert ".ci/run test-all" in ran
+    made = subprocess.run(
+        ["make", "-n", "-p", "test-all"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "\ntest-all: LORELAB_RANGES = all\n" in made.stdout.replace("export ", "")
+
+
 def test_each_python_that_the_package_takes_is_tested():
     [job] = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())["jobs"].values()
     assert {one["image"] for one in job["strategy"]["matrix"]["include"]} == {
