@@ -6,10 +6,7 @@
 
   // Runs in the worker, on its own. Gives [kind, ...] by postMessage.
   const work = () => {
-    onmessage = async ({data: {packed, values, page, stack, most}}) => {
-      const bytes = Uint8Array.from(atob(packed), c => c.charCodeAt(0));
-      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-      const module = await WebAssembly.compile(await new Response(stream).arrayBuffer());
+    onmessage = async ({data: {module, values, page, stack, most}}) => {
       const wants = WebAssembly.Module.imports(module);
       const memory = new WebAssembly.Memory({initial: 64, maximum: most});
       // From 0: the module's data, below 1 MiB; stack; call and parameters; what is allocated.
@@ -190,6 +187,15 @@
     return rows;
   };
 
+  // Compiled once, by the page: with a worker's own module would go the code that the browser
+  // optimised while it ran.
+  const modules = {};
+  const compiled = packed => modules[packed] ??= (async () => {
+    const bytes = Uint8Array.from(atob(packed), c => c.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return WebAssembly.compile(await new Response(stream).arrayBuffer());
+  })();
+
   // A run: a promise of its counters, and how to end it.
   const start = (about, typed, told) => {
     const source = URL.createObjectURL(new Blob([`(${work})()`], {type: "text/javascript"}));
@@ -211,8 +217,10 @@
           done({about, typed, rows, took, variant: typed[about.variant] ?? about.variant});
         }
       };
-      worker.postMessage({packed: about.module, values: numbers(about, typed), page: PAGE,
-                          stack: STACK, most: MOST});
+      const values = numbers(about, typed);
+      compiled(about.module)
+        .then(module => worker.postMessage({module, values, page: PAGE, stack: STACK, most: MOST}))
+        .catch(error => failed(new Error(`the run died: ${error}`)));
     }).finally(() => { worker.terminate(); URL.revokeObjectURL(source); });
     return {ran, cancel: () => end(new Error("cancelled"))};
   };
