@@ -43,7 +43,7 @@ FIGURES = {
     "rec-runtime-worst": {"runtime-parsec3-dedup-rec": 13.0},
     "overhead-rec-memused": {"overhead-rec-memused": 0.08},
     "saves-memory": {"tldr-rec-memused": 0.08},
-    "wrapper": wrapped("rec", 13_000),
+    "wrapper": wrapped("rec", 0),
     "wrapper-percent": {"wrapper-volrend": 12},
     "wrapper-ethp": {"memused-parsec3-swaptions-ethp": VALUE["memused-parsec3-swaptions-orig"]},
     "wrapper-prcl": {"memused-parsec3-swaptions-prcl": VALUE["memused-parsec3-swaptions-orig"]},

@@ -86,7 +86,7 @@ CLAIMS = [
     *(
         _claim(
             f"wrapper-{name}",
-            f"The wrapper's memory is in {name}, too.",
+            f"The five rows' overhead continues in {name}.",
             "lines 245 to 247",
             observed.continues(name),
         )

@@ -38,7 +38,7 @@ def accurate() -> Weighed:
     for workload, runs in PROGRAMS.items():
         for kind, changes in {
             "TLB flushed": {"runs": runs},
-            "as x86 has it": {"runs": 6, "tlb": 264},
+            "not flushed, QEMU's TLB": {"runs": 6, "tlb": 264},
         }.items():
             found = accuracy(workload, **changes)
             off[workload, kind] = float(100 * found["misplaced"] / found["true_wss_p50"])
@@ -48,20 +48,21 @@ def accurate() -> Weighed:
             evidence[f"{workload}, {kind}: error of the rate"] = round(
                 float(found["rate_error"]), 4
             )
-    flushed = [share for (_, kind), share in off.items() if kind == "TLB flushed"]
+    flushed = {name: share for name, share in off.items() if name[1] == "TLB flushed"}
     if max(off.values()) <= allowed:
         why = f"No recorded program has more than {allowed:.0f} % of its hot bytes misplaced."
         return Weighed(ClaimVerdict.HOLDS, why, evidence)
-    worst = max(off, key=off.get)
     if min(off.values()) > allowed:
         why = f"Every recorded program has more than {allowed:.0f} % of its hot bytes misplaced."
         return Weighed(ClaimVerdict.CONTRADICTED, why, evidence)
+    worst = max(off.keys() - flushed.keys(), key=off.get)
+    most = max(flushed.values())
     return Weighed(
         ClaimVerdict.NOT_TESTABLE,
-        f"The thread sets no bar for *enough*. On 6.12.117 up to {max(flushed):.1f} % of the hot "
-        "bytes are misplaced where each cleared bit is flushed from the TLB. x86 does not flush, "
-        f"and a hot set that fits the TLB may be missed: {off[worst]:.0f} % of {worst[0]}'s "
-        "are misplaced.",
+        f"The thread sets no bar for *enough*. On 6.12.117 up to {most:.1f} % of the hot "
+        "bytes are misplaced where each cleared bit is flushed from the TLB. Without the flush, as "
+        f"on x86, {off[worst]:.0f} % of {worst[0]}'s are misplaced, because QEMU's TLB holds them; "
+        "a CPU's TLB is another one, and none was measured.",
         evidence,
     )
 
@@ -72,27 +73,23 @@ def checks_per_second() -> float:
 
 
 def continues(configuration: str) -> Weigh:
-    """Weigh that the wrapper's memory is in another configuration too: five rows, as with rec."""
+    """Weigh that the five rows' overhead continues in another configuration: it has no number."""
 
     def weigh() -> Weighed:
         size = figures.workloads("memused.avg")
-        low, high = figure("wrapper-low"), figure("wrapper-high")
         grown = ((size[configuration] - size["orig"]) / 1024)[WRAPPED]
         recorded = ((size["rec"] - size["orig"]) / 1024)[WRAPPED]
         evidence = {f"{name} MiB": round(mib, 1) for name, mib in grown.items()}
         evidence |= {"in rec, MiB": f"{recorded.min():.1f} to {recorded.max():.1f}"}
-        # half an MB either way, and either reading of MB, as for rec
-        inside = (grown >= low * 1e6 / 2**20 - 0.5) & (grown <= high + 0.5)
-        if inside.all():
-            why = f"All five rows grow by what the wrapper takes, {low:.0f} to {high:.0f} MB."
+        if (grown > 0).all():
+            why = (
+                f"With {configuration} all five rows grow too, by {grown.min():.1f} to "
+                f"{grown.max():.1f} MiB. What causes it, the tables do not show."
+            )
             return Weighed(ClaimVerdict.HOLDS, why, evidence)
-        out = ", ".join(inside.index[~inside])
-        more = "all five rows grow" if (grown > 0).all() else "not all five rows grow"
-        return Weighed(
-            ClaimVerdict.OTHER_NUMBER if (grown > 0).all() else ClaimVerdict.CONTRADICTED,
-            f"With {configuration} {more}, {out} not by {low:.0f} to {high:.0f} MB.",
-            evidence,
-        )
+        out = ", ".join(grown.index[grown <= 0])
+        why = f"With {configuration} not all five rows grow: {out}."
+        return Weighed(ClaimVerdict.CONTRADICTED, why, evidence)
 
     return weigh
 
