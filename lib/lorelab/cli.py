@@ -104,6 +104,13 @@ def model(name: str, pairs: tuple[str, ...], file: Path | None) -> None:
     help="Watch it with PROBE.c of lib/kernel/*/probes; may be repeated.",
 )
 @click.option("--icount", is_flag=True, help="A ns of the probes' clock is an instruction.")
+@click.option(
+    "--recorded",
+    "release",
+    metavar="RELEASE",
+    help="Boot none, and print the run recorded on a kernel that was not built here, such as "
+    "7.3.4+deb13-cloud-amd64.",
+)
 def kernel(
     name: str,
     pairs: tuple[str, ...],
@@ -113,6 +120,7 @@ def kernel(
     record: bool,
     probing: tuple[str, ...],
     icount: bool,
+    release: str | None,
 ) -> None:
     """Boot a kernel and run the same on it; counters as CSV on stdout.
 
@@ -121,6 +129,16 @@ def kernel(
     With --record a name may be given several values, a -p each: those that take the same machine
     are measured in one boot.
     """
+    if release:
+        if image or config or record or probing or icount:
+            raise BadInput(f"--recorded {release}: boots no kernel; takes -p and -o alone")
+        found, given = _asked(name, pairs)
+        before = found.recorded(given, release=release)
+        if before is None:
+            raise BadInput(f"--recorded {release}: {name} has no run of it with these parameters")
+        _say_which(before)
+        _write(before.counters, file)
+        return
     if record:
         found = experiment(name)
         each = params.combinations(found.Params, pairs)
@@ -331,9 +349,10 @@ def show_again(command: str) -> None:
     """Run what shows a finding; what was recorded of a kernel is not measured anew."""
     subcommand, name, *pairs = shlex.split(command)
     if subcommand == "findings":
-        print(*(said.text for said in reproduced.recorded(name)), sep="\n", end="")
+        for said in reproduced.recorded(name):
+            print(f"{said.kernel}:\n{said.text}", end="")
         return
-    if subcommand == "kernel":
+    if subcommand == "kernel" and "--recorded" not in pairs:
         found, given = _asked(name, tuple(pairs[1::2]))
         if record := found.recorded(given):
             _say_which(record)

@@ -139,7 +139,9 @@ class Experiment:
             recorded.counters, measured.counters
         )
 
-    def recorded(self, params: Params, before: "datetime | None" = None) -> "Record | None":
+    def recorded(
+        self, params: Params, before: "datetime | None" = None, release: str | None = None
+    ) -> "Record | None":
         """The newest recorded kernel run of exactly these parameters, if there is one.
 
         Parameters
@@ -147,8 +149,11 @@ class Experiment:
         params : Params
         before : datetime, optional
             Leaves out the records made then and later.
+        release : str, optional
+            That of a kernel that was not built here; otherwise the laboratory's own runs are read.
         """
-        return import_module("lorelab.lab.records").load(self.name, params, before=before)
+        load = import_module("lorelab.lab.records").load
+        return load(self.name, params, release=release, before=before)
 
     def _module(self, room: str) -> str:
         design, question = self.name.split("/")

@@ -57,6 +57,8 @@ def test_a_folder_is_ready_for_git_send_email(title, tmp_path):
     assert "Known: " in text and "In mainline: " in text
     readme = (tmp_path / "out" / "README").read_text()
     assert f"git send-email {' '.join(f'{file.name[:4]}-*.patch' for file in mails)}\n" in readme
+    places = "".join(file.read_text() for file in mails)
+    assert "YOUR NAME" in places and "-e 'YOUR NAME' -e 'UPSTREAM MESSAGE' *.patch &&\n" in readme
     stable = is_stable(mails[-1])
     assert ("whom MAINTAINERS of 7.3.4 names" in " ".join(readme.split())) is stable
     assert ("get_maintainer.pl says of the source above" in " ".join(readme.split())) is not stable

@@ -35,7 +35,7 @@ def claims(design: str | None) -> None:
 @click.command()
 @click.argument("title", metavar="[DESIGN/NAME]", required=False)
 @click.option(
-    "-o", "folder", type=click.Path(path_type=Path), help="Write its mails, ready to send, there."
+    "-o", "folder", type=click.Path(path_type=Path), help="Write its mails there, for you to sign."
 )
 @click.option(
     "--kernel",
@@ -80,7 +80,11 @@ def findings(
             for answer in reproduced.recorded(one.title)
             if answer.given
         ]
-        print(*upstream.write(one, folder, seen), sep="\n")
+        files = upstream.write(one, folder, seen)
+        print(*files, sep="\n")
+        for place, names in upstream.places(files).items():
+            print(f"fill in before you send it: {place} in {', '.join(names)}", file=sys.stderr)
+        print(f"{folder / 'README'} says what belongs there", file=sys.stderr)
         return
     if title is not None:
         one = found_.finding(title)

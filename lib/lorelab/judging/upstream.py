@@ -34,6 +34,8 @@ TOOLS = (
 STABLE = "stable@vger.kernel.org"
 SENDER = "YOUR NAME <you@example.org>"
 """Stands where whoever sends it signs off."""
+PLACES = ("YOUR NAME", "UPSTREAM MESSAGE")
+"""Mark what only whoever sends a mail can fill in."""
 SIGNED = f"Signed-off-by: {SENDER}"
 ASSISTED = "Assisted-by: LLM"
 """As Documentation/process/coding-assistants.rst of 7.3 asks."""
@@ -94,6 +96,19 @@ def reproducer(title: str) -> Path | None:
     'reproduce.py'
     """
     return next(iter(kit(title).glob("reproduce.*")), None)
+
+
+def places(files: Sequence[Path]) -> dict[str, list[str]]:
+    """Names of mails in which a marked place is left, by what marks it.
+
+    Examples
+    --------
+    >>> places(patches("swap/frag-list-searched-whole"))["UPSTREAM MESSAGE"]
+    ['0001-mm-swap-only-scan-one-cluster-in-fragment-list.patch']
+    """
+    texts = {file.name: mail(file) for file in files if file.suffix == ".patch"}
+    left = {place: [name for name, text in texts.items() if place in text] for place in PLACES}
+    return {place: names for place, names in left.items() if names}
 
 
 def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
@@ -282,13 +297,15 @@ def _sending(one: Finding, mails: list[Path]) -> list[str | Sequence[str]]:
             else "."
         ),
         "Sending takes Debian's package git-email, and that git config has your name and address: "
-        "the second line prints both, and nothing is changed where it does not.",
+        "the second line prints both, and nothing is changed where it does not. Then the last but "
+        "one names the mails in which a marked place is left, and nothing is sent.",
         (
             "cd $KIT",
             "git config user.name && git config user.email &&",
             'sed -i "s/YOUR NAME/$(git config user.name)/" *.patch &&',
             'sed -i "s/you@example.org/$(git config user.email)/" *.patch',
             "source/scripts/checkpatch.pl --strict 000[1-9]-*.patch",
+            "! grep -l -e '" + "' -e '".join(PLACES) + "' *.patch &&",
             f"git send-email {' '.join(f'{mail.name[:4]}-*.patch' for mail in mails)}",
         ),
     ]

@@ -1,6 +1,7 @@
 """Questions that were open on the list in 2026, put to the model of 7.3.4's kdamond."""
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 import pandas as pd
 
@@ -106,6 +107,7 @@ def _in_turns(
             ctx.static[place] = other.static[place]
 
 
+@cache
 def missed(repeats: int, windows: int, seed: int = 1) -> dict[int, int]:
     """Runs of the model of 7.3.4 that miss 256 hot KiB of 1 GiB, by number of kdamonds."""
     given = Hotspot(

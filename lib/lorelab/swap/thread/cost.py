@@ -23,6 +23,8 @@ one swap entry with its write: allocations and bios come in the same numbers on 
 table can tell them apart."""
 
 ORDERS = {"4K": 0, "64K": 4, "2M": 9}
+RUNS = 5
+"""Behind each cell."""
 READINGS = ("throughput", "time")
 """What improved: bytes a second (1 + i times as many), or seconds (a share i fewer)."""
 
@@ -205,6 +207,39 @@ def ranges(table: str, reading: str, aging: bool = True) -> pd.DataFrame:
     shares = reached * (counts[1] - counts[0]) / (cost[1] - cost[0])
     spans = np.stack([reached.min(0), reached.max(0), shares.min(0), shares.max(0)], axis=1)
     return pd.DataFrame(spans, columns=columns).assign(weight=WEIGHTS)[["weight", *columns]]
+
+
+def spread(table: str, deviation: float, draws: int = 2000) -> np.ndarray:
+    """Shares of the penalty that `ranges` gives to invalidations, where each cell has chance in it.
+
+    A cell is the mean of five runs over that of the baseline's five, read as throughput. Draws that
+    no weights give exactly are left out.
+
+    Parameters
+    ----------
+    deviation : float
+        Standard deviation of a run [%], the same in all cells.
+
+    Returns
+    -------
+    ndarray
+        Ends of the interval with 95 % of the shares.
+    """
+    printed, counts = cells(table, "throughput")
+    chance = np.random.default_rng(1).standard_normal((draws, len(printed)))
+    means = (1 + deviation / 100 / np.sqrt(RUNS) * chance) / printed["cost"].to_numpy()
+    old_4k, split, old_2m, new_4k, whole, new_2m = (means[:, :1] / means).T
+    cost = np.array([(old_4k + new_4k) / 2, split, whole, (old_2m + new_2m) / 2])
+    counts, which = counts[[0, 1, 4, 2]], WEIGHTS.index("invalidation")
+    corners = []
+    for support in combinations(range(len(WEIGHTS)), int(np.linalg.matrix_rank(counts))):
+        weights = np.zeros((len(WEIGHTS), draws))
+        weights[list(support)] = np.linalg.lstsq(counts[:, support], cost, rcond=None)[0]
+        exact = (weights >= -1e-9).all(0) & np.isclose(counts @ weights, cost, atol=1e-9).all(0)
+        share = weights[which] * (counts[1] - counts[0])[which] / (cost[1] - cost[0])
+        corners.append(np.where(exact, share, np.nan))
+    shares = np.ma.masked_invalid(corners).mean(axis=0).compressed()
+    return np.quantile(shares, [0.025, 0.975])
 
 
 def gains(table: str) -> pd.DataFrame:
