@@ -36,11 +36,11 @@ def _flag() -> str:
     [[here, most]] = seen.filter(like="6.18", axis=0)[["not_told", "copies"]].to_numpy()
     before, after = seen.loc[["7.3.4", "7.3.4 with the patches"]].to_dict("records")
     return (
-        f"on 6.18.44, a virtual machine, the sender is not told of {here} of {most} copies of "
-        f"packets that another CPU copies as the sending one frees them; in a guest of QEMU 7.3.4 "
-        f"loses {before['not_told']} of {before['copies']}, and {after['not_told']} of "
+        f"on 6.18.44, a virtual machine, {here} of {most} copies of packets that another CPU "
+        f"copies while the sending CPU frees them are not reported; in QEMU 7.3.4 does not report "
+        f"{before['not_told']} of {before['copies']}, and {after['not_told']} of "
         f"{after['copies']} with the patch. {ways.lost} of {ways.all} interleavings of one sent "
-        f"and one copied segment lose it, the shortest after {steps} steps; with the patch "
+        f"and one copied segment lose the flag, the shortest after {steps} steps; with the patch "
         f"{mended.lost} (the model's orders)"
     )
 
@@ -53,13 +53,14 @@ def _told() -> str:
     [(true, over)] = set(zip(copied["copied"], copied["told_copied"], strict=True))
     fixed = views.patched("gso/told").query("patch == 'with' and run == 'default'").iloc[-1]
     return (
-        f"of {Told().sends} sends that are read after the last, lent and copied in turn: with a "
-        f"lent one first, {told} of {untold} copies are told of; with a copied one first, {over} "
-        f"are told of where {true} were copied, which the documented range allows (exact, "
-        f"{', '.join(lent['kernel'])}). With the patch, as a live patch in "
-        f"{fixed['kernel']}, {fixed['told_copied']} are told of as copied in the first case too, "
-        f"in {fixed['notifications']} notification. A notification for each change of kind would "
-        f"be charged to the socket, of which {most} fit into the default optmem_max"
+        f"{Told().sends} sends, alternately zero copy and copied, with the error queue read after "
+        f"the last. If the first is zero copy, {told} of {untold} copies are reported; if the "
+        f"first is copied, {over} sends are reported as copied where {true} were, which the "
+        f"documented range allows (exact, {', '.join(lent['kernel'])}). With the patch, as a live "
+        f"patch in {fixed['kernel']}, {fixed['told_copied']} are reported as copied in the first "
+        f"case too, in {fixed['notifications']} notification. A notification wherever the two "
+        f"alternate would be charged to the socket, and {most} of them fit into the default "
+        f"optmem_max"
     )
 
 
@@ -75,15 +76,14 @@ def _unread() -> str:
     [mended] = fixed["kernel"].unique()
     [now] = set(zip(*(fixed[name] for name in ("told", "pinned", "refused")), strict=True))
     return (
-        f"with a reader that takes packets without a checksum (TUN_F_CSUM, as guests do) the "
-        f"sender is told of {told} of {taken} UDP sends within 2 s; when it has closed its socket "
-        f"and gone, {pinned} pages and its network namespace stay until the ring is read, and "
-        f"{refused} of 1 further send of the user is refused meanwhile "
-        f"(ENOBUFS at RLIMIT_MEMLOCK). Without the flag, and with tun, {all_told} are told, as "
-        f"copied, and {free} pages stay (exact, {' and '.join(sorted(set(runs['kernel'])))}, one "
-        f"CPU). With the patch in tap.ko of {mended}, macvtap and ipvtap: {now[0]} are told, "
-        f"{now[1]} pages stay, {now[2]} further sends are refused; the namespace stays as before, "
-        "for the packets are charged to the socket"
+        f"if the tap takes packets without a checksum (TUN_F_CSUM, as QEMU sets it for guests), "
+        f"{told} of {taken} UDP sends complete within 2 s. After the sender has exited, {pinned} "
+        f"of its pages and its network namespace stay until the ring is read, and {refused} of 1 "
+        f"further send of the same user fails meanwhile (ENOBUFS at RLIMIT_MEMLOCK). Without the "
+        f"flag, and with tun, {all_told} complete, as copied, and {free} pages stay (exact, "
+        f"{' and '.join(sorted(set(runs['kernel'])))}, one CPU). With the patch in tap.ko of "
+        f"{mended}, macvtap and ipvtap: {now[0]} complete, {now[1]} pages stay, {now[2]} further "
+        "sends fail; the namespace stays as before, for the packets are charged to the socket"
     )
 
 
@@ -185,7 +185,7 @@ FINDINGS = [
         design="gso",
         name="one-word-for-many",
         defect="skb_zerocopy_notify_extend() lengthens a notification that nobody has read yet "
-        "without a look at ee_code, so that nobody is told of a copy behind a lent send.",
+        "without a look at ee_code, so that a copy after a send with zero copy is not reported.",
         hurts="Senders that read their error queue late and stop zero copy when told of copies.",
         effect=_told,
         prior_art=PriorArt(
