@@ -81,3 +81,31 @@ def test_spans_have_every_weight_of_every_table():
     values = found.to_numpy()
     assert not np.signbit(values[values == 0]).any(), "no cell says -0.0"
     assert list(found.index.names) == ["table", "weight"]
+
+
+def test_without_chance_the_share_is_the_printed_one_and_chance_widens_it():
+    for table in ("v3", "v4"):
+        bounds = cost.ranges(table, "throughput").set_index("weight").loc["invalidation"]
+        ends = cost.spread(table, 1e-9, draws=8)
+        assert bounds["lowest_share"] - 1e-6 < ends[0] < ends[1] < bounds["highest_share"] + 1e-6
+        some, more = cost.spread(table, 3), cost.spread(table, 13)
+        assert more[0] < some[0] < ends[0] < some[1] < more[1]
+
+
+def test_the_spread_of_drawn_tables_is_that_of_what_ranges_says_of_each(altered):
+    """Tables are drawn one by one, as a reader would alter what is printed."""
+    printed, _ = cost.cells("v3", "throughput")
+    random, shares, spread = np.random.default_rng(5), [], cost.spread("v3", 3)
+    for _ in range(400):
+        means = (1 + 0.03 / np.sqrt(5) * random.standard_normal(len(printed))) / printed["cost"]
+        drawn = 100 * (means / means[0] - 1)
+        names = [
+            f"v3_{row.size.lower()}_{'series' if row.series else 'base'}"
+            for row in printed.itertuples()
+        ]
+        altered(**dict(zip(names[1:], drawn[1:], strict=True)))
+        found = cost.ranges("v3", "throughput").set_index("weight")
+        if len(found):
+            shares.append(found.loc["invalidation", ["lowest_share", "highest_share"]].mean())
+    assert len(shares) > 100
+    assert np.quantile(shares, [0.025, 0.975]) == pytest.approx(spread, abs=0.015)
