@@ -66,7 +66,7 @@ def test_distributions_are_the_kernels_to_within_five_per_cent(name):
 def test_the_model_runs_twice_as_often_from_the_same_seed_on(monkeypatch, as_kernel):
     seeds = []
     monkeypatch.setattr(agree_accuracy, "RUNS", 1)
-    monkeypatch.setattr(agree_accuracy.truth, "simulated", lambda one, _: seeds.append(one.seed))
+    monkeypatch.setattr(agree_accuracy, "simulated", lambda one, _: seeds.append(one.seed))
     figures = {"runs": ("runs", 1.0)}
     monkeypatch.setattr(agree_accuracy, "model_figures", lambda *_: figures)
     monkeypatch.setattr(agree_accuracy, "distributions", lambda *_: {})
