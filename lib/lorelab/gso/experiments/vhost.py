@@ -19,10 +19,13 @@ def simulate(params: Vhost) -> pd.DataFrame:
         whether the guest, as it exits, waits for one.
     """
     segments = -(-params.length // params.segment)
-    # tun_net_xmit() copies what will wait in the tap's ring, segment by segment.
     tries = zerocopies(params.sends, params.refcnt and not params.unread)
-    a_try = (segments if params.unread else 0) if params.refcnt else 1
-    copies = tries * a_try
+    if not params.refcnt:
+        copies = tries
+    elif params.unread:  # tun_net_xmit() copies what will wait in the tap's ring
+        copies = tries * segments
+    else:
+        copies = 0
     found = {
         "told": params.sends,
         **({"waiting": 0} if params.unread else {"sent": params.sends * segments, "wrong": 0}),

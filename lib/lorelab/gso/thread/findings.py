@@ -163,7 +163,7 @@ FINDINGS = [
         name="lost-copied-flag",
         defect="msg_zerocopy_complete() reads, changes and writes zerocopy without an atomic "
         "operation, and two CPUs that complete parts of one packet can lose its 0.",
-        hurts="Senders that stop zero copy when they are told of copies.",
+        hurts="Senders that stop using zero copy when copies are reported.",
         effect=_flag,
         prior_art=PriorArt(
             where=ARCHIVES,
@@ -186,7 +186,8 @@ FINDINGS = [
         name="one-word-for-many",
         defect="skb_zerocopy_notify_extend() lengthens a notification that nobody has read yet "
         "without a look at ee_code, so that a copy after a send with zero copy is not reported.",
-        hurts="Senders that read their error queue late and stop zero copy when told of copies.",
+        hurts="Senders that read their error queue late, and stop using zero copy when copies are "
+        "reported.",
         effect=_told,
         prior_art=PriorArt(
             where=ARCHIVES,

@@ -33,10 +33,10 @@ VERSIONS = {
     "7.3.4": (Variant.V7_3, (), frozenset()),
     "mainline": (Variant.V7_3, (), RESETS),
 }
-"""Sequence of the version, what it lacked, and what changed since. v3 lacked what 6.4 did.
+"""Sequence of the version, what it lacked, and what changed since.
 
 The first was never posted: v2 walks the tree a second time under the VMA's lock, which no program
-here does, and v3 looks at `detached`.
+here does, and v3, of which lock_vma_under_rcu() alone was read, looks at `detached`.
 
 Up to 6.5 a new VMA was not write-locked either (33313a747e81), which mattered to nobody before
 faults of files came under the VMA's lock.
