@@ -46,3 +46,13 @@ def test_another_model_says_otherwise(monkeypatch):
         "v1 finds 4.0 % of the reads cached and the baseline 1.0"
     )
     assert "v1 reads 94.0 % from the disk" in findings.what_fits()
+
+
+def test_each_names_the_message_that_said_it_first():
+    known = {one.name: " ".join(one.prior_art.reports) for one in FINDINGS}
+    assert "20140702154439.GE1369@cmpxchg.org" in known["benchmark-reads-back"]
+    assert "20140702155347.GA10819@suse.de" in known["benchmark-reads-back"]
+    assert "1403683129-10814-5" in known["v1-never-resets"], "ZONE_DMA left out on 25 June"
+    for name in ("nap-refills-one-zone", "v1-evicts-what-fits"):
+        assert "1307.2/04202" in known[name], "kernels without a policy, 2013"
+    assert "20140701212538.GD1369@cmpxchg.org" in known["v1-evicts-what-fits"]

@@ -76,6 +76,11 @@ FINDINGS = [
         hurts="anyone who would have run the patch of 29 May 2014 on x86-64 with 4 GiB or more",
         effect=never_resets,
         prior_art=PriorArt(
+            {
+                "1403683129-10814-5-git-send-email-mgorman@suse.de": "Mel Gorman, 25 June 2014, "
+                "leaves small zones such as DMA out of the policy; why v1 would need it, the "
+                "message does not say"
+            },
             where=ARCHIVES,
             how="NR_ALLOC_BATCH, ZONE_DMA, lowmem reserve, reset of the batches",
             when=LOOKED,
@@ -93,11 +98,16 @@ FINDINGS = [
         hurts="anyone who compares reclaim by a benchmark that reads its own writes",
         effect=read_back,
         prior_art=PriorArt(
-            where=ARCHIVES,
-            how="tiobench, sequential reads, page cache, files just written",
-            when=LOOKED,
+            {
+                "20140702154439.GE1369@cmpxchg.org": "Johannes Weiner, 2 July 2014, found it: "
+                "tiobench reads the file that it has just written, and the patches that showed "
+                "major improvements ruined fairness",
+                "20140702155347.GA10819@suse.de": "Mel Gorman withdrew the series nine minutes "
+                "later",
+            }
         ),
-        fix="echo 1 > /proc/sys/vm/drop_caches between the phases; with fio, invalidate=1",
+        fix="sync; echo 1 > /proc/sys/vm/drop_caches between the phases, for dirty pages stay; "
+        "with fio, leave invalidate at 1, its default",
         mainline="a benchmark's error, not a kernel's",
         worth_sending=False,
         command="model fairzone/tiobench -p variant=v1",
@@ -131,9 +141,13 @@ FINDINGS = [
         hurts="readers whose data would have fitted into memory",
         effect=what_fits,
         prior_art=PriorArt(
-            where=ARCHIVES,
-            how="kswapd, Normal, DMA32, fair allocation, aging of small zones",
-            when=LOOKED,
+            {
+                "https://lkml.iu.edu/hypermail/linux/kernel/1307.2/04202.html": "Johannes Weiner, "
+                "July 2013, of kernels without a policy: the lower zones are underutilized, and "
+                "the preferred one thrashes",
+                "20140701212538.GD1369@cmpxchg.org": "Johannes Weiner, 1 July 2014, of v4r8: not "
+                "the right thing for in-core workloads",
+            }
         ),
         fix="none needed",
         mainline=f"v1 was not merged; {GONE}",
