@@ -95,6 +95,15 @@ def test_other_words_are_of_the_same_diff_and_series(title):
         assert not list(spoken(sent.partition("\ndiff --git")[0]))
 
 
+@pytest.mark.parametrize("title", SENT)
+def test_a_patch_names_the_commit_that_it_fixes_or_the_one_that_it_brings(title):
+    for file in upstream.patches(title):
+        if file.name[:4] != "0000" and not is_test(file):
+            words = upstream.mail(file).partition("\n---\n")[0]
+            picked = re.search(r"^commit \w{40} upstream\.$", words, re.MULTILINE)
+            assert picked or re.search(r'^Fixes: \w{12} \("[^"\n]+"\)$', words, re.MULTILINE)
+
+
 def test_what_a_user_can_trigger_comes_without_a_reproducer(tmp_path):
     upstream.write(quick(WITHHELD), tmp_path / "out")
     names = {file.name for file in (tmp_path / "out").iterdir()}

@@ -23,6 +23,7 @@ SEARCH = {"repeats": 300, "windows": 150}
 TERABYTE = {"mib": 1 << 20, "hot_kib": 4 << 20, "runs": 30, "windows": 150, "own": True}
 TOO_FEW = "Model and kernel agree in regions; for the wait there are too few runs (undecided)."
 """What `agree` says of the runs with 256 KiB and with 4 GiB."""
+PUSHES = "kernel.org's log of pushes"
 BATCH = 31
 """Pages that a CPU's batch of `folio_add_lru()` holds (PAGEVEC_SIZE, include/linux/pagevec.h)."""
 
@@ -173,9 +174,8 @@ FINDINGS = [
         ),
         "lib/kernel/damon/upstream/shared-last-count: fields of struct damon_ctx in place of both, "
         "with a kunit test, booted in 7.3.4 without them and with them",
-        "7.3.4 has both (mm/damon/core.c). rotation came with the second version of Jiayuan Chen's "
-        "series, 26 June 2026 (the first is 20260521045236.115749-1-jiayuan.chen@linux.dev). 7.3.4 "
-        f"is {NEWEST}",
+        "7.3.4 has both (mm/damon/core.c). rotation came with Jiayuan Chen's 1a582e6e0174, which "
+        f"was in a push to Linus Torvalds' tree on 21 August 2026 ({PUSHES}). 7.3.4 is {NEWEST}",
         True,
         "findings damon/shared-last-count",
         config="kunit",
@@ -201,9 +201,9 @@ FINDINGS = [
         ),
         "lib/kernel/damon/upstream/pages-on-no-list: damon_ptep_mkold() looks the folio up as "
         "damon_young_pmd_entry() does, booted in 7.3.4 without it and with it",
-        "a regression of 7.3.4 by 'mm/damon/vaddr: use vm_normal_folio{,_pmd}() instead of "
-        "damon_get_folio()', SeongJae Park, 20251112154114.66053-5-sj@kernel.org. "
-        f"7.3.4 is {NEWEST}",
+        "a regression by SeongJae Park's f0eb046cd3cc, 'mm/damon/vaddr: use "
+        "vm_normal_folio{,_pmd}() instead of damon_get_folio()', which Linus Torvalds' tree had on "
+        f"6 December 2025 ({PUSHES}). 7.3.4 has it, and is {NEWEST}",
         True,
         "findings damon/pages-on-no-list",
         config="kunit",
