@@ -50,7 +50,7 @@ from lorelab.vmalock.params import TRAITS, Mutation, Variant
 
 BY_READERS = (
     reader.ANON_FIRST, reader.BLOCKING, reader.RANGE_FIRST, reader.MARK_FIRST,
-    reader.DETACHED_CHECK,
+    reader.WALKS_AGAIN, reader.DETACHED_CHECK,
 )  # fmt: skip
 BY_WRITERS = (
     writers.UNLOCK_FIRST, writers.STORE_LATE, writers.GROWS_AS_READER, writers.RESET,

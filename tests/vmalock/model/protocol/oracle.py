@@ -149,6 +149,12 @@ class World:
         if op == Op.RCU_READ_UNLOCK:
             self.end_rcu(s, t)
             return "next"
+        if op == Op.WALK_AGAIN:
+            me["value"] = s["tree"][page]
+            return "next" if me["value"] == me["vma"] else "otherwise"
+        if op == Op.TAKE_FOUND:
+            me["vma"] = me["value"]
+            return "next" if me["vma"] else "otherwise"
         if op == Op.WALK:
             me["second" if step.second else "vma"] = s["tree"][page]
             return "next" if s["tree"][page] else "otherwise"

@@ -114,6 +114,24 @@ def test_a_plain_search_sees_a_lock_that_is_not_given_back(variant, name, withou
     assert oracle.search(variant, CONFIGURATIONS[name], 3, without)[2:] == (found.rule or 0, length)
 
 
+@pytest.mark.parametrize("name", ["unmap", "remap", "merge", "reuse", "retry", "grow"])
+def test_a_plain_search_walks_the_tree_again_as_v2_did(name):
+    chosen = CONFIGURATIONS[name]
+    if name in ("unmap", "grow"):
+        chosen = chosen._replace(threads=chosen.threads[1:])
+    again = frozenset([reader.WALKS_AGAIN, reader.RANGE_FIRST])
+    found = search(Variant.V2, chosen, 3, again)
+    states, transitions, rule, _ = oracle.search(Variant.V2, chosen, 3, again)
+    assert (len(found.explored.states), found.explored.transitions) == (states, transitions)
+    assert (found.rule, rule) == (None, 0)
+    # It is what the look at `detached` is for, and as needed.
+    if name in ("unmap", "remap"):
+        without = again | {"second mas_walk"}
+        found = search(Variant.V2, chosen, 3, without)
+        length = len(path(MODEL, found.explored, found.setting, found.index))
+        assert oracle.search(Variant.V2, chosen, 3, without)[2:] == (found.rule, length)
+
+
 @pytest.mark.parametrize("fix", [(), (writers.RESET,), (writers.RESET, writers.EVEN_FIRST)])
 @pytest.mark.parametrize("variant", [Variant.V6_12, Variant.V7_3], ids=lambda v: v.name)
 def test_a_plain_search_resets_the_same_numbers(variant, fix):

@@ -88,6 +88,7 @@ CHANGES = (
     reader.BLOCKING,
     reader.RANGE_FIRST,
     reader.MARK_FIRST,
+    reader.WALKS_AGAIN,
     writers.UNLOCK_FIRST,
     writers.STORE_LATE,
     writers.GROWS_AS_READER,

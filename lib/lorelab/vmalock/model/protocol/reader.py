@@ -2,8 +2,9 @@
 
 `lock_vma_under_rcu()` and what it calls are followed statement by statement:
 
-    v2      The thread's cover letter has no code; the order is that of the series as merged in
-            6.4, whose `detached` flag came with v4 (27 Feb 2023).
+    v2      6.5: the checks of 6.12, and one sequence. `WALKS_AGAIN`, `ANON_FIRST` and
+            `RANGE_FIRST` make v2's patches 23 and 24 of it (27 Jan 2023); v3 (16 Feb 2023)
+            brought the `detached` flag in the place of the second walk.
     v6.12   6.12.117: mm/memory.c, include/linux/mm.h.
     v7.3    7.3.4: mm/mmap_lock.c, include/linux/mmap_lock.h.
 
@@ -27,6 +28,7 @@ DETACHED_CHECK = "detached check"
 BLOCKING = "mmap_lock is waited for under the VMA's lock"
 RANGE_FIRST = "the range is checked before detached"
 MARK_FIRST = "the sequence is compared before vm_mm"
+WALKS_AGAIN = "the tree is walked again instead of a look at detached"
 
 
 def fault(traits: Traits, page: int, changes: frozenset[str]) -> Program:
@@ -38,8 +40,8 @@ def fault(traits: Traits, page: int, changes: frozenset[str]) -> Program:
         Of the variant.
     page : int
     changes : frozenset of str
-        `ANON_FIRST`, `BLOCKING`, `RANGE_FIRST`, `MARK_FIRST`, or `DETACHED_CHECK`: a detached VMA's
-        count is counted up, too.
+        `ANON_FIRST`, `BLOCKING`, `RANGE_FIRST`, `MARK_FIRST`, `WALKS_AGAIN`, or `DETACHED_CHECK`: a
+        detached VMA's count is counted up, too.
     """
     if not traits.vma_read_lock:
         return under_mmap_lock(page)
@@ -53,14 +55,19 @@ def fault(traits: Traits, page: int, changes: frozenset[str]) -> Program:
 def lock_by_semaphore(page: int, changes: frozenset[str]) -> Program:
     """lock_vma_under_rcu() and vma_start_read() of v2 and 6.12."""
     first = [Do(Op.IF_ANON, "anon_vma check", "inval")] if ANON_FIRST in changes else []
+    attached, missed = Do(Op.IF_ATTACHED, DETACHED_CHECK, "miss"), [Goto("retry")]
+    if WALKS_AGAIN in changes:
+        attached = Do(Op.WALK_AGAIN, "second mas_walk", "miss", arg=page)
+        missed = [Do(Op.TAKE_FOUND, "vma = validate", "inval", work=True), Goto("found")]
     last = [
-        Do(Op.IF_ATTACHED, DETACHED_CHECK, "miss"),
+        attached,
         Do(Op.IF_IN_RANGE, "range check", "inval up", arg=page),
     ]
     return [
         Do(Op.RCU_READ_LOCK, "rcu_read_lock", by=(RCU,)),
         "retry",
         Do(Op.WALK, "mas_walk", "inval", arg=page, work=True),
+        "found",
         *first,
         Do(Op.LOAD_VM_LOCK_SEQ, "early load of vm_lock_seq", by=("early check",)),
         Do(Op.UNLESS_EQUAL, "early comparison with mm_lock_seq", "inval", by=("early check",)),
@@ -71,8 +78,9 @@ def lock_by_semaphore(page: int, changes: frozenset[str]) -> Program:
         Do(Op.RCU_READ_UNLOCK, "rcu_read_unlock", by=(RCU,)),
         Goto("locked"),
         "miss",
-        *_up_read("retry"),
-        Goto("retry"),
+        *_up_read("missed"),
+        "missed",
+        *missed,
         # vma_end_read() has an RCU section of its own inside this one.
         "inval up",
         *_up_read("inval"),

@@ -154,6 +154,13 @@ def _reader(state, thread, op, arg, setting):
         found = get(state, page(TREE, arg))
         tput(state, thread, VMA, found)
         return NEXT if found else OTHERWISE
+    if op == ops.WALK_AGAIN:  # v2's `validate`, kept beside the VMA that is locked
+        found = get(state, page(TREE, arg))
+        tput(state, thread, LOADED, found)
+        return NEXT if found == vma else OTHERWISE
+    if op == ops.TAKE_FOUND:  # vma = validate
+        tput(state, thread, VMA, tget(state, thread, LOADED))
+        return NEXT if tget(state, thread, LOADED) else OTHERWISE
     if op in (ops.MMAP_READ_TRYLOCK, ops.MMAP_READ_LOCK):
         if get(state, MMAP_WRITER):
             return OTHERWISE if op == ops.MMAP_READ_TRYLOCK else BLOCKED
