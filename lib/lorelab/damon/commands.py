@@ -38,9 +38,9 @@ def lab_command() -> None:
 
 def draw(recordings: list[Recording], folder: Path) -> None:
     """Write snapshots, windows and heat map of each target; all of it, or nothing."""
-    with atomic.new_folder(folder) as made:
+    with atomic.new_folder(folder) as part:
         for number, one in enumerate(recordings):
-            _target(one, made, f"{number}-target-{one.target}")
+            _target(one, part, f"{number}-target-{one.target}")
 
 
 def _target(one: Recording, folder: Path, name: str) -> None:
@@ -50,8 +50,8 @@ def _target(one: Recording, folder: Path, name: str) -> None:
     report.snapshots(one).to_csv(folder / f"{name}-snapshots.csv", index=False)
     report.windows(one).to_csv(folder / f"{name}-windows.csv", index=False)
     for table in (access.percentiles, access.histograms):
-        if len(found := table(one)):
-            found.to_csv(folder / f"{name}-{table.__name__}.csv", index=False)
+        if len(rows := table(one)):
+            rows.to_csv(folder / f"{name}-{table.__name__}.csv", index=False)
     title = f"Target {one.target}" + (one.of and f", {one.of}")
     charts.over_time(one, title).save(folder / f"{name}-windows.svg")
     if len(one.low):

@@ -162,12 +162,12 @@ def percentages() -> pd.DataFrame:
     orig = np.array([base[metric][workload] for metric, workload in pairs])
     ratio = here["value"].to_numpy() / orig
     cut = np.where(here["quantity"] == "runtime", HALF, 0)
-    found = pd.DataFrame(
+    rows = pd.DataFrame(
         {
             "printed": here["percent"],
             "recomputed": 100 * (ratio - 1),
             "slack": 100 * cut / orig * (1 + ratio),
         }
     )
-    far = (found["printed"] - found["recomputed"]).abs()
-    return found.assign(agrees=far <= 0.005 + found["slack"] + 1e-9)
+    far = (rows["printed"] - rows["recomputed"]).abs()
+    return rows.assign(agrees=far <= 0.005 + rows["slack"] + 1e-9)

@@ -59,26 +59,26 @@ def sides(params: Accuracy, measured: Record) -> Sides:
     like = alike(params, kernel)
     number = max(RUNS, 2 * kernel["step"].max())
     each = [seeded(params, params.seed + n) for n in range(number)]
-    said = [simulated(one, like) for one in each]
-    found = [model_figures(params, like, one) for one in said]
+    observations = [simulated(one, like) for one in each]
+    modelled = [model_figures(params, like, one) for one in observations]
     counted = pd.concat([one[one["counter"].isin(DISTRIBUTIONS)] for one in kernels])
     total = counted.groupby(["counter", "step"])["value"].sum()
     return Sides(
         kernel,
-        accuracy_counters(found, params, "model"),
+        accuracy_counters(modelled, params, "model"),
         {name: total[name] for name in DISTRIBUTIONS if name in total},
-        [distributions(params, one) for one in said],
+        [distributions(params, one) for one in observations],
     )
 
 
 def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
     # The figures, as if all runs were of one record.
-    found, before = [], 0
+    tables, before = [], 0
     for part in parts:
         part = part[~part["counter"].isin(DISTRIBUTIONS)]
-        found.append(part.assign(step=part["step"] + before))
+        tables.append(part.assign(step=part["step"] + before))
         before += part["step"].max()
-    return pd.concat(found, ignore_index=True)
+    return pd.concat(tables, ignore_index=True)
 
 
 def agree(params: Accuracy, record: Record) -> Agreement:
@@ -166,14 +166,14 @@ def _distance(kernel: pd.Series, model: list[pd.Series], repeats: int) -> dict[s
     chance = float(np.quantile(by_chance, 0.95))
     within = bool(distance <= WITHIN)
     agrees = bool(distance <= max(WITHIN, chance))
-    found = {"distance": distance, "chance": chance, "agrees": agrees, "within": within}
-    return found | {"detectable": max(WITHIN, chance)}
+    row = {"distance": distance, "chance": chance, "agrees": agrees, "within": within}
+    return row | {"detectable": max(WITHIN, chance)}
 
 
 def _bounds(both: Sides, counter: str) -> tuple[float, float]:
     runs = [side.loc[side["counter"] == counter, "value"] for side in (both.kernel, both.model)]
-    found = ONE_SIDED if is_one_sided(runs) else equivalence.ratio(*runs)
-    return found.low, found.high
+    interval = ONE_SIDED if is_one_sided(runs) else equivalence.ratio(*runs)
+    return interval.low, interval.high
 
 
 def model_figures(

@@ -43,12 +43,12 @@ def compared(params: Masim, measured: Record) -> pd.DataFrame:
             f"the kernel is {measured.provenance.kernel.release}, and the model is of "
             f"{label(params.variant)}: nothing is compared"
         )
-    found = followed(params, follow.unpack(measured.counters, params)).windows
+    windows = followed(params, follow.unpack(measured.counters, params)).windows
     names = {"windows": "equal"}
     if params.variant.traits.own_random:
         names["windows_sampled"] = "drawn"
     rows = [
-        (name, "windows", len(found), found[of].sum(), bool(found[of].all()))
+        (name, "windows", len(windows), windows[of].sum(), bool(windows[of].all()))
         for name, of in names.items()
     ]
     return pd.DataFrame(rows, columns=["counter", "unit", "kernel", "equal", "agrees"])
@@ -135,8 +135,8 @@ def begin(params: Masim, inputs: Given, schemes=None, mapped=(), goals=None):
 def regions(ctx) -> np.ndarray:
     """The regions of the only target, as REGION rows in order."""
     head = len(ctx.regions) - 1
-    found, i = [], int(ctx.regions[head]["next"])
+    order, i = [], int(ctx.regions[head]["next"])
     while i != head:
-        found.append(i)
+        order.append(i)
         i = int(ctx.regions[i]["next"])
-    return ctx.regions[found]
+    return ctx.regions[order]

@@ -76,8 +76,10 @@ def _checks_a_sample(params: Monitoring, took: pd.Series) -> float:
 
 def modelled(params: Masim, speeds: Speeds = ALONE) -> pd.DataFrame:
     """Run a program to its end on the model, and hold it against what it says (`observed()`)."""
-    said = simulated(params, speeds)
-    return observed(params, said, speeds._replace(check_ns=check_took(params, speeds, said)))
+    observation = simulated(params, speeds)
+    return observed(
+        params, observation, speeds._replace(check_ns=check_took(params, speeds, observation))
+    )
 
 
 def check_took(params: Masim, speeds: Speeds, observation: Observation) -> float:
@@ -100,8 +102,8 @@ def simulated(params: Masim, speeds: Speeds = ALONE) -> Observation:
     starts = masim.starts(config)
     regions = [(starts[name], size) for name, size in config.regions.items()]
     ended = int(pages.info["phase_began"][0])
-    said = pages.turns[: int(pages.info["changes"][0]) + 1]
-    return Observation(np.array(regions, np.uint64), said, ended, windows)
+    truth = pages.turns[: int(pages.info["changes"][0]) + 1]
+    return Observation(np.array(regions, np.uint64), truth, ended, windows)
 
 
 def intervals(model: pd.DataFrame, kernel: pd.DataFrame, per: str) -> pd.DataFrame:
@@ -136,9 +138,9 @@ def judged(table: pd.DataFrame, how: str, inputs: tuple[str, ...] = ()) -> Agree
         No counter has a name of `inputs`.
     """
     reached = agreement.verdicts(table[~table["counter"].isin(inputs)])
-    said = (
+    method = (
         f"{how}; of {len(reached)} counters {reached.count(AgreementVerdict.PASSED)} agree so that "
         f"{agreement.EQUIVALENCE_MARGIN:.0%} off would have been detected at 95 %, "
         f"{reached.count(AgreementVerdict.FAILED)} do not agree"
     )
-    return Agreement.of(table, said, dict.fromkeys(inputs, agreement.INPUT))
+    return Agreement.of(table, method, dict.fromkeys(inputs, agreement.INPUT))

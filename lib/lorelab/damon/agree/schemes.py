@@ -39,6 +39,6 @@ def compared(params: Schemes, measured: Record) -> pd.DataFrame:
     like = Speeds(cpus=1)._replace(
         **{f"{name}_{TOOK[name]}": round(took[name]) for name in inputs if name in took}
     )
-    said = schemes.simulate(params.model_copy(update={"runs": RUNS}), like)
-    found = intervals(*without(ONE_SIDED, said, measured.counters), "runs")
-    return found.assign(agrees=found["agrees"] | ((found["model/kernel"] - 1).abs() <= WITHIN))
+    model = schemes.simulate(params.model_copy(update={"runs": RUNS}), like)
+    table = intervals(*without(ONE_SIDED, model, measured.counters), "runs")
+    return table.assign(agrees=table["agrees"] | ((table["model/kernel"] - 1).abs() <= WITHIN))

@@ -74,16 +74,16 @@ def agree(params: Schemes, record: Record) -> Agreement:
 
 def compared(params: Schemes, measured: Record) -> pd.DataFrame:
     """Follow a record; a row for each thing that has to be the same, and whether it `agrees`."""
-    given = unpack(measured.counters, params)
-    found = followed(params, given)
-    rows = [("regions", "windows", len(found), int(found["equal"].sum()))]
-    for k in range(len(given.statistics)):
+    inputs = unpack(measured.counters, params)
+    windows = followed(params, inputs)
+    rows = [("regions", "windows", len(windows), int(windows["equal"].sum()))]
+    for k in range(len(inputs.statistics)):
         for name in ("nr_tried", "sz_tried"):
-            same = found[f"{name}{k}"] == found[f"kernel_{name}{k}"]
-            rows.append((f"scheme{k}_{name}", "windows", len(found), int(same.sum())))
-    if given.watermarks:
-        rows.append(("rested", "windows", len(found), int(found["rested"].sum())))
-    rows.append(("statistics", "reports", 1, int(found["reported"].any())))
+            same = windows[f"{name}{k}"] == windows[f"kernel_{name}{k}"]
+            rows.append((f"scheme{k}_{name}", "windows", len(windows), int(same.sum())))
+    if inputs.watermarks:
+        rows.append(("rested", "windows", len(windows), int(windows["rested"].sum())))
+    rows.append(("statistics", "reports", 1, int(windows["reported"].any())))
     table = pd.DataFrame(rows, columns=["counter", "unit", "compared", "equal"])
     return table.assign(agrees=table["compared"] == table["equal"])
 

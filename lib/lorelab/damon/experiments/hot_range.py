@@ -46,5 +46,5 @@ def simulate(params: HotRange) -> pd.DataFrame:
         report that nothing was accessed; bytes on the wrong side of "hot"; when it ended.
     """
     rows = watch(flat(params, {})[0])[: params.windows, :COUNTING]
-    found = {name: (unit, rows[:, n]) for n, (name, unit) in enumerate(UNITS.items())}
-    return counters.table("damon/hot-range", label(params.variant), "model", found)
+    columns = {name: (unit, rows[:, n]) for n, (name, unit) in enumerate(UNITS.items())}
+    return counters.table("damon/hot-range", label(params.variant), "model", columns)

@@ -65,14 +65,14 @@ def set_apart(share, samples: int, always: bool):
 def _pieces(pieces: int) -> list[tuple[float, float]]:
     # Shares of the pieces of a region, each with the chance that it holds a given point.
     tenths = [tenth / 10 for tenth in range(1, 10)]
-    found = []
+    shares = []
     for left in tenths:
-        found.append((1 - left, (1 - left) / 9))
+        shares.append((1 - left, (1 - left) / 9))
         for share in tenths if pieces == 3 else (1.0,):
-            found += [(left * share, left * share / (81 if pieces == 3 else 9))]
+            shares += [(left * share, left * share / (81 if pieces == 3 else 9))]
             if pieces == 3:
-                found += [(left * (1 - share), left * (1 - share) / 81)]
-    return found
+                shares += [(left * (1 - share), left * (1 - share) / 81)]
+    return shares
 
 
 def chain(
@@ -118,11 +118,11 @@ def chain(
             step[k, 0] += chance - told_apart
     state = np.zeros(cells)
     state[0] = 1.0
-    found = np.zeros(windows)
+    isolated = np.zeros(windows)
     for window in range(windows):
         state = state @ step
-        found[window] = state[done].sum()
-    return found
+        isolated[window] = state[done].sum()
+    return isolated
 
 
 def watched(params: Hotspot, speeds: Speeds = ALONE) -> Seen:
@@ -131,14 +131,14 @@ def watched(params: Hotspot, speeds: Speeds = ALONE) -> Seen:
     Every kdamond watches a program of its own, all alike. The first one's is told apart.
     """
     hot = params.hot_kib << 10
-    made: list[tuple[Damon, Pages]] = []
+    kdamonds: list[tuple[Damon, Pages]] = []
     for number in range(params.kdamonds):
         mine = seeded(params, params.seed + number * params.runs)
         pages = memory(mine, program(params), speeds, params.own, memory=huge(params))
         pages.flags[:], pages.todo[:] = RESIDENT | PMD_MAPPED, 0
-        static = made[0][0].static if made else None
-        made.append((context(mine, pages, static=static), pages))
-    ctx, pages = made[0]
+        static = kdamonds[0][0].static if kdamonds else None
+        kdamonds.append((context(mine, pages, static=static), pages))
+    ctx, pages = kdamonds[0]
     start = int(pages.patterns["start"][0])
     regions, thirds = [], []
     in_three = params.variant.traits.pieces == 3
@@ -153,7 +153,7 @@ def watched(params: Hotspot, speeds: Speeds = ALONE) -> Seen:
         if np.clip(high - low, 0, None).sum() * 2 >= hot:
             return Seen(window, float(np.mean(regions)), float(np.mean(thirds or [0])))
         thirds.append(last == n < params.max_regions // 3 and in_three)
-        for other, memory_ in made[1:]:
+        for other, memory_ in kdamonds[1:]:
             kdamond_window(other, memory_)
     return Seen(0, float(np.mean(regions)), float(np.mean(thirds)))
 
@@ -169,7 +169,7 @@ def simulate(params: Hotspot, speeds: Speeds = ALONE) -> pd.DataFrame:
         until then, the mean number of regions and the share of cuts in three.
     """
     check(params)
-    found = [watched(one, speeds) for one in track(runs(params), "runs")]
+    outcomes = [watched(one, speeds) for one in track(runs(params), "runs")]
     expected = chain(
         params.hot_kib << 10,
         (params.mib << 20) / params.min_regions,
@@ -178,5 +178,5 @@ def simulate(params: Hotspot, speeds: Speeds = ALONE) -> pd.DataFrame:
         always=params.own,
         pieces=params.variant.traits.pieces,
     )
-    said = counted(params, found) | {"isolated_markov": ("share", list(expected))}
-    return counters.table(NAME, label(params.variant), "model", said)
+    columns = counted(params, outcomes) | {"isolated_markov": ("share", list(expected))}
+    return counters.table(NAME, label(params.variant), "model", columns)

@@ -48,27 +48,27 @@ def simulate(params: Schemes, speeds: Speeds = ALONE) -> pd.DataFrame:
     length = masim.seconds(configuration(params))
     if params.aggr_us >= length * 1e6:
         raise BadInput(f"aggr_us={params.aggr_us}: {_too_long(length)}")
-    found: dict[str, tuple[str, list[float]]] = {}
+    columns: dict[str, tuple[str, list[float]]] = {}
     for each in runs(params):
         memory = float(sum(configuration(each).regions.values()))
-        found.setdefault("runs", ("runs", []))[1].append(1.0)
-        found.setdefault("memory", ("bytes", []))[1].append(memory)
-        said, regions = [], []
+        columns.setdefault("runs", ("runs", []))[1].append(1.0)
+        columns.setdefault("memory", ("bytes", []))[1].append(memory)
+        states, regions = [], []
         for ctx, pages, nr in windows(each, speeds):
-            said.append(state(ctx, pages))
+            states.append(state(ctx, pages))
             regions.append(nr)
-        if not said:
+        if not states:
             raise BadInput(
                 f"aggr_us={params.aggr_us} sample_us={params.sample_us}: {_too_long(length)}"
             )
-        found.setdefault("windows", ("windows", []))[1].append(len(regions))
-        found.setdefault("nr_regions_mean", ("regions", []))[1].append(float(np.mean(regions)))
-        resident = float(np.mean([one["resident"][1] for one in said]))
-        found.setdefault("resident_mean", ("bytes", []))[1].append(resident)
-        for name, (unit, value) in said[-1].items():
+        columns.setdefault("windows", ("windows", []))[1].append(len(regions))
+        columns.setdefault("nr_regions_mean", ("regions", []))[1].append(float(np.mean(regions)))
+        resident = float(np.mean([one["resident"][1] for one in states]))
+        columns.setdefault("resident_mean", ("bytes", []))[1].append(resident)
+        for name, (unit, value) in states[-1].items():
             if name != "resident":
-                found.setdefault(name, (unit, []))[1].append(value)
-    return counters.table("damon/schemes", label(params.variant), "model", found)
+                columns.setdefault(name, (unit, []))[1].append(value)
+    return counters.table("damon/schemes", label(params.variant), "model", columns)
 
 
 def _too_long(length: float) -> str:
@@ -106,14 +106,14 @@ def _bytes(pages: Pages, flag: np.uint8) -> float:
 
 def state(ctx: Damon, pages: Pages) -> dict[str, tuple[str, float]]:
     """Counters of a run so far, and what is resident, swapped and mapped huge now."""
-    found = {
+    values = {
         name: ("bytes", _bytes(pages, flag))
         for name, flag in (("resident", RESIDENT), ("swapped", SWAPPED), ("huge", HUGE))
     }
     for name in ("paged_out", "refaults", "bloat"):
-        found[name] = ("pages", float(pages.info[name][0]))
+        values[name] = ("pages", float(pages.info[name][0]))
     for name in ("huge_faults", "collapses", "pmd_splits"):
-        found[name] = ("huge pages", float(pages.info[name][0]))
+        values[name] = ("huge pages", float(pages.info[name][0]))
     for n, s in enumerate(ctx.schemes):
-        found |= {f"scheme{n}_{name}": (unit, float(s[name])) for name, unit in STATISTICS.items()}
-    return found
+        values |= {f"scheme{n}_{name}": (unit, float(s[name])) for name, unit in STATISTICS.items()}
+    return values

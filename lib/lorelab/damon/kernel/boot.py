@@ -122,19 +122,19 @@ def observation(run: Run) -> Observation:
 
 def windows(run: Run) -> list[Window]:
     """The windows of a run, as its log has them."""
-    said = run.log[run.log["kind"] == AGGREGATED]
-    if not len(said):
+    aggregated = run.log[run.log["kind"] == AGGREGATED]
+    if not len(aggregated):
         return []
-    first = _anew(said)
-    found, before = [], 0
-    for a, b in zip(first, np.append(first[1:], len(said)), strict=True):
+    first = _anew(aggregated)
+    ended, before = [], 0
+    for a, b in zip(first, np.append(first[1:], len(aggregated)), strict=True):
         rows = np.zeros(b - a, SNAPSHOT)
-        rows["start"], rows["end"] = said["x"][a:b], said["y"][a:b]
-        rows["nr_accesses"], rows["age"] = said["n"][a:b], said["age"][a:b]
-        checks = int(said["checks"][a])
-        found.append(Window(_ns(int(said["us"][a]), run), checks - before, rows))
+        rows["start"], rows["end"] = aggregated["x"][a:b], aggregated["y"][a:b]
+        rows["nr_accesses"], rows["age"] = aggregated["n"][a:b], aggregated["age"][a:b]
+        checks = int(aggregated["checks"][a])
+        ended.append(Window(_ns(int(aggregated["us"][a]), run), checks - before, rows))
         before = checks
-    return found
+    return ended
 
 
 def reports(log: np.ndarray) -> np.ndarray:
@@ -284,21 +284,23 @@ def check_windows(params: Monitoring, run: Run) -> None:
 
 def read(rows: list[dict[str, Any]], number: int) -> Run:
     """Put together what the guest said of run `number`."""
-    said: dict[str, Any] = {"log": ""}
+    answer: dict[str, Any] = {"log": ""}
     for row in rows:
         if row["run"] == number:
-            said |= row | {"log": said["log"] + row.get("log", "")}
-    *truth, (ended, draws) = said["truth"]
-    pairs = {name: said[name] for name in ("regions", "own", "mappings", "bare")} | {"truth": truth}
+            answer |= row | {"log": answer["log"] + row.get("log", "")}
+    *truth, (ended, draws) = answer["truth"]
+    pairs = {name: answer[name] for name in ("regions", "own", "mappings", "bare")} | {
+        "truth": truth
+    }
     arrays = {name: np.array(of, np.uint64).reshape(-1, 2) for name, of in pairs.items()}
-    work_ns, sleeps = said["work"]
-    log = zlib.decompress(base64.b64decode(said["log"])) if said["log"] else b""
+    work_ns, sleeps = answer["work"]
+    log = zlib.decompress(base64.b64decode(answer["log"])) if answer["log"] else b""
     return Run(
         Program(**arrays, ended=ended, draws=draws),
-        Kdamond(said["watched"], work_ns, sleeps, said["applying"]),
+        Kdamond(answer["watched"], work_ns, sleeps, answer["applying"]),
         np.frombuffer(log, EVENT),
-        said["schemes"],
-        said["memory"],
-        said["watermarks"],
-        said.get("began"),
+        answer["schemes"],
+        answer["memory"],
+        answer["watermarks"],
+        answer.get("began"),
     )

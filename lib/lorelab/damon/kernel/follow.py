@@ -145,16 +145,16 @@ def crc(addresses: np.ndarray, before: int = 0) -> int:
 
 def pack(params: Masim, run: boot.Run, last_nr_regions: int = 0) -> pd.DataFrame:
     """A log as a record."""
-    given = of(run, last_nr_regions)
-    first = Row(0, 0, given.last_nr_regions, regions=spans(given.mappings))
+    inputs = of(run, last_nr_regions)
+    first = Row(0, 0, inputs.last_nr_regions, regions=spans(inputs.mappings))
     if run.began:
-        words = "".join(f"{word:08x}" for word in given.rnd_state.tolist())
-        first = first._replace(checks=words, splits=str(given.rotation))
+        words = "".join(f"{word:08x}" for word in inputs.rnd_state.tolist())
+        first = first._replace(checks=words, splits=str(inputs.rotation))
     rows = [first, *_accessed(params, run)]
     begun = run.program.begun // 1000
     kind, log = run.log["kind"], run.log
     at = 0
-    reports = zip(boot.reports(log), given.windows, strict=True)
+    reports = zip(boot.reports(log), inputs.windows, strict=True)
     for number, (begin, window) in enumerate(reports, 1):
         part = log[at:begin]
         checks = part["n"][part["kind"] == boot.CHECK].astype(np.uint8)
@@ -169,7 +169,7 @@ def pack(params: Masim, run: boot.Run, last_nr_regions: int = 0) -> pd.DataFrame
                 raise RunFailed(
                     f"window {number}: {len(checks)} checks in {params.samples} samples"
                 )
-            splits = f"{given.drawn[number - 1]:#010x}"  # never read as a number
+            splits = f"{inputs.drawn[number - 1]:#010x}"  # never read as a number
         else:
             first = np.flatnonzero(part["kind"] == boot.CHECK)[0]
             sampled = int(np.argmax(part["kind"][first:] != boot.CHECK)) or len(part) - int(first)

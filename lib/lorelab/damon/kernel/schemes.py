@@ -92,30 +92,30 @@ def rules(params: Schemes) -> list[dict[str, Any]]:
 def totals(params: Schemes, mine: list[Run]) -> dict[str, tuple[str, np.ndarray]]:
     """Counters of the runs of one set of parameters, a value a run."""
     memory = sum(configuration(params).regions.values())
-    found = {
+    columns = {
         "runs": ("runs", np.ones(len(mine))),
         "memory": ("bytes", np.full(len(mine), float(memory))),
     }
     for name, unit in UNITS.items():
-        found[name] = (unit, np.array([float(run.memory[name]) for run in mine]))
+        columns[name] = (unit, np.array([float(run.memory[name]) for run in mine]))
     for n in range(len(mine[0].schemes)):
         for name, unit in STATISTICS.items():
             values = np.array([float(run.schemes[n][name]) for run in mine])
-            found[f"scheme{n}_{name}"] = (unit, values)
-    said = [[len(window.regions) for window in played(run)] for run in mine]
-    found["windows"] = ("windows", np.array([len(one) for one in said]))
-    found["nr_regions_mean"] = ("regions", np.array([np.mean(one) for one in said]))
+            columns[f"scheme{n}_{name}"] = (unit, values)
+    regions = [[len(window.regions) for window in played(run)] for run in mine]
+    columns["windows"] = ("windows", np.array([len(one) for one in regions]))
+    columns["nr_regions_mean"] = ("regions", np.array([np.mean(one) for one in regions]))
     each = [took(_speeds(params, run)) for run in mine]
-    return found | {
+    return columns | {
         name: (unit, np.array([one[name][1] for one in each])) for name, unit in TOOK.items()
     }
 
 
 def _speeds(params: Schemes, run: Run) -> Speeds:
-    out, made = run.memory["paged_out"], run.memory["collapses"]
+    out, collapses = run.memory["paged_out"], run.memory["collapses"]
     return speeds(params, run)._replace(
         page_ns=run.kdamond.applying_ns / out if out else 0.0,
-        collapse_ns=run.memory["khugepaged_ns"] / made if made else 0.0,
+        collapse_ns=run.memory["khugepaged_ns"] / collapses if collapses else 0.0,
         lead_us=(run.program.begun - run.kdamond.watched) / 1000,
     )
 

@@ -93,11 +93,11 @@ def _counters(params: Schemes, measured: Measured, run: int) -> pd.DataFrame:
 
 def driven(params: Schemes) -> dict[str, Any]:
     """Goal and watermarks of a scheme as lib/kernel/damon/guest/sysfs.py takes them."""
-    found = {"goal": [100, params.goal_percent]} if params.goal_percent else {}
+    settings = {"goal": [100, params.goal_percent]} if params.goal_percent else {}
     if params.wmark_high:
         marks = Marks(params.wmark_high, params.wmark_mid, params.wmark_low, WMARK_US)
-        found["watermarks"] = list(marks)
-    return found
+        settings["watermarks"] = list(marks)
+    return settings
 
 
 def pack(params: Schemes, run: boot.Run, last_nr_regions: int = 0) -> pd.DataFrame:
@@ -146,21 +146,21 @@ def unpack(table: pd.DataFrame, params: Schemes) -> Given:
 
 def _looks(run: boot.Run) -> list[str]:
     # What each look of a window found, run by run.
-    found = []
+    lines = []
     for part in boot.by_window(run.log):
         looks = part[part["kind"] == boot.FREE]
-        said = [f"{int(e['x']) * 1000 // int(e['y'])}:{int(e['n'] > 0)}" for e in looks]
-        found.append(" ".join(f"{one}*{len(list(same))}" for one, same in groupby(said)))
-    return found
+        words = [f"{int(e['x']) * 1000 // int(e['y'])}:{int(e['n'] > 0)}" for e in looks]
+        lines.append(" ".join(f"{one}*{len(list(same))}" for one, same in groupby(words)))
+    return lines
 
 
 def _looked(line: str) -> list[Look]:
-    found = []
+    looks = []
     for word in line.split():
         look, number = word.split("*")
         free, rests = look.split(":")
-        found += [Look(int(free), rests == "1")] * int(number)
-    return found
+        looks += [Look(int(free), rests == "1")] * int(number)
+    return looks
 
 
 def _by_window(run: boot.Run) -> tuple[list[int], list[list[Tried]]]:

@@ -84,10 +84,14 @@ def statistical() -> pd.DataFrame:
         By experiment: its `question`, recorded `settings`, and `values` counted in all of them.
     """
     rows = {}
-    for found in (ACCURACY, MASIM, OVERHEAD, SCHEMES):
-        runs = records.recorded(found.name, found.Params)
-        values = sum(len(found.recorded(params).counters) for params in runs)
-        rows[found.name] = {"question": found.question, "settings": len(runs), "values": values}
+    for question in (ACCURACY, MASIM, OVERHEAD, SCHEMES):
+        runs = records.recorded(question.name, question.Params)
+        values = sum(len(question.recorded(params).counters) for params in runs)
+        rows[question.name] = {
+            "question": question.question,
+            "settings": len(runs),
+            "values": values,
+        }
     return pd.DataFrame(rows).T
 
 
@@ -120,11 +124,11 @@ def shown(judged: pd.DataFrame, counters: list[str]) -> pd.DataFrame:
 
 def curves(both: dict[str, object], others: dict[str, object], name: str) -> pd.DataFrame:
     """Cumulative distributions of kernel and model, and of another model called `name`."""
-    found = [agree_accuracy.cumulative(one).assign(program=of) for of, one in both.items()]
+    tables = [agree_accuracy.cumulative(one).assign(program=of) for of, one in both.items()]
     for of, one in others.items():
         other = agree_accuracy.cumulative(one).query("side == 'model'")
-        found.append(other.assign(program=of, side=name))
-    return pd.concat(found)
+        tables.append(other.assign(program=of, side=name))
+    return pd.concat(tables)
 
 
 def distances(
@@ -133,8 +137,8 @@ def distances(
     """How far distributions lie from the kernel's: the model's, by chance, the other model's."""
     rows = {}
     for of, other in others.items():
-        said = judged.loc[of].loc[counters]
-        rows[of, "model"], rows[of, "by chance"] = said["distance"], said["chance"]
+        compared = judged.loc[of].loc[counters]
+        rows[of, "model"], rows[of, "by chance"] = compared["distance"], compared["chance"]
         far = agree_accuracy.compare_sides(other).set_index("counter")["distance"]
         rows[of, name] = far[counters]
     return pd.DataFrame(rows).T
@@ -152,10 +156,10 @@ def crowded(more_than: float = 16.5) -> pd.DataFrame:
     rows = {}
     for params in records.recorded(ACCURACY.name, Accuracy):
         if params.workload == "zigzag-30secs" and not params.tlb:
-            said = ACCURACY.recorded(params).counters.query("counter == 'regions_mean'")["value"]
+            means = ACCURACY.recorded(params).counters.query("counter == 'regions_mean'")["value"]
             row = rows.setdefault(f"boots of {params.runs} runs", {"runs": 0, "crowded": 0})
-            row["runs"] += len(said)
-            row["crowded"] += int((said > more_than).sum())
+            row["runs"] += len(means)
+            row["crowded"] += int((means > more_than).sum())
     return pd.DataFrame(rows).T
 
 
@@ -171,16 +175,16 @@ def behind_tlb(workload: str, tlb: int, holds: list[int]) -> dict[tuple[str, str
             agree_accuracy.model_figures(one, like, agree_runs.simulated(one, like)) for one in each
         ]
         rows["model", f"{pages:,} pages"] = accuracy_counters(runs, params, "model")
-    return {key: said.groupby("counter")["value"].mean() for key, said in rows.items()}
+    return {key: counters.groupby("counter")["value"].mean() for key, counters in rows.items()}
 
 
 def without_flush(programs: list[str], counters: list[str]) -> pd.DataFrame:
     """`behind_tlb` with the flush and without, of both programs; bytes in MB."""
-    found = {}
+    means = {}
     for of in programs:
         runs = behind_tlb(of, 0, [0]) | behind_tlb(of, 264, [264, 8_192, 65_536])
-        found |= {(of, *key): row for key, row in runs.items()}
-    table = pd.DataFrame(found).T[counters]
+        means |= {(of, *key): row for key, row in runs.items()}
+    table = pd.DataFrame(means).T[counters]
     table[["misplaced", "wss_p50"]] /= 1e6
     return table.rename(columns={"misplaced": "misplaced, MB", "wss_p50": "wss_p50, MB"})
 
@@ -200,10 +204,10 @@ def cost(regions: int, tlb: int, **changes: object) -> pd.Series:
 def turns(regions: int, tlb: int, **changes: object) -> dict[tuple[str, str], float]:
     """Windows a second and share of a CPU of one such run, in kernel and model."""
     params = three_seconds(regions, tlb, **changes)
-    said = OVERHEAD.agree(params, OVERHEAD.recorded(params)).table.set_index("counter")
-    assert ((said["model/kernel"] - 1).abs() < 0.005).all()
+    values = OVERHEAD.agree(params, OVERHEAD.recorded(params)).table.set_index("counter")
+    assert ((values["model/kernel"] - 1).abs() < 0.005).all()
     names = ("windows_per_second", "cpu")
-    return {(name, of): said.loc[name, of] for name in names for of in ("kernel", "model")}
+    return {(name, of): values.loc[name, of] for name in names for of in ("kernel", "model")}
 
 
 def schemes_followed() -> tuple[list[FollowedSchemes], list[FollowedSchemes]]:
@@ -215,16 +219,16 @@ def schemes_followed() -> tuple[list[FollowedSchemes], list[FollowedSchemes]]:
 
 def _followed(params: FollowedSchemes) -> tuple:
     record = records.load(schemes_log.NAME, params)
-    given = schemes_log.unpack(record.counters, params)
+    inputs = schemes_log.unpack(record.counters, params)
     assert agree_schemes.compared(params, record)["agrees"].all()
-    return record, given, agree_schemes.followed(params, given)
+    return record, inputs, agree_schemes.followed(params, inputs)
 
 
 def tried(params: FollowedSchemes) -> dict[str, object]:
     """One recorded run with schemes against the model."""
-    record, given, both = _followed(params)
+    record, inputs, both = _followed(params)
     ended = record.counters.loc[record.counters["window"] > 0, "us"].diff()
-    whole = [sum(one[name] for one in given.statistics) for name in STATISTICS]
+    whole = [sum(one[name] for one in inputs.statistics) for name in STATISTICS]
     return {
         "program": params.workload,
         "schemes": params.schemes,
@@ -241,8 +245,8 @@ def tried(params: FollowedSchemes) -> dict[str, object]:
 
 def rested(params: FollowedSchemes) -> dict[str, object]:
     """One recorded run with watermarks or a goal against the model."""
-    _, given, both = _followed(params)
-    looks = [rests for window in given.looks for _, rests in window]
+    _, inputs, both = _followed(params)
+    looks = [rests for window in inputs.looks for _, rests in window]
     marks = [params.wmark_high, params.wmark_mid, params.wmark_low]
     return {
         "marks, below": "/".join(map(str, marks)) if params.wmark_high else "",
@@ -252,10 +256,10 @@ def rested(params: FollowedSchemes) -> dict[str, object]:
         "checks": len(looks) if params.wmark_high else "",
         "inactive": sum(looks) if params.wmark_high else "",
         "times inactive": sum(now > before for before, now in pairwise([False, *looks])),
-        "tried": given.statistics[0]["nr_tried"],
-        "traced": sum(map(len, given.tried)),
-        "MiB tried": round(given.statistics[0]["sz_tried"] / 2**20, 1),
-        "held back": given.statistics[0]["qt_exceeds"],
+        "tried": inputs.statistics[0]["nr_tried"],
+        "traced": sum(map(len, inputs.tried)),
+        "MiB tried": round(inputs.statistics[0]["sz_tried"] / 2**20, 1),
+        "held back": inputs.statistics[0]["qt_exceeds"],
     }
 
 

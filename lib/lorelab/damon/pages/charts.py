@@ -230,10 +230,10 @@ def hot_range(frame: pd.DataFrame) -> alt.VConcatChart:
         .properties(width=wide, height=230)
         .facet(row=alt.Row("variant:N", title=None, header=alt.Header(labelOrient="top")))
     )
-    said = base.transform_filter("datum.kind == 0").transform_calculate(
+    steps = base.transform_filter("datum.kind == 0").transform_calculate(
         percent="100 * datum.rate_error", null="100 * datum.rate_error_cold"
     )
-    line = said.mark_line(interpolate="step-before", aria=False)
+    line = steps.mark_line(interpolate="step-before", aria=False)
     step = alt.X("step:Q", title=None, **whole)
     colour = alt.Color("variant:N", title=None, legend=None)
     null = line.mark_line(color="#888888", strokeDash=[5, 4], interpolate="step-before").encode(

@@ -71,6 +71,6 @@ def _window(ctx: Damon, pages: Pages) -> tuple[pd.DataFrame, pd.DataFrame, pd.Da
 
 
 def _reported(ctx: Damon, n: int) -> pd.DataFrame:
-    found = ctx.trace[:n]
+    rows = ctx.trace[:n]
     columns = {"low": "start", "high": "end", "count": "nr_accesses"}
-    return pd.DataFrame({name: found[field].copy() for name, field in columns.items()})
+    return pd.DataFrame({name: rows[field].copy() for name, field in columns.items()})

@@ -66,7 +66,7 @@ def timeline(switch_us: int = 12_000, until_us: int = 50_000) -> alt.LayerChart:
     x = alt.X("start:Q", title="ms", scale=alt.Scale(domain=[0, until_us / 1000], nice=False))
     y = alt.Y("line:N", title=None, sort=lines, scale=alt.Scale(domain=lines))
     checks = table["row"] == "kdamond finds"
-    found = table[checks].assign(found=table["set"].map({True: "accessed", False: "not accessed"}))
+    bits = table[checks].assign(found=table["set"].map({True: "accessed", False: "not accessed"}))
     bars = (
         alt.Chart(table[~checks])
         .mark_bar(height=16, stroke="white", strokeWidth=1.5)
@@ -84,7 +84,7 @@ def timeline(switch_us: int = 12_000, until_us: int = 50_000) -> alt.LayerChart:
     # No words: a chart with words does not become as narrow as a telephone.
     domain = ["accessed", "not accessed"]
     answers = (
-        alt.Chart(found)
+        alt.Chart(bits)
         .mark_point(size=80, opacity=1, filled=True)
         .encode(
             x=x,

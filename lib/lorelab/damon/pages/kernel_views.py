@@ -26,10 +26,10 @@ def took(table: pd.DataFrame) -> Speeds:
     BadInput
         The record is older than that.
     """
-    said = str(table[table["window"] == 0]["checks"].iloc[-1]).split()
-    if not said:
+    times = str(table[table["window"] == 0]["checks"].iloc[-1]).split()
+    if not times:
         raise BadInput("the recorded run does not say what things took; measure again")
-    access, check, sleep = map(float, said)
+    access, check, sleep = map(float, times)
     return Speeds(access, check, sleep)
 
 
@@ -39,14 +39,14 @@ def reports(table: pd.DataFrame) -> pd.DataFrame:
     ends = rows["us"].to_numpy() / 1e6
     windows = [unpacked(text) for text in rows["regions"]]
     nr = [len(window) for window in windows]
-    said = np.concatenate(windows)
+    regions = np.concatenate(windows)
     return pd.DataFrame(
         {
             "begin": np.repeat(np.append(2 * ends[0] - ends[1], ends[:-1]), nr),
             "end": np.repeat(ends, nr),
-            "low": said["start"],
-            "high": said["end"],
-            "nr_accesses": said["nr_accesses"],
+            "low": regions["start"],
+            "high": regions["end"],
+            "nr_accesses": regions["nr_accesses"],
         }
     )
 
@@ -61,23 +61,23 @@ def heats(params: Masim, table: pd.DataFrame, shape: tuple[int, int] = (40, 40))
     DataFrame
         As `lorelab.damon.pages.views.heats()`, `what` being truth or kernel.
     """
-    truth, said = accesses(table), reports(table)
+    truth, reported = accesses(table), reports(table)
     base, top = int(truth["low"].min()), int(truth["high"].max())
     times = np.linspace(0, truth["end"].iloc[-1], shape[0] + 1)
     edges = np.linspace(0, (top - base) / 2**20, shape[1] + 1)
     parts = []
     for what, rows, rate in (
         ("truth", truth, np.ones(len(truth))),
-        ("kernel", said, np.minimum(said["nr_accesses"] / params.samples, 1)),
+        ("kernel", reported, np.minimum(reported["nr_accesses"] / params.samples, 1)),
     ):
         low, high = (
             (rows[name].to_numpy().astype(np.int64) - base) / 2**20 for name in ("low", "high")
         )
         when = _overlap(rows["begin"].to_numpy(), rows["end"].to_numpy(), times)
         where = _overlap(low, high, edges)
-        found = (when * np.asarray(rate)[:, None]).T @ where
-        found /= (times[1] - times[0]) * (edges[1] - edges[0])
-        parts.append(views.runs(np.round(found, 1)).assign(what=what))
+        rates = (when * np.asarray(rate)[:, None]).T @ where
+        rates /= (times[1] - times[0]) * (edges[1] - edges[0])
+        parts.append(views.runs(np.round(rates, 1)).assign(what=what))
     cells = pd.concat(parts, ignore_index=True)
     for name in ("time", "until"):
         cells[name] *= times[1]

@@ -32,29 +32,29 @@ FRESH = Masim(
 
 def recorded() -> list[tuple[str, Masim]]:
     """Release and parameters of every run on a 7.3."""
-    found = records.others(logs.NAME, Masim)
-    return [(release, params) for release, params in found if params.variant is Variant.V7_3]
+    runs = records.others(logs.NAME, Masim)
+    return [(release, params) for release, params in runs if params.variant is Variant.V7_3]
 
 
 def windows(release: str, params: Masim) -> dict[str, object]:
     """One recorded run against the model."""
     record = records.load(logs.NAME, params, release=release)
     both = agree_follow.followed(params, logs.unpack(record.counters, params))
-    found, most = both.windows, params.max_regions
+    compared, most = both.windows, params.max_regions
     return {
         "boot": record.provenance.date,
         "place": record.provenance.run_in_boot,
         "program": params.workload,
         "settings": to_cli(params.model_copy(update=PLAIN), " "),
-        "windows": len(found),
-        "equal": int(found["equal"].sum()),
-        "addresses equal": int(found["drawn"].sum()),
+        "windows": len(compared),
+        "equal": int(compared["equal"].sum()),
+        "addresses equal": int(compared["drawn"].sum()),
         "checks": both.checks,
-        "least": found["nr_regions"].min(),
-        "most": found["nr_regions"].max(),
-        "above half": int(found["nr_regions"].between(most // 2 + 1, most - 1).sum()),
-        "merges": found["merges"].max(),
-        "splits": found["splits"].max(),
+        "least": compared["nr_regions"].min(),
+        "most": compared["nr_regions"].max(),
+        "above half": int(compared["nr_regions"].between(most // 2 + 1, most - 1).sum()),
+        "merges": compared["merges"].max(),
+        "splits": compared["splits"].max(),
     }
 
 
@@ -73,17 +73,19 @@ def untouched(release: str) -> pd.DataFrame:
         A row a window; pages that were seen `never`, `in some` samples, and `in all` of them.
     """
     table = records.load(logs.NAME, FRESH, release=release).counters
-    truth, said = record_views.accesses(table), record_views.reports(table)
+    truth, reported = record_views.accesses(table), record_views.reports(table)
     before, now = truth.iloc[-2], truth.iloc[-1]
-    said = said[(said["begin"] >= now["begin"]) & (said["end"] <= now["end"])]
+    reported = reported[(reported["begin"] >= now["begin"]) & (reported["end"] <= now["end"])]
     # The half that was touched before, without the pages that it shares with others.
     low, high = (int(before["low"]) // PAGE + 1) * PAGE, int(before["high"]) // PAGE * PAGE
-    said = said[(said["low"] >= low) & (said["high"] <= high)]
-    assert (said["high"] - said["low"] == PAGE).all()
-    count = said["nr_accesses"]
+    reported = reported[(reported["low"] >= low) & (reported["high"] <= high)]
+    assert (reported["high"] - reported["low"] == PAGE).all()
+    count = reported["nr_accesses"]
     seen = {"never": count == 0, "in all": count == FRESH.samples}
     seen = pd.DataFrame({**seen, "in some": ~(seen["never"] | seen["in all"])})
-    return seen.groupby(said["end"]).sum().reset_index(drop=True)[["never", "in some", "in all"]]
+    return (
+        seen.groupby(reported["end"]).sum().reset_index(drop=True)[["never", "in some", "in all"]]
+    )
 
 
 def split_in_three() -> pd.DataFrame:
@@ -115,8 +117,8 @@ def sizes_beside() -> pd.DataFrame:
     pattern = r"(count|turn): (\d+) KiB alone, (\d+) KiB beside"
     names = {"count": "last_nr_regions", "turn": "rotation"}
     rows = [
-        {"kernel": said.kernel, "shared": names[case], "alone": int(alone), "beside": int(beside)}
-        for said in reproduced.recorded("damon/shared-last-count")
-        for case, alone, beside in re.findall(pattern, said.text)
+        {"kernel": answer.kernel, "shared": names[case], "alone": int(alone), "beside": int(beside)}
+        for answer in reproduced.recorded("damon/shared-last-count")
+        for case, alone, beside in re.findall(pattern, answer.text)
     ]
     return pd.DataFrame(rows)

@@ -46,14 +46,14 @@ def fewer() -> tuple[pd.DataFrame, str]:
         "10 at most": HotRange(max_regions=10),
         "never split or merged": HotRange(variant="fixed"),
     }
-    found = _runs("regions", kinds, ["splits", *RANGE, "rate_error_cold"])
-    assert found.loc["10 at most"].equals(found.loc["never split or merged"])
-    percent = 100 * found.loc["10 at most"]
-    return found.round(4), (
+    means = _runs("regions", kinds, ["splits", *RANGE, "rate_error_cold"])
+    assert means.loc["10 at most"].equals(means.loc["never split or merged"])
+    percent = 100 * means.loc["10 at most"]
+    return means.round(4), (
         "Nothing that adapts: every counter is the same as with regions that are never split or "
         f"merged. The error is {percent['rate_error']:.1f} %, where calling all memory cold has "
         f"{percent['rate_error_cold']:.1f} % and DAMON's default "
-        f"{100 * found.loc['10 to 1000', 'rate_error']:.1f} %. `kdamond_split_regions()` splits "
+        f"{100 * means.loc['10 to 1000', 'rate_error']:.1f} %. `kdamond_split_regions()` splits "
         "none while there are more than half of the regions allowed."
     )
 
@@ -62,17 +62,17 @@ def every_page() -> tuple[pd.DataFrame, str]:
     """What it costs to look at every page."""
     pages = HotRange(windows=10, min_regions=70_000, max_regions=100_000)
     kinds = {"10 to 1000": HotRange(windows=10), "70000 to 100000": pages}
-    found = _runs("regions", kinds, RANGE)
+    means = _runs("regions", kinds, RANGE)
     lasted = {}
     for kind, params in kinds.items():
         ends = hot_range.simulate(params).query("counter == 'end'")["value"]
         lasted[kind] = ends.iloc[-1] / params.windows
-    found["seconds"] = pd.Series(lasted)
-    more = found.loc["70000 to 100000"] / found.loc["10 to 1000"]
-    return found.round(4), (
+    means["seconds"] = pd.Series(lasted)
+    more = means.loc["70000 to 100000"] / means.loc["10 to 1000"]
+    return means.round(4), (
         f"{more['checks']:,.0f} times as many checks a window, and "
-        f"{found.loc['70000 to 100000', 'misplaced'] / 1024:.0f} KiB are misplaced in place of "
-        f"{found.loc['10 to 1000', 'misplaced'] / 1024:,.0f}. One thread can't make the checks in "
+        f"{means.loc['70000 to 100000', 'misplaced'] / 1024:.0f} KiB are misplaced in place of "
+        f"{means.loc['10 to 1000', 'misplaced'] / 1024:,.0f}. One thread can't make the checks in "
         f"time: its window lasts {lasted['70000 to 100000']:.2f} s in place of "
         f"{lasted['10 to 1000']:.2f}."
     )

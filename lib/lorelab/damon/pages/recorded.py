@@ -103,18 +103,18 @@ def halves(ms: int, speeds: Speeds, seed: int) -> dict[tuple[str, object], float
     config = builtin(params.workload)
     model = pd.concat([studies.counts(run, len(windows), config, "a", speeds)[3:] for run in runs])
     ends = views.history(runs[0], len(windows), config, speeds).groupby("window")["end"].first()
-    found = {("kernel", "T"): 1000 * t}
+    values = {("kernel", "T"): 1000 * t}
     for side, counts, sample in (("kernel", kernel, s), ("model", model, 50 * ends.diff().mean())):
-        found[side, "s"] = sample
-        found |= {(side, q): counts.quantile(q) for q in (0.1, 0.5, 0.9)}
-    return found | {("formula", ""): 20 * min(1, (t + s / 1000) / (2 * t))}
+        values[side, "s"] = sample
+        values |= {(side, q): counts.quantile(q) for q in (0.1, 0.5, 0.9)}
+    return values | {("formula", ""): 20 * min(1, (t + s / 1000) / (2 * t))}
 
 
 def bounded(least: int) -> dict[str, float]:
     """Figures of the run on *stairs-30secs* with `min_nr_regions`, once the first are cut."""
     record = followed(Masim(workload="stairs-30secs", min_regions=least))
-    said, truth = record_views.reports(record.counters), record_views.accesses(record.counters)
-    late = said[said["end"].isin(said["end"].unique()[10:])]
+    reported, truth = record_views.reports(record.counters), record_views.accesses(record.counters)
+    late = reported[reported["end"].isin(reported["end"].unique()[10:])]
     size = late["high"] - late["low"]
     each = late.groupby("end").size()
     return {
@@ -225,9 +225,9 @@ def against(programs: tuple[str, ...]) -> pd.DataFrame:
 def outcome(params: FollowedSchemes) -> dict[str, object]:
     """What a recorded run with schemes did to the program's memory."""
     record = records.load(schemes_log.NAME, params)
-    given = schemes_log.unpack(record.counters, params)
+    inputs = schemes_log.unpack(record.counters, params)
     assert agree_schemes.compared(params, record)["agrees"].all()
-    memory = given.memory
+    memory = inputs.memory
     return {
         "program": params.workload,
         "schemes": params.schemes,
@@ -237,7 +237,7 @@ def outcome(params: FollowedSchemes) -> dict[str, object]:
         "huge pages made": memory["collapses"] + memory["huge_faults"],
         "split": memory["splits"] + memory["pmd_splits"],
         "MiB huge at the end": memory["huge"] / 2**20,
-        "held back": given.statistics[0]["qt_exceeds"],
+        "held back": inputs.statistics[0]["qt_exceeds"],
     }
 
 

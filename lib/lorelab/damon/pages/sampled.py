@@ -56,8 +56,8 @@ def compared(programs: list[str], repeats: int, seed: int = 1) -> pd.DataFrame:
         | {("no monitor", name): (_null, {"name": name}) for name in NULLS}
     )
     rows = [
-        {"way": way, "setting": setting, "program": program, **_figures(one, watch, given)}
-        for (way, setting), (watch, given) in ways.items()
+        {"way": way, "setting": setting, "program": program, **_figures(one, watch, settings)}
+        for (way, setting), (watch, settings) in ways.items()
         for program in programs
         for one in runs(Accuracy(workload=program, variant=Variant.V7_3, runs=repeats, seed=seed))
     ]

@@ -59,8 +59,8 @@ def _null(params: Accuracy, windows: Callable[..., Iterator[Watched]]) -> pd.Ser
     pages = memory(params, configuration(params), speeds, truth=True)
     reported = windows(pages, params.samples, params.sample_us)
     seen = masim.compare_windows(params, pages, reported)
-    found = figures(seen, accuracy.planned(params), params, speeds)
-    return pd.Series({name: value for name, (_, value) in found.items()})
+    values = figures(seen, accuracy.planned(params), params, speeds)
+    return pd.Series({name: value for name, (_, value) in values.items()})
 
 
 def table(runs: dict[str, pd.DataFrame], counter: str) -> pd.DataFrame:

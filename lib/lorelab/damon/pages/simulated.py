@@ -76,11 +76,11 @@ def merging(rates: list[float]) -> pd.DataFrame:
     Where no count reaches ten the threshold is 0. From a rate of one half on the neighbours' own
     counts reach ten, so that column is empty there.
     """
-    found = pd.DataFrame({"fail to merge": [studies.apart(20, p, 2) for p in rates]}, index=rates)
-    found["mean age"] = 1 / found["fail to merge"] - 1
+    table = pd.DataFrame({"fail to merge": [studies.apart(20, p, 2) for p in rates]}, index=rates)
+    table["mean age"] = 1 / table["fail to merge"] - 1
     low = [studies.apart(20, p, 0, most=9) if p < 0.5 else np.nan for p in rates]
-    found["fail, none at ten"] = low
-    return found
+    table["fail, none at ten"] = low
+    return table
 
 
 def merged(p: float, seed: int) -> dict[str, float]:
@@ -91,20 +91,22 @@ def merged(p: float, seed: int) -> dict[str, float]:
     sizes = {"always": 16 * PAGE, "same": int(2.5e6 / -np.log(1 - p)) * PAGE}
     config = studies.program(sizes, Access("always", False, PAGE, 1), Access("same", True, 64, 1))
     low, high = studies.addresses(config, "same")
-    found = {}
+    values = {}
     for variant, least in ((Variant.FIXED, 100), (Variant.DAMON, 10)):
         params = Monitoring(seed=seed, variant=variant, min_regions=least)
         rows = views.history(params, 300, config, Speeds(access_ns=1))
         rows = rows[(rows["stage"] == "reported") & (rows["low"] >= low) & (rows["high"] <= high)]
         if variant == Variant.FIXED:
             counts = rows.pivot_table(index="window", columns="low", values="nr_accesses")
-            found["fail to merge"] = (counts.diff(axis=1).iloc[:, 1::2].abs() > 2).to_numpy().mean()
+            values["fail to merge"] = (
+                (counts.diff(axis=1).iloc[:, 1::2].abs() > 2).to_numpy().mean()
+            )
         else:
             late = rows[rows["window"] > 100]
-            found["regions"] = late.groupby("window").size().mean()
+            values["regions"] = late.groupby("window").size().mean()
             size = (late["high"] - late["low"]).astype(float)
-            found["mean age"] = np.average(late["age"], weights=size)
-    return found
+            values["mean age"] = np.average(late["age"], weights=size)
+    return values
 
 
 def turning(ms: int, seed: int) -> pd.Series:
@@ -143,14 +145,14 @@ def waits(params: Hotspot, **changes: object) -> np.ndarray:
     """Windows until the range is isolated, at the quartiles of 60 runs; 1001 is never."""
     params = params.model_copy(update={"windows": 1000} | changes)
     runs = [seeded(params, params.seed + n) for n in range(60)]
-    found = [hotspot.watched(run).wait or 1001 for run in runs]
-    return np.quantile(found, QUARTILES).round().astype(int)
+    windows = [hotspot.watched(run).wait or 1001 for run in runs]
+    return np.quantile(windows, QUARTILES).round().astype(int)
 
 
 def expected(kib: int, pieces: int, own: bool) -> np.ndarray:
     """The same by the chain (`hotspot.chain`)."""
-    found = hotspot.chain(kib << 10, (1 << 30) / 10, 20, 1000, own, pieces)
-    return np.searchsorted(found, QUARTILES) + 1
+    shares = hotspot.chain(kib << 10, (1 << 30) / 10, 20, 1000, own, pieces)
+    return np.searchsorted(shares, QUARTILES) + 1
 
 
 def searches(params: Hotspot, kibs: list[int]) -> pd.DataFrame:
@@ -239,16 +241,16 @@ def by_size(ways: dict[str, dict], mibs: list[int]) -> pd.DataFrame:
 
 def paged_out(ways: dict[str, dict], seed: int) -> pd.DataFrame:
     """What `prcl` does to *stairs*, a column for each way to run it (arguments of `applied`)."""
-    found = {}
+    columns = {}
     for name, changes in ways.items():
         run = applied("stairs", "prcl", seed, **changes)
-        found[name] = {
+        columns[name] = {
             "mean resident, MiB": run["resident"].mean() / 2**20,
             "MiB paged out": run["paged_out"].iloc[-1] / 256,
             "MiB faulted back in": run["refaults"].iloc[-1] / 256,
             "windows the quota held back": run["scheme0_qt_exceeds"].iloc[-1],
         }
-    return pd.DataFrame(found)
+    return pd.DataFrame(columns)
 
 
 def hot_range(params: HotRange) -> pd.DataFrame:
@@ -298,9 +300,9 @@ def schemes_by_window(
         out, refaults, huge faults, collapses, pages that those filled, split PMDs, and of each
         scheme its statistics.
     """
-    found: dict[str, tuple[str, list[float]]] = {}
+    columns: dict[str, tuple[str, list[float]]] = {}
     for ctx, pages, n in schemes.windows(params, speeds, (False,) if all_cold else ()):
-        said = {"nr_regions": ("regions", float(n))} | schemes.state(ctx, pages)
-        for name, (unit, value) in said.items():
-            found.setdefault(name, (unit, []))[1].append(value)
-    return counters.table("damon/schemes", label(params.variant), "model", found)
+        values = {"nr_regions": ("regions", float(n))} | schemes.state(ctx, pages)
+        for name, (unit, value) in values.items():
+            columns.setdefault(name, (unit, []))[1].append(value)
+    return counters.table("damon/schemes", label(params.variant), "model", columns)

@@ -111,7 +111,7 @@ def settled(reports: pd.DataFrame, truth: pd.DataFrame, samples: int) -> pd.Seri
     Series
         By the window's end (s), without the windows in which another range came in use.
     """
-    found = {}
+    errors = {}
     for (begin, end), rows in reports.groupby(["begin", "end"]):
         within = truth[(truth["begin"] <= begin) & (truth["end"] >= end)]
         if len(within):
@@ -121,5 +121,5 @@ def settled(reports: pd.DataFrame, truth: pd.DataFrame, samples: int) -> pd.Seri
             )
             size, hot = (rows["high"] - rows["low"]).astype(float), (stop - start).astype(float)
             rate = rows["nr_accesses"] / samples
-            found[end] = (hot * (1 - rate) + (size - hot) * rate).sum() / size.sum()
-    return pd.Series(found)
+            errors[end] = (hot * (1 - rate) + (size - hot) * rate).sum() / size.sum()
+    return pd.Series(errors)

@@ -110,14 +110,14 @@ def _in_turns(
 @cache
 def missed(repeats: int, windows: int, seed: int = 1) -> dict[int, int]:
     """Runs of the model of 7.3.4 that miss 256 hot KiB of 1 GiB, by number of kdamonds."""
-    given = Hotspot(
+    base = Hotspot(
         hot_kib=256, own=True, variant=Variant.V7_3, runs=repeats, windows=windows, seed=seed
     )
-    found = {}
+    counts = {}
     for kdamonds in (1, 2):
-        params = given.model_copy(update={"kdamonds": kdamonds})
-        found[kdamonds] = sum(hotspot.watched(one).wait == 0 for one in runs(params))
-    return found
+        params = base.model_copy(update={"kdamonds": kdamonds})
+        counts[kdamonds] = sum(hotspot.watched(one).wait == 0 for one in runs(params))
+    return counts
 
 
 def _started(params: Accuracy) -> tuple[Pages, Damon]:
@@ -130,5 +130,5 @@ def _speeds(params: Accuracy) -> Speeds:
 
 
 def _figures(params: Accuracy, seen: pd.DataFrame) -> dict[str, float]:
-    found = figures(seen, accuracy.planned(params), params, _speeds(params))
-    return {name: found[name][1] for name in FIGURES}
+    values = figures(seen, accuracy.planned(params), params, _speeds(params))
+    return {name: values[name][1] for name in FIGURES}

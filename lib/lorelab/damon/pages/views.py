@@ -24,15 +24,15 @@ def regions(ctx: Damon) -> pd.DataFrame:
     DataFrame
         `target`, `start`, `end` (addresses), `pages`, `nr_accesses`, `last_nr_accesses`, `age`.
     """
-    found = _linked(ctx)
+    linked = _linked(ctx)
     target = np.repeat(np.arange(len(ctx.nr_regions)), ctx.nr_regions.astype(int))
     rows = {
         "target": target,
-        "start": [hex(start) for start in found["start"]],
-        "end": [hex(end) for end in found["end"]],
-        "pages": ((found["end"] - found["start"]) // PAGE_SIZE).astype(int),
+        "start": [hex(start) for start in linked["start"]],
+        "end": [hex(end) for end in linked["end"]],
+        "pages": ((linked["end"] - linked["start"]) // PAGE_SIZE).astype(int),
     }
-    return pd.DataFrame(rows | {name: found[name] for name in COUNTS})
+    return pd.DataFrame(rows | {name: linked[name] for name in COUNTS})
 
 
 def history(
@@ -64,9 +64,9 @@ def history(
         end = float(pages.info["now"][0]) / 1e9
         for stage, rows in (("sampled", sampled), ("reported", ctx.trace[:n])):
             when = {"stage": stage, "window": window, "begin": begin, "end": end}
-            found = {"low": rows["start"], "high": rows["end"]}
+            bounds = {"low": rows["start"], "high": rows["end"]}
             counts = {name: rows[name] for name in ("nr_accesses", "age")}
-            tables.append(pd.DataFrame(when | found | counts))
+            tables.append(pd.DataFrame(when | bounds | counts))
         begin = end
     return pd.concat(tables, ignore_index=True)
 
@@ -200,14 +200,14 @@ def front(rows: pd.DataFrame) -> pd.DataFrame:
 
 def placed(pieces: list[tuple[int, int, int, int]], seed: int) -> Damon:
     """A context of regions that touch: pages, nr_accesses, last_nr_accesses, age of each."""
-    made = state.damon_new_ctx([(0, 0, PAGE)], seed=seed)
-    at, head = 1 << 30, U(len(made.regions) - 1)
+    ctx = state.damon_new_ctx([(0, 0, PAGE)], seed=seed)
+    at, head = 1 << 30, U(len(ctx.regions) - 1)
     for pages, *counts in pieces:
-        i = state.damon_insert_region(made, U(0), U(at), U(at + pages * PAGE), head)
+        i = state.damon_insert_region(ctx, U(0), U(at), U(at + pages * PAGE), head)
         for name, count in zip(("nr_accesses", "last_nr_accesses", "age"), counts, strict=True):
-            made.regions[i][name] = count
+            ctx.regions[i][name] = count
         at += pages * PAGE
-    return made
+    return ctx
 
 
 def pageout_scores(ctx: Damon, counts: tuple[int, ...], ages: dict[str, int]) -> pd.DataFrame:

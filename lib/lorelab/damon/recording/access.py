@@ -50,9 +50,9 @@ def histograms(recording: Recording) -> pd.DataFrame:
         range, without its end), `bytes`.
     """
     rows = [
-        (*key, low, high, found)
+        (*key, low, high, bytes_)
         for key, metric, size in _each(recording)
-        for low, high, found in histogram(metric, size)
+        for low, high, bytes_ in histogram(metric, size)
     ]
     return pd.DataFrame(rows, columns=[*COLUMNS, "low", "high", "bytes"])
 
@@ -64,26 +64,26 @@ def at_percentiles(metric: list[float], size: list[int]) -> list[tuple[int, floa
     """
     order = sorted(range(len(metric)), key=metric.__getitem__)
     total, reached, left = sum(size), 0.0, list(PERCENTILES)
-    found = []
+    values = []
     for region in order:
         reached += size[region] * 100 / total
         while left and left[0] <= reached:
-            found.append((left.pop(0), metric[region]))
+            values.append((left.pop(0), metric[region]))
         if reached >= 100.0:
             break
     if 100 in left:
-        found.append((100, metric[region]))
-    return found
+        values.append((100, metric[region]))
+    return values
 
 
 def histogram(metric: list[float], size: list[int]) -> list[tuple[float, float, int]]:
     """damo's get_linearscale_hist_ranges: ten ranges of one whole width from the smallest on."""
     smallest = min(metric)
     width = max(math.ceil((max(metric) + 1 - smallest) / BINS), 1)
-    found = [0] * BINS
+    sums = [0] * BINS
     for at, bytes_ in zip(metric, size, strict=True):
-        found[int((at - smallest) // width)] += bytes_
-    return [(smallest + width * n, smallest + width * (n + 1), found[n]) for n in range(BINS)]
+        sums[int((at - smallest) // width)] += bytes_
+    return [(smallest + width * n, smallest + width * (n + 1), sums[n]) for n in range(BINS)]
 
 
 def passed(recording: Recording) -> np.ndarray:

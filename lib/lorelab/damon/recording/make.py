@@ -66,11 +66,11 @@ def make(options: RunOptions = DEFAULTS, folder: Path = FOLDER) -> list[Path]:
         )
         try:
             # Both are written before either is replaced: where they don't fit, the old ones stay.
-            with atomic.folder(folder) as made:
-                (made / name).write_bytes(data)
-                source(name, made).write_text(records.sealed(provenance, data))
-                (made / name).replace(folder / name)
-                source(name, made).replace(source(name, folder))
+            with atomic.folder(folder) as part:
+                (part / name).write_bytes(data)
+                source(name, part).write_text(records.sealed(provenance, data))
+                (part / name).replace(folder / name)
+                source(name, part).replace(source(name, folder))
         except OSError as error:
             raise RunFailed(f"cannot write {folder / name}: {error.strerror}") from None
         written.append(folder / name)

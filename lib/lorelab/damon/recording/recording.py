@@ -120,30 +120,30 @@ def _read(data: bytes) -> list[Recording]:
         raise BadInput(f"is larger than {LARGEST >> 30} GiB of text; record a shorter time")
     data = user_text.plain(data)
     if JSON.match(data):
-        found = _read_json(data)
+        recordings = _read_json(data)
     elif trace.AGGREGATED in data:
-        found = [_traced(one) for one in trace.read(data, trace.AGGREGATED)]
+        recordings = [_traced(one) for one in trace.read(data, trace.AGGREGATED)]
     elif trace.REGION_AGGREGATED in data:
-        found = [_traced(one) for one in trace.read(data, trace.REGION_AGGREGATED)]
+        recordings = [_traced(one) for one in trace.read(data, trace.REGION_AGGREGATED)]
     elif trace.TRIED in data:
         raise BadInput(
             "has the regions that schemes tried, not whole snapshots; omit --schemes_target_regions"
         )
     else:
         raise BadInput("is neither damo's JSON nor perf script text with damon:damon_aggregated")
-    found = [one for one in found if len(one.end)]
-    if not any(len(one.low) for one in found):
+    recordings = [one for one in recordings if len(one.end)]
+    if not any(len(one.low) for one in recordings):
         raise BadInput(
             "has no regions; record for longer than one aggregation interval, or with a scheme and "
             "filters that some match"
         )
-    for one in found:
+    for one in recordings:
         _verify(one)
-    if len({one.intervals is None for one in found}) > 1:
+    if len({one.intervals is None for one in recordings}) > 1:
         raise BadInput("mixes records with and without intervals; give each its own file")
-    if len({bool(one.age[0] == NO_AGE) for one in found if len(one.age)}) > 1:
+    if len({bool(one.age[0] == NO_AGE) for one in recordings if len(one.age)}) > 1:
         raise BadInput("mixes records with and without ages; give each its own file")
-    return found
+    return recordings
 
 
 def _decompress(data: bytes) -> bytes:
@@ -169,14 +169,14 @@ def _read_json(data: bytes) -> list[Recording]:
     head = records[0] if records and isinstance(records[0], dict) else {}
     if of := next((name for name in BESIDE if name in head), None):
         raise BadInput(f"is damo's list of {BESIDE[of]}; give the damon.data beside it")
-    found: dict[str, Recording] = {}
+    recordings: dict[str, Recording] = {}
     read = [_record(number, kv) for number, kv in enumerate(records)]
     for number, (one, kv) in enumerate(zip(_told_apart(read, records), records, strict=True)):
         key = repr([kv.get(name) for name in SAME])
-        if key in found and not follows(one, found[key]):
+        if key in recordings and not follows(one, recordings[key]):
             key += f" {number}"
-        found[key] = _joined(found[key], one) if key in found else one
-    return list(found.values())
+        recordings[key] = _joined(recordings[key], one) if key in recordings else one
+    return list(recordings.values())
 
 
 def _told_apart(recordings: list[Recording], records: list[dict]) -> list[Recording]:

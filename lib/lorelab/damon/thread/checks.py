@@ -65,11 +65,11 @@ def extreme(id: str, metric: str, configuration: str, highest: bool) -> Weigh:
 
     def weigh() -> Weighed:
         rows = row(metric, configuration)
-        found = rows.idxmax() if highest else rows.idxmin()
+        most = rows.idxmax() if highest else rows.idxmin()
         named = threads.figures("damon").loc[id, "workload"]
-        good = found == named and rounds_to(abs(rows[found]), abs(figure(id)), 2)
+        good = most == named and rounds_to(abs(rows[most]), abs(figure(id)), 2)
         why = "No other row of the table goes further." if good else "Another row goes further."
-        evidence = {"row": found, "%": round(float(rows[found]), 4)}
+        evidence = {"row": most, "%": round(float(rows[most]), 4)}
         return Weighed(
             ClaimVerdict.ARITHMETIC if good else ClaimVerdict.CONTRADICTED, why, evidence
         )
@@ -78,30 +78,30 @@ def extreme(id: str, metric: str, configuration: str, highest: bool) -> Weigh:
 
 
 def cells() -> Weighed:
-    found = figures.percentages()
-    off = list(found.index[~found["agrees"]])
+    table = figures.percentages()
+    off = list(table.index[~table["agrees"]])
     return Weighed(
         ClaimVerdict.OTHER_NUMBER if off else ClaimVerdict.ARITHMETIC,
         "Each overhead follows from its two cells within their last digits, but for those named.",
-        {"overheads": len(found), "off by one in the last digit": ", ".join(off) or "none"},
+        {"overheads": len(table), "off by one in the last digit": ", ".join(off) or "none"},
     )
 
 
 def totals() -> Weighed:
-    found = figures.totals()
-    gap = (found["printed"] - found["exact"]).abs()
-    sums = int((gap <= found["slack"] + 0.0005).sum())
-    text = int((found["text"] == found["printed"]).sum())
+    table = figures.totals()
+    gap = (table["printed"] - table["exact"]).abs()
+    sums = int((gap <= table["slack"] + 0.0005).sum())
+    text = int((table["text"] == table["printed"]).sum())
     evidence = {
-        "totals that are the sums of their rows": f"{sums} of {len(found)}",
-        "that are sums through awk's text": f"{text} of {len(found)}",
-        "that cut digits can make so": f"{int(found['reachable'].sum())} of {len(found)}",
-        "farthest from the sum, KiB": float(gap[found["metric"] != "runtime"].max()),
+        "totals that are the sums of their rows": f"{sums} of {len(table)}",
+        "that are sums through awk's text": f"{text} of {len(table)}",
+        "that cut digits can make so": f"{int(table['reachable'].sum())} of {len(table)}",
+        "farthest from the sum, KiB": float(gap[table["metric"] != "runtime"].max()),
     }
-    if sums == len(found):
+    if sums == len(table):
         return Weighed(ClaimVerdict.ARITHMETIC, "Every total is the sum of its rows.", evidence)
     why = "They are sums that went through six digits of text at each step, as awk prints them."
-    if not found["reachable"].all():
+    if not table["reachable"].all():
         why = "They are not the sums of their rows, nor sums through six digits of text."
     return Weighed(ClaimVerdict.OTHER_NUMBER, why, evidence)
 
@@ -125,8 +125,8 @@ def counts() -> Weighed:
     suites = figures.workloads("runtime").index.str.split("/").str[0].value_counts()
     good = all(figure(f"{name}-workloads") == count for name, count in suites.items())
     why = "The rows of each suite." if good else "The tables have other rows."
-    found = {name: int(count) for name, count in suites.items()}
-    return Weighed(ClaimVerdict.ARITHMETIC if good else ClaimVerdict.CONTRADICTED, why, found)
+    evidence = {name: int(count) for name, count in suites.items()}
+    return Weighed(ClaimVerdict.ARITHMETIC if good else ClaimVerdict.CONTRADICTED, why, evidence)
 
 
 def appendix() -> Weighed:
@@ -142,18 +142,18 @@ def appendix() -> Weighed:
 
 
 def light() -> Weighed:
-    found = row("runtime", "rec")
-    slower = int((found > 0).sum())
+    rows = row("runtime", "rec")
+    slower = int((rows > 0).sum())
     follows = rounds_to(total("runtime", "rec"), figure("tldr-rec-runtime"), 2)
     return Weighed(
         ClaimVerdict.ARITHMETIC if follows else ClaimVerdict.OTHER_NUMBER,
-        f"The figure follows; {slower} of {len(found)} rows are slower, too many for noise, though "
+        f"The figure follows; {slower} of {len(rows)} rows are slower, too many for noise, though "
         "without its spread no row below 1 % says anything by itself.",
         {
             "total %": round(total("runtime", "rec"), 4),
             "geometric mean %": round(figures.unweighted("runtime")["rec"], 2),
             "rows slower": slower,
-            "rows below 1 %": int((found.abs() < 1).sum()),
+            "rows below 1 %": int((rows.abs() < 1).sum()),
         },
     )
 

@@ -58,19 +58,19 @@ def _on_7_3() -> str:
     names = ["neither (the fix)", "last_nr_regions", "both (7.3.4)"]
     errors = {}
     for program in FEW_REGIONS["programs"]:
-        found = today.shared(program, FEW_REGIONS["bound"], FEW_REGIONS["runs"], names=names)
-        errors[program] = 100 * found.groupby("shared")["rate_error"].mean()[names]
+        runs = today.shared(program, FEW_REGIONS["bound"], FEW_REGIONS["runs"], names=names)
+        errors[program] = 100 * runs.groupby("shared")["rate_error"].mean()[names]
     neither, last, both = pd.DataFrame(errors).to_numpy()
     assert (both > 1.2 * neither).all(), "rotation costs accuracy"
     assert (last == neither).all(), "the last count costs none at this bound"
-    said = [
+    ranges = [
         f"from {low:.2f} to {high:.2f} % on {program}"
         for program, low, high in zip(errors, neither, both, strict=True)
     ]
     return (
         f"Model of 7.3.4, {FEW_REGIONS['runs']} runs each, windows of two kdamonds in turn, "
         f"max_nr_regions {FEW_REGIONS['bound']}: the shared rotation raises the error of the rate "
-        f"{' and '.join(said)}; last_nr_regions by itself changes nothing there. "
+        f"{' and '.join(ranges)}; last_nr_regions by itself changes nothing there. "
         f"{_at_the_default()} {_booted()}"
     )
 
@@ -78,20 +78,20 @@ def _on_7_3() -> str:
 def _at_the_default() -> str:
     """What stands against the finding: at the default bound hardly anything is lost."""
     names = ["neither (the fix)", "both (7.3.4)"]
-    said = []
+    errors = []
     for program in FEW_REGIONS["programs"]:
-        found = today.shared(program, DEFAULT_BOUND, FEW_REGIONS["runs"], names=names)
-        table = found.pivot_table(index="seed", columns="shared")
+        runs = today.shared(program, DEFAULT_BOUND, FEW_REGIONS["runs"], names=names)
+        table = runs.pivot_table(index="seed", columns="shared")
         fixed, both = (table.xs(name, axis=1, level="shared") for name in names)
         pages = [one["checks_per_second"].mean() for one in (fixed, both)]
         assert pages[1] < pages[0], "fewer checks in the mean"
         worse = int((both["rate_error"] > fixed["rate_error"]).sum())
         low, high = (100 * one["rate_error"].mean() for one in (fixed, both))
-        said.append(f"{low:.2f} and {high:.2f} % on {program}, larger in {worse} of {len(table)}")
+        errors.append(f"{low:.2f} and {high:.2f} % on {program}, larger in {worse} of {len(table)}")
     missed = today.missed(**SEARCH)
     return (
         f"At the default bound of {DEFAULT_BOUND:,}, without and with what is shared, the errors "
-        f"are {'; '.join(said)}; fewer pages are checked in the mean. Of {SEARCH['repeats']} "
+        f"are {'; '.join(errors)}; fewer pages are checked in the mean. Of {SEARCH['repeats']} "
         f"searches for that hot range {missed[2]} miss it with two kdamonds, and {missed[1]} with "
         "one: no cost is shown there."
     )
@@ -100,13 +100,13 @@ def _at_the_default() -> str:
 def _booted() -> str:
     seen = mainline.sizes_beside().query("kernel == '7.3.4'").set_index("shared")
     assert ((seen["beside"] / seen["alone"] - 1).abs() > 0.08).all(), "both tell"
-    said = [
+    sizes = [
         f"{seen.loc[name, 'beside']:,} KiB instead of {seen.loc[name, 'alone']:,} ({name})"
         for name in ("last_nr_regions", "rotation")
     ]
     return (
         "A booted 7.3.4 (QEMU, one run), idle ranges: beside another kdamond the mean region has "
-        f"{' and '.join(said)}."
+        f"{' and '.join(sizes)}."
     )
 
 

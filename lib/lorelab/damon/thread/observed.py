@@ -40,13 +40,13 @@ def accurate() -> Weighed:
             "TLB flushed": {"runs": runs},
             "not flushed, QEMU's TLB": {"runs": 6, "tlb": 264},
         }.items():
-            found = accuracy(workload, **changes)
-            off[workload, kind] = float(100 * found["misplaced"] / found["true_wss_p50"])
+            values = accuracy(workload, **changes)
+            off[workload, kind] = float(100 * values["misplaced"] / values["true_wss_p50"])
             evidence[f"{workload}, {kind}: misplaced, % of the hot bytes"] = round(
                 off[workload, kind], 1
             )
             evidence[f"{workload}, {kind}: error of the rate"] = round(
-                float(found["rate_error"]), 4
+                float(values["rate_error"]), 4
             )
     flushed = {name: share for name, share in off.items() if name[1] == "TLB flushed"}
     if max(off.values()) <= allowed:
@@ -117,20 +117,20 @@ def bounds(*names: str) -> dict[str, str]:
     """Printed bounds of a scheme in the units that `parse` takes."""
     factors = {"size": ("", {"KiB": 1 << 10, "MiB": 1 << 20}), "age": ("us", {"s": 1_000_000})}
     rows = threads.figures("damon").loc[list(names)]
-    found = {}
+    texts = {}
     for name, row in rows.iterrows():
         suffix, by = factors.get(name.rsplit("-", 1)[1], ("", {"%": 1}))
-        found[name] = f"{row['value'] * by[row['unit']]:.0f}{suffix}"
-    return found
+        texts[name] = f"{row['value'] * by[row['unit']]:.0f}{suffix}"
+    return texts
 
 
 def ethp_rules() -> Weighed:
     names = ("ethp-hot-size", "ethp-hot-frequency")
     names += ("ethp-cold-size", "ethp-cold-frequency", "ethp-cold-age")
-    given = bounds(*names)
-    hot = f"{given['ethp-hot-size']} null {given['ethp-hot-frequency']} null null null hugepage"
-    cold = f"{given['ethp-cold-size']} null null {given['ethp-cold-frequency']} "
-    cold += f"{given['ethp-cold-age']} null nohugepage"
+    printed = bounds(*names)
+    hot = f"{printed['ethp-hot-size']} null {printed['ethp-hot-frequency']} null null null hugepage"
+    cold = f"{printed['ethp-cold-size']} null null {printed['ethp-cold-frequency']} "
+    cold += f"{printed['ethp-cold-age']} null nohugepage"
     takes = {
         count: [taken(line, 2 * HUGE_PAGES, count, 2 * SECOND) for line in (hot, cold)]
         for count in range(DEFAULTS.samples + 1)
@@ -160,8 +160,8 @@ def ethp_rules() -> Weighed:
 def prcl_rules() -> Weighed:
     """The comment says above, below and older; whether a bound itself belongs is the code's."""
     names = ("prcl-size", "prcl-frequency", "prcl-age")
-    given = bounds(*names)
-    line = "{prcl-size} null null {prcl-frequency} {prcl-age} null pageout".format(**given)
+    printed = bounds(*names)
+    line = "{prcl-size} null null {prcl-frequency} {prcl-age} null pageout".format(**printed)
     ages, counts = range(20 * SECOND), range(DEFAULTS.samples + 1)
     least = next((age for age in ages if taken(line, HUGE_PAGES, 0, age)), -1)
     most = max((count for count in counts if taken(line, HUGE_PAGES, count, ages[-1])), default=-1)
