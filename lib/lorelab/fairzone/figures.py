@@ -33,12 +33,12 @@ def tiobench() -> pd.DataFrame:
         it; `hits`, the part of the reads that would have to come from the cache, at no cost, if
         nothing else made the gain.
     """
-    found = []
+    tables = []
     for operation in OPERATIONS:
         table = gains(operation, "baseline", "v1").reset_index()
         table.insert(0, "operation", operation)
-        found.append(table.rename(columns={"old": "baseline", "new": "v1"}))
-    return pd.concat(found, ignore_index=True)
+        tables.append(table.rename(columns={"old": "baseline", "new": "v1"}))
+    return pd.concat(tables, ignore_index=True)
 
 
 def gains(series: str, old: str, new: str) -> pd.DataFrame:
@@ -112,8 +112,8 @@ def shares() -> pd.DataFrame:
         ("v4r8-velocity-{}-series", "v4r8", "velocity", np.nan),
         ("v4r8-velocity-{}-classzone", "v4r8, class zone kept", "velocity", np.nan),
     ]
-    found = []
+    rows = []
     for row, kernel, of, size in pairs:
         low, high = (figure(row.format(zone)) for zone in ("dma32", "normal"))
-        found.append((kernel, of, low / (low + high), size))
-    return pd.DataFrame(found, columns=["kernel", "of", "share", "size"])
+        rows.append((kernel, of, low / (low + high), size))
+    return pd.DataFrame(rows, columns=["kernel", "of", "share", "size"])

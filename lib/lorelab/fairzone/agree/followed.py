@@ -100,14 +100,14 @@ def followed(params: Followed, table: pd.DataFrame) -> Compared:
 
 def agree(params: Followed, record: Record) -> Agreement:
     """All that is compared of every walk has to be the same."""
-    found = followed(params, record.counters)
-    table = pd.DataFrame({"counter": COMPARED, "unit": "walks", "walks": found.walks})
-    for name, walks in zip(("compared", "same", "input"), found[:3], strict=True):
+    replay = followed(params, record.counters)
+    table = pd.DataFrame({"counter": COMPARED, "unit": "walks", "walks": replay.walks})
+    for name, walks in zip(("compared", "same", "input"), replay[:3], strict=True):
         table[name] = walks.sum(axis=0)
     table["agrees"] = table["same"] == table["compared"]
     table["detectable"] = np.where(table["compared"] > 0, 0.0, np.nan)
     alike = table.groupby(["same", "compared"], sort=False)["counter"].agg(", ".join)
-    said = "; ".join(
+    counted = "; ".join(
         f"{names} of {same} of {compared} compared" for (same, compared), names in alike.items()
     )
     partly = "".join(
@@ -115,7 +115,7 @@ def agree(params: Followed, record: Record) -> Agreement:
         for row in table[table["input"] > 0].itertuples()
     )
     method = (
-        f"walk by walk, in the order of the kernel's log of {found.walks} walks, the same are: "
-        f"{said}{partly}; {found.tests} watermark tests are the model's own"
+        f"walk by walk, in the order of the kernel's log of {replay.walks} walks, the same are: "
+        f"{counted}{partly}; {replay.tests} watermark tests are the model's own"
     )
     return Agreement.of(table, method)

@@ -88,23 +88,23 @@ def rates(params: Reread, counters: pd.DataFrame, source: str, of: list[str]) ->
         See `lorelab.counters`; as many steps as `counters` has.
     """
     wide = counters.pivot_table(index="step", columns="counter", values="value")
-    found: dict[str, tuple[str, object]] = {}
+    columns: dict[str, tuple[str, object]] = {}
     for phase, writes, _, much in plan(params, pages_of(params)):
         if not writes:
             hits = wide[f"{phase}_hits"]
             share = hits.where(hits > AHEAD, 0) / much
-            found[f"{phase}_hits"] = ("of the pages", share.tolist())
+            columns[f"{phase}_hits"] = ("of the pages", share.tolist())
         if phase not in of:
             continue
         taken = {zone: wide[f"{phase}_allocated_0_{zone}"] for zone in reread.ZONES}
         every = sum(taken.values())
         for zone, pages in taken.items():
-            found[f"{phase}_part_{zone}"] = ("of the allocations", (pages / every).tolist())
+            columns[f"{phase}_part_{zone}"] = ("of the allocations", (pages / every).tolist())
         for name in EACH:
             if f"{phase}_{name}" in wide:
                 each = wide[f"{phase}_{name}"] / every
-                found[f"{phase}_{name}"] = (f"{name} / page", each.tolist())
-    return table(NAME, params.mode, source, found)
+                columns[f"{phase}_{name}"] = (f"{name} / page", each.tolist())
+    return table(NAME, params.mode, source, columns)
 
 
 def agree_with_record(params: Reread, recorded: Record, measured: Record) -> Agreement:

@@ -28,14 +28,14 @@ def simulate(params: Inversion) -> pd.DataFrame:
         See `lorelab.counters`: `rate`; `allocated_ZONE` in pages; `residency_ZONE` in allocations,
         nan where a zone took none.
     """
-    found = []
+    each_rate = []
     for rate in rates(params):
         mm, _, allocated = run(params, rate, 100 * params.turnovers)
-        found.append((allocated, residency(mm.node.zone["managed"], allocated)))
+        each_rate.append((allocated, residency(mm.node.zone["managed"], allocated)))
     counters: dict[str, tuple[str, object]] = {"rate": ("pages", rates(params))}
     for z, name in enumerate(names(params)):
-        counters[f"allocated_{name.lower()}"] = ("pages", [each[z] for each, _ in found])
-        counters[f"residency_{name.lower()}"] = ("allocations", [stay[z] for _, stay in found])
+        counters[f"allocated_{name.lower()}"] = ("pages", [each[z] for each, _ in each_rate])
+        counters[f"residency_{name.lower()}"] = ("allocations", [stay[z] for _, stay in each_rate])
     return table("fairzone/inversion", label(params.variant), "model", counters)
 
 

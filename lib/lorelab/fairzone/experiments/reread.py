@@ -54,16 +54,16 @@ def node_of(
     """The zones of a guest, DMA first, under the policy of a mode and one LRU."""
     cpus = max(2, params.cpus)  # a kernel built for several CPUs, however many there are
     exact = params.exact
-    made = zones.make(managed, Variant.NODE_LRU, cpus, 0, exact, marks=marks, reserves=reserves)
+    node = zones.make(managed, Variant.NODE_LRU, cpus, 0, exact, marks=marks, reserves=reserves)
     traits = MODES[params.mode]._replace(node_lru=True, decides_first=True)
-    zones.set_traits(made.info, traits)
-    made.zone["free"] = free
+    zones.set_traits(node.info, traits)
+    node.zone["free"] = free
     if not exact:
         # By the CPUs there are, not by those that the kernel is built for.
         folds_at = [zones.calculate_normal_threshold(pages, params.cpus) for pages in managed]
-        made.zone["threshold"] = folds_at
-    pcp.zone_set_pageset_high_and_batch(made, params.cpus)
-    return made
+        node.zone["threshold"] = folds_at
+    pcp.zone_set_pageset_high_and_batch(node, params.cpus)
+    return node
 
 
 def play(params: Reread, node: Node, own: Mapping[str, int] | None = None) -> pd.DataFrame:
@@ -75,7 +75,7 @@ def play(params: Reread, node: Node, own: Mapping[str, int] | None = None) -> pd
     pages = pages_of(params)
     mm = filemap.make(node, pages, nap_pages(params.disk_mb_s), slabs=True)
     mm.kswapd["at_once"] = 1
-    found: dict[str, tuple[str, list[int]]] = {}
+    columns: dict[str, tuple[str, list[int]]] = {}
     for phase, writes, first, much in plan(params, pages):
         if phase == "read" and params.workload == "drop-caches":
             filemap.drop_caches(mm)
@@ -91,13 +91,13 @@ def play(params: Reread, node: Node, own: Mapping[str, int] | None = None) -> pd
             filemap.writeback(mm, mm.ring[1])
         filemap.give_own(mm, frames)
         counts = dict(zip(COUNTS, node.count.astype(np.int64) - before[0], strict=True))
-        found[f"{phase}_touched"] = ("pages", [much])
+        columns[f"{phase}_touched"] = ("pages", [much])
         if not writes:
-            found[f"{phase}_hits"] = ("pages", [much - (int(mm.disk[0]) - before[2])])
+            columns[f"{phase}_hits"] = ("pages", [much - (int(mm.disk[0]) - before[2])])
         for zone, each in zip(ZONES, node.zone["allocated"] - before[1], strict=True):
-            found[f"{phase}_allocated_0_{zone}"] = ("pages", [int(each)])
+            columns[f"{phase}_allocated_0_{zone}"] = ("pages", [int(each)])
         for name in SHOWN:
-            found[f"{phase}_{name}"] = (name, [int(counts[name])])
+            columns[f"{phase}_{name}"] = (name, [int(counts[name])])
         for part, each in enumerate(cached):
-            found[f"{phase}_cached_{part:02}"] = ("pages", [int(each)])
-    return table(NAME, params.mode, "model", found)
+            columns[f"{phase}_cached_{part:02}"] = ("pages", [int(each)])
+    return table(NAME, params.mode, "model", columns)

@@ -128,22 +128,22 @@ def zones(phase: dict[str, Any]) -> list[dict[str, Any]]:
         By slot, the lowest first: `zone`, `slot`, `managed`, `min`, `low`, `high`, `free`,
         `threshold`, `reserve` and `reserve_dma32` (kept from the highest class and from DMA32).
     """
-    found = []
+    rows = []
     for line in phase["begun"].splitlines():
-        said = re.match(r"zone (\d+) (\w+) slot (\d+) managed (\d+) .* threshold (\d+)", line)
-        if said is None:
+        match = re.match(r"zone (\d+) (\w+) slot (\d+) managed (\d+) .* threshold (\d+)", line)
+        if match is None:
             continue
-        node, name, slot, managed, threshold = said.groups()
+        node, name, slot, managed, threshold = match.groups()
         [info] = (
             zone for zone in phase["zoneinfo"] if zone["zone"] == name and zone["node"] == int(node)
         )
-        found.append(
+        rows.append(
             {key: info[key] for key in ("min", "low", "high", "free")}
             | {"zone": name, "slot": int(slot), "managed": int(managed)}
             | {"threshold": int(threshold), "reserve": info["protection"][-1]}
             | {"reserve_dma32": info["protection"][1]}
         )
-    return sorted(found, key=lambda zone: zone["slot"])
+    return sorted(rows, key=lambda zone: zone["slot"])
 
 
 def counted(runs: list[list[dict[str, Any]]]) -> dict[str, tuple[str, list[int]]]:
@@ -161,10 +161,10 @@ def counted(runs: list[list[dict[str, Any]]]) -> dict[str, tuple[str, list[int]]
         from the highest class), and `_free` when the first phase begins, in pages. For each phase
         P what changed in it: `P_allocated_N_Z`, `P_passes`, `P_disk_read`, ...
     """
-    found: dict[str, tuple[str, list[int]]] = {}
+    columns: dict[str, tuple[str, list[int]]] = {}
 
     def add(name: str, unit: str, value: int) -> None:
-        found.setdefault(name, (unit, []))[1].append(value)
+        columns.setdefault(name, (unit, []))[1].append(value)
 
     for run in runs:
         for zone in run[0]["zoneinfo"]:
@@ -176,4 +176,4 @@ def counted(runs: list[list[dict[str, Any]]]) -> dict[str, tuple[str, list[int]]
             for what, value in phase["changed"].items():
                 unit = "zones" if what.startswith("skips_") else UNITS.get(what, "pages")
                 add(f"{phase['phase']}_{what}", unit, value)
-    return found
+    return columns

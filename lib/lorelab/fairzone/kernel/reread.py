@@ -89,9 +89,9 @@ def to_table(params: Reread, runs: list[list[dict[str, Any]]]) -> pd.DataFrame:
     for place, zone in enumerate(runs[0][0]["zoneinfo"]):
         name = f"zone_{zone['node']}_{zone['zone'].lower()}"
         for what in LISTS:
-            said = [run[0]["zoneinfo"][place] for run in runs]
-            if all(what in each for each in said):
-                counters[f"{name}_{what}"] = ("pages", [each[what] for each in said])
+            zones = [run[0]["zoneinfo"][place] for run in runs]
+            if all(what in each for each in zones):
+                counters[f"{name}_{what}"] = ("pages", [each[what] for each in zones])
     phases = plan(params)
     for place, phase in enumerate(phases):
         name, each = phase["name"], [run[place] for run in runs]

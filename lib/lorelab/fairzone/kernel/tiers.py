@@ -38,19 +38,19 @@ def with_tiers(params: Tiers) -> Machine:
     The pages of its zone, Normal, can so be told from those of the near node, DMA and DMA32.
     """
     near, far = params.near_mib, params.far_mib
-    made = ["-machine", f"hmat=on,max-ram-below-4g={near}M"]
+    options = ["-machine", f"hmat=on,max-ram-below-4g={near}M"]
     for node, (size, words) in enumerate(((near, "cpus=0"), (far, "initiator=0"))):
-        made += ["-object", f"memory-backend-ram,id=node{node},size={size}M"]
-        made += ["-numa", f"node,nodeid={node},memdev=node{node},{words}"]
+        options += ["-object", f"memory-backend-ram,id=node{node},size={size}M"]
+        options += ["-numa", f"node,nodeid={node},memdev=node{node},{words}"]
     for node, (latency, bandwidth) in enumerate(SPEEDS):
         to = f"hmat-lb,initiator=0,target={node},hierarchy=memory"
-        made += ["-numa", f"{to},data-type=access-latency,latency={latency}"]
-        made += ["-numa", f"{to},data-type=access-bandwidth,bandwidth={bandwidth}"]
+        options += ["-numa", f"{to},data-type=access-latency,latency={latency}"]
+        options += ["-numa", f"{to},data-type=access-bandwidth,bandwidth={bandwidth}"]
     *throttled, device = boot.disk(params.disk_mb_s)
     # Behind the guest's root and /lab, whose names are in the command line of such a kernel.
-    made += [*throttled, f"{device},addr=0x10"]
+    options += [*throttled, f"{device},addr=0x10"]
     # Else the kernel's image is on a node drawn at each boot.
-    return Machine(1, near + far, append=("nokaslr",), qemu=tuple(made))
+    return Machine(1, near + far, append=("nokaslr",), qemu=tuple(options))
 
 
 def _request(batch: list[Tiers]) -> Request:

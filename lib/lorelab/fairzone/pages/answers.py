@@ -33,9 +33,9 @@ _ran = cache(tiobench.run)
 def shared(params: Tiobench) -> pd.DataFrame:
     """1: DMA32's part of each phase's allocations and of memory, in per cent, a row a variant."""
     shown = (Variant.OFF, Variant.BASELINE, Variant.V1, Variant.JUNE_18, Variant.MERGED)
-    found = {label(v): phases(params, variant=v).loc[["write", "read"]] for v in shown}
-    table = pd.DataFrame({name: 100 * rows["share"] for name, rows in found.items()}).T
-    return table.assign(size=100 * found["v1"]["size"].iloc[0])
+    tables = {label(v): phases(params, variant=v).loc[["write", "read"]] for v in shown}
+    table = pd.DataFrame({name: 100 * rows["share"] for name, rows in tables.items()}).T
+    return table.assign(size=100 * tables["v1"]["size"].iloc[0])
 
 
 def fitting(params: Tiobench) -> pd.DataFrame:
@@ -95,11 +95,11 @@ def read_back(params: Tiobench) -> pd.DataFrame:
         "80 % of memory": {"data_percent": 80},
     }
     pair = (Variant.BASELINE, Variant.V1)
-    found = {
+    hits = {
         name: {label(v): 100 * phases(params, variant=v, **case).loc["read", "hits"] for v in pair}
         for name, case in cases.items()
     }
-    return pd.DataFrame(found).T
+    return pd.DataFrame(hits).T
 
 
 def alike(params: Tiobench) -> pd.DataFrame:
@@ -112,8 +112,8 @@ def alike(params: Tiobench) -> pd.DataFrame:
         "v1, no ZONE_DMA": {"variant": Variant.V1, "zone_dma": False},
     }
     columns = ["share", "hits", "passes", "tests", "resets"]
-    found = {name: phases(params, **case).loc["read", columns] for name, case in cases.items()}
-    return pd.DataFrame(found).T.astype(float)
+    reads = {name: phases(params, **case).loc["read", columns] for name, case in cases.items()}
+    return pd.DataFrame(reads).T.astype(float)
 
 
 def dma_is_out_from(params: Tiobench) -> int:
@@ -157,11 +157,11 @@ def two_files(params: Tiobench) -> pd.DataFrame:
         "v4r8": {"variant": Variant.MERGED, "balance_reserves": False},
         "baseline": {"variant": Variant.BASELINE},
     }
-    found = {
+    hits = {
         name: 100 * phases(params, workload="two-files", data_percent=110, **case)["hits"]
         for name, case in cases.items()
     }
-    return pd.DataFrame(found)
+    return pd.DataFrame(hits)
 
 
 def second_file(params: Tiobench) -> pd.DataFrame:
@@ -177,9 +177,9 @@ def second_file(params: Tiobench) -> pd.DataFrame:
     speeds.append((figures.figure("cold-read"), "2 July, cold"))
     rows = {}
     for speed, whose in sorted(speeds):
-        found = two_files(params.model_copy(update={"disk_mb_s": speed}))
+        hits = two_files(params.model_copy(update={"disk_mb_s": speed}))
         rows[speed] = {"whose": whose} | {
-            f"{kernel}, file {file}": found.loc[f"file {file}, read 5", kernel]
+            f"{kernel}, file {file}": hits.loc[f"file {file}, read 5", kernel]
             for kernel in ("off", "v4r8")
             for file in (1, 2)
         }
@@ -189,8 +189,8 @@ def second_file(params: Tiobench) -> pd.DataFrame:
 def distances(params: Tiobench) -> pd.DataFrame:
     """8: DMA32's share and the hits of v1's reads, a row a `min_free_kbytes`."""
     sizes = (11429, 33792, 56000, 67584, 100000, 135168)
-    found = {kib: phases(params, variant=Variant.V1, min_free_kib=kib).loc["read"] for kib in sizes}
-    wide = pd.DataFrame(found).T[["share", "hits"]].astype(float)
+    reads = {kib: phases(params, variant=Variant.V1, min_free_kib=kib).loc["read"] for kib in sizes}
+    wide = pd.DataFrame(reads).T[["share", "hits"]].astype(float)
     return wide.rename_axis("min_free_kbytes")
 
 
@@ -259,12 +259,12 @@ def spreads(params: Tiobench) -> pd.DataFrame:
     rows = {}
     for n in figures.THREADS:
         disk = {"disk_mb_s": reads.loc[n, "old"], "write_mb_s": writes.loc[n, "old"]}
-        found = {"printed": reads.loc[n, "percent"]}
+        gains = {"printed": reads.loc[n, "percent"]}
         for spread in (0, 25, 50, 100):
-            given = {"variant": Variant.V1, "threads": n, "nap_spread": spread} | disk
-            hits = phases(params, **given).loc["read", "hits"]
-            found[spread] = figures.speedup(hits)
-        rows[n] = found
+            changes = {"variant": Variant.V1, "threads": n, "nap_spread": spread} | disk
+            hits = phases(params, **changes).loc["read", "hits"]
+            gains[spread] = figures.speedup(hits)
+        rows[n] = gains
     return pd.DataFrame(rows).T.rename_axis("threads")
 
 

@@ -39,11 +39,11 @@ def zones_of(first: pd.Series, names: tuple[str, ...] = ZONES) -> np.ndarray:
     names : tuple of str
         Of the zones, `NODE_ZONE`, in the order of the model.
     """
-    found = np.zeros(len(names), nodes.ZONE)
-    found["node"] = [int(name[0]) for name in names]
+    rows = np.zeros(len(names), nodes.ZONE)
+    rows["node"] = [int(name[0]) for name in names]
     for what in ("free", "min", "low", "high", "reserve"):
-        found[what] = [int(first[f"zone_{zone}_{what}"]) for zone in names]
-    return found
+        rows[what] = [int(first[f"zone_{zone}_{what}"]) for zone in names]
+    return rows
 
 
 def play(
@@ -122,8 +122,8 @@ def beside() -> pd.DataFrame:
         of = {"MB/s": params.disk_mb_s, "size": _size(first)}
         parts.append(of | {"source": KERNEL} | _kernel(first))
         for name, rate, spread in product(RULES, RATES, SPREADS):
-            made = play(params, first, RULES[name], spread, rate).to_dict()
-            parts.append(of | {"source": f"model, {name}"} | made)
+            shares = play(params, first, RULES[name], spread, rate).to_dict()
+            parts.append(of | {"source": f"model, {name}"} | shares)
     return pd.DataFrame(parts)
 
 
@@ -149,10 +149,10 @@ def paces() -> pd.DataFrame:
         of = {"MB/s": params.disk_mb_s}
         parts.append(of | {"source": KERNEL} | _kernel(first))
         for rate, spread in product(PACES[params.disk_mb_s], SPREADS):
-            made = play(params, first, spread=spread, rate=rate, uneven=True).to_dict()
-            parts.append(of | {"source": f"model, pace {rate}"} | made)
-    found = pd.DataFrame(parts).groupby(["MB/s", "source"], sort=False)[["share", "runs"]]
-    return found.agg(["min", "max"]).round(1)
+            shares = play(params, first, spread=spread, rate=rate, uneven=True).to_dict()
+            parts.append(of | {"source": f"model, pace {rate}"} | shares)
+    groups = pd.DataFrame(parts).groupby(["MB/s", "source"], sort=False)[["share", "runs"]]
+    return groups.agg(["min", "max"]).round(1)
 
 
 def managed(zone: str) -> int:
@@ -176,8 +176,8 @@ def _kernel(first: pd.Series) -> dict[str, float]:
 
 def ends(table: pd.DataFrame) -> pd.DataFrame:
     """Least, median and most of `beside()`, a row a disk and a source."""
-    found = table.groupby(["MB/s", "source"])[["share", "by naps"]]
-    return found.agg(["min", "median", "max"]).round(1)
+    groups = table.groupby(["MB/s", "source"])[["share", "by naps"]]
+    return groups.agg(["min", "median", "max"]).round(1)
 
 
 def drawn(table: pd.DataFrame, see: str) -> alt.Chart:

@@ -285,13 +285,13 @@ def layouts(table: pd.DataFrame, see: str) -> alt.Chart:
             order="rank:Q",
         )
     )
-    said = (
+    labels = (
         alt.Chart(wide.assign(gib=sum(parts.values())))
         .transform_calculate(said="datum.hits + ' % hit'")
         .mark_text(align="left", dx=4)
         .encode(x="gib:Q", y=y, text="said:N")
     )
-    return (bars + said).properties(
+    return (bars + labels).properties(
         width=460, height={"step": 20}, title=title("Where v1 reads what was just written", see)
     )
 

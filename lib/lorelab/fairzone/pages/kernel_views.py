@@ -55,17 +55,17 @@ def movable() -> pd.DataFrame:
     """
     rows = []
     for params, record in _logs("movable"):
-        said = log_row(params, record)
+        values = log_row(params, record)
         zones = record.counters.query("kind == 'zone'").set_index("zone")["managed"]
         walks = record.counters.query("kind == 'walk'")
         mine = walks[(walks["klass"] >= MOVABLE) & walks["zone"].isin(zones.index)]
         pages = (mine["count"] * 2 ** mine["order"]).groupby(mine["zone"]).sum()
         row: dict[str, object] = {"MiB": params.mib}
-        row |= {name: said[name] for name in ("mode", "walks", "resets", "second passes")}
+        row |= {name: values[name] for name in ("mode", "walks", "resets", "second passes")}
         row["size"] = round(100 * zones[MOVABLE] / zones.sum(), 1)
         row["share"] = round(100 * pages[MOVABLE] / pages.sum(), 1)
         row["from Normal's list"] = int(walks[walks["klass"] < MOVABLE]["count"].sum())
-        rows.append(row | {name: said[name] for name in ("batch known", "same")})
+        rows.append(row | {name: values[name] for name in ("batch known", "same")})
     return _in_order(rows, ["MiB", "place"])
 
 
@@ -251,8 +251,8 @@ def nodes() -> pd.DataFrame:
         wide = record.counters.pivot_table(index="step", columns="counter", values="value")
         of = {"MB/s": params.disk_mb_s, "min_free_kbytes": params.min_free_kib, "mode": params.mode}
         nap = nap_pages(params.disk_mb_s)
-        for repeat, said in wide.iterrows():
-            rows.append({**of, "repeat": repeat} | _nodes(said, nap))
+        for repeat, counted in wide.iterrows():
+            rows.append({**of, "repeat": repeat} | _nodes(counted, nap))
     return pd.DataFrame(rows).sort_values(["MB/s", "mode", "repeat"], ignore_index=True)
 
 
@@ -320,7 +320,7 @@ def from_zone(slot: int) -> pd.Series:
 
 def log_row(params: Followed, record: Record) -> dict[str, object]:
     """One row of `followed()`."""
-    found = judge.followed(params, record.counters)
+    replay = judge.followed(params, record.counters)
     rows = record.counters[record.counters["kind"] == "walk"]
     each = rows["count"]
     refused = rows["low"].map(_bits) + rows["low2"].map(_bits)
@@ -333,8 +333,8 @@ def log_row(params: Followed, record: Record) -> dict[str, object]:
         "second passes": int(each[rows["passes"] > 1].sum()),
         "skipped": int((each * rows["skipped"].map(_bits)).sum()),
         "refused": int((each * refused).sum()),
-        "batch known": int(found.compared[:, BATCH].sum()),
-        "same": int(found.whole.sum()),
+        "batch known": int(replay.compared[:, BATCH].sum()),
+        "same": int(replay.whole.sum()),
     }
 
 

@@ -28,22 +28,22 @@ WIDTH, HEIGHT = 300, 110
 
 def _half_read(params: Tiobench) -> tuple[Memory, np.ndarray, int, int]:
     """The memory when half of the files have been read again; and what reads on."""
-    given, (phases, plan) = tiobench.given_of(params), tiobench.PLANS["write-read"]
+    machine, (phases, plan) = tiobench.given_of(params), tiobench.PLANS["write-read"]
     node = node_of(params, params.dirty_percent)
-    each = tiobench.pages_each(given, int(node.zone["managed"].sum()))
+    each = tiobench.pages_each(machine, int(node.zone["managed"].sum()))
     mm = filemap.make(node, each * params.threads, 0, params.balance_reserves)
     mm.kswapd["nap_draws"] = params.seed
     for phase, row in zip(phases, plan, strict=True):
-        tiobench.begin(mm, given, row)
+        tiobench.begin(mm, machine, row)
         windows = 1 if row["scattered"] else params.steps
         if phase == "read":
             windows //= 2
         for n in range(windows):
-            tiobench.window(mm, given, row, each, n)
+            tiobench.window(mm, machine, row, each, n)
         if phase == "read":
             break
         tiobench.end(mm, row)
-    return mm, given, each, each * windows // params.steps // params.readahead * params.readahead
+    return mm, machine, each, each * windows // params.steps // params.readahead * params.readahead
 
 
 def traced(params: Tiobench, shown: list[Variant]) -> pd.DataFrame:

@@ -11,8 +11,8 @@ def disk() -> tuple[pd.DataFrame, str]:
     """Reads that hit, by the pace of the disk [%]."""
     paces = (60, 100, 120, 132, 150, 200, 500)
     runs = {pace: tiobench.run(Tiobench(variant="off", disk_mb_s=pace)) for pace in paces}
-    found = {pace: simulated.summary(run).set_index("phase") for pace, run in runs.items()}
-    hits = {pace: table["hits"]["read"] for pace, table in found.items()}
+    tables = {pace: simulated.summary(run).set_index("phase") for pace, run in runs.items()}
+    hits = {pace: table["hits"]["read"] for pace, table in tables.items()}
     percent = (100 * pd.Series(hits)).rename("hits, %")
     table = percent.rename_axis("MB/s").round(2).to_frame()
     much = percent[percent > 1]
@@ -28,8 +28,8 @@ def reserve() -> tuple[pd.DataFrame, str]:
     """Reads that hit, by min_free_kbytes [%]."""
     sizes = (67584, 33792, 11429)
     runs = {kib: tiobench.run(Tiobench(variant="off", min_free_kib=kib)) for kib in sizes}
-    found = {kib: simulated.summary(run).set_index("phase") for kib, run in runs.items()}
-    kept = {kib: table["hits"]["read"] for kib, table in found.items()}
+    tables = {kib: simulated.summary(run).set_index("phase") for kib, run in runs.items()}
+    kept = {kib: table["hits"]["read"] for kib, table in tables.items()}
     reserve = (100 * pd.Series(kept)).rename("hits, %").rename_axis("min_free_kib")
     table = reserve.round(2).to_frame()
     return table, (
@@ -43,8 +43,8 @@ def larger() -> tuple[pd.DataFrame, str]:
     """Reads that hit, by the size of the file in per cent of the memory [%]."""
     sizes = (120, 200, 300, 400)
     runs = {size: tiobench.run(Tiobench(variant="off", data_percent=size)) for size in sizes}
-    found = {size: simulated.summary(run).set_index("phase") for size, run in runs.items()}
-    files = {size: table["hits"]["read"] for size, table in found.items()}
+    tables = {size: simulated.summary(run).set_index("phase") for size, run in runs.items()}
+    files = {size: table["hits"]["read"] for size, table in tables.items()}
     larger = (100 * pd.Series(files)).rename("hits, %").rename_axis("data_percent")
     table = larger.round(2).to_frame()
     pages = larger * larger.index

@@ -19,24 +19,26 @@ OWN = {
 
 def notes(dump: Dump, disk_mb_s: float = DISK_MB_S, page_kib: int = 4) -> list[str]:
     """What a reader has to know of the table: the disk, the own kernel, and what is left out."""
-    said = [
+    lines = [
         f"shares are the model's, on a disk of {disk_mb_s:g} MB/s and with pages of {page_kib} KiB",
         OWN[dump.node_lru],
     ]
     if dump.empty:
         zones = ", ".join(f"node {node} {name}" for node, name in dump.empty)
-        said.append(f"left out, for they have no managed pages: {zones}")
-    for found in dump.nodes:
-        if sum(zone.managed for zone in found) > MOST_FRAMES:
-            said.append(f"node {found[0].node} has no shares: {MOST_FRAMES} pages are simulated")
+        lines.append(f"left out, for they have no managed pages: {zones}")
+    for node_zones in dump.nodes:
+        if sum(zone.managed for zone in node_zones) > MOST_FRAMES:
+            lines.append(
+                f"node {node_zones[0].node} has no shares: {MOST_FRAMES} pages are simulated"
+            )
     if len(dump.nodes) > 1:
-        said.append("each node by itself: what spills from one to another is not modelled")
-    return said
+        lines.append("each node by itself: what spills from one to another is not modelled")
+    return lines
 
 
 def nodes(every: list[list[Zone]], disk_mb_s: float = DISK_MB_S, page_kib: int = 4) -> pd.DataFrame:
     """`summary` of each node, one below the other: a policy spreads over the zones of one node."""
-    tables = [summary(found, disk_mb_s, page_kib) for found in every]
+    tables = [summary(node_zones, disk_mb_s, page_kib) for node_zones in every]
     return pd.concat(tables, ignore_index=True)
 
 

@@ -49,19 +49,19 @@ SHARES = ("size", "far", "demoted", "stale", "by naps", "direct")
 
 def setting(params: Tiers) -> str:
     """What a page calls it."""
-    given = params.model_dump(include=("demotion", "promo_mark", "interleave", "mglru"))
-    turned = {name: value for name, value in given.items() if value}
-    return next(name for name, wanted in SETTINGS.items() if wanted == turned)
+    values = params.model_dump(include=("demotion", "promo_mark", "interleave", "mglru"))
+    turned = {name: value for name, value in values.items() if value}
+    return next(name for name, switches in SETTINGS.items() if switches == turned)
 
 
 def measured() -> list[tuple[str, Tiers, pd.DataFrame]]:
     """Release, parameters, and counters of every recorded run: a row a repeat."""
-    found = []
+    runs = []
     for release, params in records.others(NAME, Tiers):
         record = records.load(NAME, params, release=release)
         wide = record.counters.pivot_table(index="step", columns="counter", values="value")
-        found.append((release.partition("+")[0], params, wide))
-    return found
+        runs.append((release.partition("+")[0], params, wide))
+    return runs
 
 
 def kernel_shares(params: Tiers, counted: pd.Series) -> dict[str, float]:
@@ -129,8 +129,8 @@ def play(params: Tiers, first: pd.Series, spread: int, rate: float) -> tuple[dic
     zones = zones_of(first, ZONES)
     if params.promo_mark:
         zones["high"] += zones["high"] - zones["low"]
-    asked = run(params)
-    fill, read = (phase["reads"][1] for phase in asked["phases"])
+    request = run(params)
+    fill, read = (phase["reads"][1] for phase in request["phases"])
     pause = round(NAP_MS * read / first["read_ms"])
     mm = nodes.make(
         zones,
@@ -138,7 +138,7 @@ def play(params: Tiers, first: pd.Series, spread: int, rate: float) -> tuple[dic
         pause,
         spread=pause * spread // 100,
         demotion=params.demotion,
-        weights=tuple(asked["weights"]) or (0, 0),
+        weights=tuple(request["weights"]) or (0, 0),
     )
     pace = U(BURST), round(rate * FIXED_POINT)
     nodes.read(mm, U(fill), *pace)
@@ -180,21 +180,21 @@ def table() -> pd.DataFrame:
     rows = {}
     for release, params, wide in measured():
         name = setting(params)
-        each = [kernel_shares(params, said) for _, said in wide.iterrows()]
+        each = [kernel_shares(params, counted) for _, counted in wide.iterrows()]
         rows[name, release] = pd.DataFrame(each)
         if params.mglru or release != MODELLED:
             continue
         plays = [
-            play(params, said, spread, rate)[0]
-            for (_, said), rate, spread in product(wide.iterrows(), RATES, SPREADS)
+            play(params, counted, spread, rate)[0]
+            for (_, counted), rate, spread in product(wide.iterrows(), RATES, SPREADS)
         ]
         rows[name, MODEL] = pd.DataFrame(plays)
     places = list(SETTINGS)
-    found = {
+    ranges = {
         key: {share: _range(rows[key], share) for share in SHARES}
         for key in sorted(rows, key=lambda key: (places.index(key[0]), key[1]))
     }
-    return pd.DataFrame(found).T.rename_axis(["setting", "source"])
+    return pd.DataFrame(ranges).T.rename_axis(["setting", "source"])
 
 
 def _range(each: pd.DataFrame, share: str) -> str:

@@ -64,19 +64,19 @@ def offsets(params: Tiobench, shown: list[Variant]) -> pd.DataFrame:
     parts = []
     for variant in shown:
         done = tiobench.run(params.model_copy(update={"variant": variant}), maps=True)
-        found = done.windows
-        found = found[(found["pages"] > 0) & (found["zone"] != "DMA")]
-        reads = found["phase"] == "read"
-        moment = found["window"].where(reads, found["window"] - params.steps)
+        windows = done.windows
+        windows = windows[(windows["pages"] > 0) & (windows["zone"] != "DMA")]
+        reads = windows["phase"] == "read"
+        moment = windows["window"].where(reads, windows["window"] - params.steps)
         whole = float(done.touched[0]) / tiobench.BUCKETS
         parts.append(
             pd.DataFrame(
                 {
                     "variant": label(variant),
                     "moment": moment,
-                    "offset": (100 / tiobench.BUCKETS * found["offset"]).round(3),
-                    "zone": found["zone"],
-                    "cached": (100 * found["pages"] / whole).round(0),
+                    "offset": (100 / tiobench.BUCKETS * windows["offset"]).round(3),
+                    "zone": windows["zone"],
+                    "cached": (100 * windows["pages"] / whole).round(0),
                 }
             )
         )
@@ -96,11 +96,11 @@ def filling(params: Tiobench, shown: list[Variant]) -> pd.DataFrame:
     parts = []
     for variant in shown:
         done = tiobench.run(params.model_copy(update={"variant": variant}), maps=True)
-        found = done.windows
-        reads = found["phase"] == "read"
-        moment = found["window"].where(reads, found["window"] - params.steps)
-        quarter = found["offset"] * len(QUARTERS) // tiobench.BUCKETS
-        held = found.assign(moment=moment, holds=quarter.map(dict(enumerate(QUARTERS))))
+        windows = done.windows
+        reads = windows["phase"] == "read"
+        moment = windows["window"].where(reads, windows["window"] - params.steps)
+        quarter = windows["offset"] * len(QUARTERS) // tiobench.BUCKETS
+        held = windows.assign(moment=moment, holds=quarter.map(dict(enumerate(QUARTERS))))
         held = held.groupby(["moment", "zone", "holds"], as_index=False)["pages"].sum()
         cached = held.groupby(["moment", "zone"])["pages"].sum()
         managed = pd.Series(done.managed, done.zones)
@@ -167,12 +167,12 @@ def gains(params: Tiobench) -> pd.DataFrame:
     speeds = printed().set_index(["operation", "threads"])["baseline"]
     rows = []
     for threads in THREADS:
-        given = {"variant": Variant.V1, "threads": threads, "steps": 1}
-        given |= {
+        changes = {"variant": Variant.V1, "threads": threads, "steps": 1}
+        changes |= {
             "disk_mb_s": speeds["seqread", threads],
             "write_mb_s": speeds["seqwrite", threads],
         }
-        done = tiobench.run(params.model_copy(update=given))
+        done = tiobench.run(params.model_copy(update=changes))
         hits = simulated.summary(done).set_index("phase").loc["read", "hits"]
         rows.append((threads, table.loc[threads, "percent"], "printed, 29 May 2014"))
         rows.append((threads, round(speedup(hits), 2), "the model's hits, at no cost"))

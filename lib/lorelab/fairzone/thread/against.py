@@ -45,9 +45,9 @@ def against() -> pd.DataFrame:
         gains are none.
     """
     rows = [*_v1(), *_managed_4(), *_shares()]
-    for kernel, day, series, old, new, variant, given in READS:
+    for kernel, day, series, old, new, variant, changes in READS:
         table = figures.gains(series, old, new)
-        hits = hits_by_threads(table, variant, **given)
+        hits = hits_by_threads(table, variant, **changes)
         rows += _gains(kernel, day, table, hits)
     table = pd.DataFrame(rows, columns=["kernel", "day", "of", "threads", "printed", "model"])
     none = (table["of"] == "gain") & (table[["printed", "model"]].abs().max(axis=1) < NONE_BELOW)
@@ -129,8 +129,8 @@ def _v1() -> list[tuple]:
 def _managed_4() -> list[tuple]:
     table = figures.gains("big-seqread", "rc1", "bigbatches")
     data = round(100 * figure("data-size"))
-    found = {n: big_batches(speed, data) for n, speed in table["old"].items()}
-    hits = {n: phases.loc["read", "hits"] for n, phases in found.items()}
+    tables = {n: big_batches(speed, data) for n, speed in table["old"].items()}
+    hits = {n: phases.loc["read", "hits"] for n, phases in tables.items()}
     return _gains("managed/4", "19 June", table, hits)
 
 
@@ -138,7 +138,7 @@ def _shares() -> list[tuple]:
     """DMA32's part of allocations and of what is scanned; a velocity's beside that of the reads."""
     unreserved = {"balance_reserves": False}
     in_core = "share, data of 80 %"
-    found = [
+    pairs = [
         ("baseline", "18 June", in_core, "june18-{}-allocs-vanilla", Variant.BASELINE, {}),
         ("18 June", "18 June", in_core, "june18-{}-allocs-fairzone", Variant.JUNE_18, {}),
         ("3.0", "18 June", in_core, "june18-{}-allocs-3.0", Variant.OFF, {}),
@@ -157,10 +157,10 @@ def _shares() -> list[tuple]:
         ),
     ]
     rows = []
-    for kernel, day, of, row, variant, given in found:
+    for kernel, day, of, row, variant, changes in pairs:
         pattern, name = row.rsplit("-", 1)
         data = 80 if of == in_core else 200
-        run = ran(variant, data_percent=data, **given)
+        run = ran(variant, data_percent=data, **changes)
         model = whole(run) if of == in_core else run.loc["read", "share"]
         rows.append((kernel, day, of, 0, 100 * posted(pattern, name), 100 * model))
     slow = big_batches(figure("cold-read"), 200).loc["read", "share"]

@@ -100,12 +100,12 @@ def weighed_gains(
     if all(gain < figures.speedup(NO_HITS) for gain, _ in gains.values()):
         return Weighed(ClaimVerdict.NOT_TESTABLE, "The model finds nothing cached.", evidence)
     if off:
-        said = ", ".join(f"{times:.1f} with {n}" for n, times in off.items())
-        why = f"The model is off: its gain over the printed one is {said} (threads)."
+        factors = ", ".join(f"{times:.1f} with {n}" for n, times in off.items())
+        why = f"The model is off: its gain over the printed one is {factors} (threads)."
         return Weighed(ClaimVerdict.NOT_TESTABLE, why, evidence)
     low, high = (pick(factor(*pair) for pair in gains.values()) for pick in (min, max))
-    said = f"{low:.1f}" if low == high else f"{low:.1f} to {high:.1f}"
-    why = f"The model's gain, if hits cost nothing, is {said} times the printed one."
+    factors = f"{low:.1f}" if low == high else f"{low:.1f} to {high:.1f}"
+    why = f"The model's gain, if hits cost nothing, is {factors} times the printed one."
     return Weighed(ClaimVerdict.OTHER_NUMBER, why, evidence)
 
 
@@ -138,9 +138,9 @@ def weigh_streaming() -> Weighed:
 
 
 def weigh_reset_below_watermark() -> Weighed:
-    found = at_the_boundary(Variant.BASELINE)
-    evidence = {name: found[name] for name in ("slow", "resets", "passes")}
-    each = found["resets"] == found["slow"] > 0
+    counters = at_the_boundary(Variant.BASELINE)
+    evidence = {name: counters[name] for name in ("slow", "resets", "passes")}
+    each = counters["resets"] == counters["slow"] > 0
     return Weighed(
         ClaimVerdict.HOLDS if each else ClaimVerdict.CONTRADICTED,
         "With both zones below low and batch left in both, every allocation resets.",
@@ -206,16 +206,16 @@ def weigh_drift() -> Weighed:
     walks, share = {}, {}
     for exact, name in ((False, "64 CPUs"), (True, "exact")):
         params = Batches(cpus=64, threads=64, exact=exact, turn=1)
-        found = _counted(params)
-        share[exact] = found["allocated_dma32"] / (
-            found["allocated_dma32"] + found["allocated_normal"]
+        counters = _counted(params)
+        share[exact] = counters["allocated_dma32"] / (
+            counters["allocated_dma32"] + counters["allocated_normal"]
         )
         ours = _counted(params.model_copy(update={"variant": Variant.V1_REACHABLE}))
         walks[exact] = ours["rescans"]
-        evidence |= {f"share, {name}": share[exact], f"resets, {name}": int(found["resets"])}
+        evidence |= {f"share, {name}": share[exact], f"resets, {name}": int(counters["resets"])}
         evidence |= {f"second walks of v1-reachable, {name}": int(walks[exact])}
         if not exact:
-            evidence["pages deferred"] = int(found["deferred"])
+            evidence["pages deferred"] = int(counters["deferred"])
     once = simulated.most_deferred(Batches(cpus=64, threads=64, turn=1))
     evidence["what deferral alone may move"] = once
     costs = walks[False] > FACTOR * walks[True]
@@ -281,14 +281,14 @@ def weigh_local_repair() -> Weighed:
 
 def weigh_second_file() -> Weighed:
     """Hits of the second of two files with v4r8, and without any policy, at the thread's speeds."""
-    found, first = {}, []
+    most, first = {}, []
     for speed in (figures.figure(f"v4r8-seqread-{n}-rc1") for n in figures.THREADS):
-        given = {"workload": "two-files", "data_percent": 110, "disk_mb_s": speed}
-        reads = ran(Variant.MERGED, balance_reserves=False, **given)["hits"]
-        found[speed] = reads[reads.index.str.startswith("file 2")].max()
+        changes = {"workload": "two-files", "data_percent": 110, "disk_mb_s": speed}
+        reads = ran(Variant.MERGED, balance_reserves=False, **changes)["hits"]
+        most[speed] = reads[reads.index.str.startswith("file 2")].max()
         first.append(reads["file 1, read 5"])
-    evidence = {f"file 2, most hits at {speed} MB/s": hits for speed, hits in found.items()}
-    never = max(found.values()) < NO_HITS
+    evidence = {f"file 2, most hits at {speed} MB/s": hits for speed, hits in most.items()}
+    never = max(most.values()) < NO_HITS
     return Weighed(
         ClaimVerdict.HOLDS if never else ClaimVerdict.CONTRADICTED,
         "None of the second file's five readings hits, at any of the five speeds that the "
@@ -312,9 +312,9 @@ def weigh_trapped() -> Weighed:
 
 def weigh_cold() -> Weighed:
     speed = figures.figure("cold-read")
-    given = {"workload": "drop-caches", "disk_mb_s": speed}
+    changes = {"workload": "drop-caches", "disk_mb_s": speed}
     hits = {
-        v.name.lower(): ran(v, **given).loc["read", "hits"]
+        v.name.lower(): ran(v, **changes).loc["read", "hits"]
         for v in (Variant.OFF, Variant.BASELINE, Variant.V1, Variant.JUNE_18)
     }
     evidence = {f"hits, {name}": value for name, value in hits.items()}

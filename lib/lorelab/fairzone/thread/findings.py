@@ -13,8 +13,8 @@ ASKED = (", asks local zones", ", asks reachable zones")
 
 def never_resets() -> str:
     """Resets and passes of v1, its local repair and ours, and from which memory on that is so."""
-    found = answers.alike(Tiobench())
-    v1, local, ours = (found.loc[f"v1{name}"] for name in ("", *ASKED))
+    reads = answers.alike(Tiobench())
+    v1, local, ours = (reads.loc[f"v1{name}"] for name in ("", *ASKED))
     return (
         f"on the machine of June 2014 {v1['resets']:.0f} resets with v1, {local['resets']:.0f} "
         f"with its repair and {v1['passes']:.2f} passes per allocation; {ours['passes']:.2f} if "
@@ -58,8 +58,8 @@ def what_fits() -> str:
 
 def drift() -> str:
     """Second walks and share with counters that drift and with exact ones."""
-    walks, found = answers.drift_walks(), answers.drift()
-    share, ours = found["DMA32's share, %"], walks.loc["v1-reachable"]
+    walks, table = answers.drift_walks(), answers.drift()
+    share, ours = table["DMA32's share, %"], walks.loc["v1-reachable"]
     return (
         f"with 64 CPUs v1-reachable walks a second time {ours['per CPU']:.0f} times, and "
         f"{ours['exact']:.0f} with exact counters; DMA32's share is {share['per CPU']:.2f} % and "

@@ -29,11 +29,11 @@ def _counters(params: Faults, measured: Measured, run: int) -> pd.DataFrame:
     """Of each fault what the guest says, and the window that the probe saw in the same place."""
     probes.check_whole("faultaround/faults", measured.probes)
     seen = probes.events(measured.probes)["windows.faults"].to_numpy()
-    said = [np.array(row["faults"]) for row in measured.rows]
-    if not np.array_equal(seen[:, 0], np.concatenate(said)[:, 0]):
+    faults = [np.array(row["faults"]) for row in measured.rows]
+    if not np.array_equal(seen[:, 0], np.concatenate(faults)[:, 0]):
         raise RunFailed("faultaround/faults: probe and guest have other faults")
-    ahead = sum(map(len, said[:run]))
-    (page, mapped, lines), (_, start, end) = said[run].T, seen[ahead : ahead + len(said[run])].T
+    ahead = sum(map(len, faults[:run]))
+    (page, mapped, lines), (_, start, end) = faults[run].T, seen[ahead : ahead + len(faults[run])].T
     page = page - measured.rows[run]["at"]
     return table(params, "kernel", np.stack([page, start, end, mapped, lines], axis=1))
 
