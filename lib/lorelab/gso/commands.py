@@ -22,15 +22,15 @@ def command(file: Path | None, script: bool) -> None:
         return
     if file is None:
         raise BadInput(f"gso takes a FILE; {recording.HOW}")
-    found = recording.read(file)
-    report.summary(found).to_csv(sys.stdout, index=False)
+    recorded = recording.read(file)
+    report.summary(recorded).to_csv(sys.stdout, index=False)
     if unseen := [
-        sender for kind, sender in recording.SENDERS.items() if kind not in found.watched
+        sender for kind, sender in recording.SENDERS.items() if kind not in recorded.watched
     ]:
         print(f"{file}: not watched: completions of {', '.join(unseen)}", file=sys.stderr)
-    if found.lost:
+    if recorded.lost:
         print(
-            f"{file}: the kernel lost {found.lost} events or more, so these counts are too low; "
+            f"{file}: the kernel lost {recorded.lost} events or more, so these counts are too low; "
             "record for a shorter time, or with a larger buffer_size_kb",
             file=sys.stderr,
         )

@@ -17,6 +17,6 @@ def simulate(params: Flag) -> pd.DataFrame:
         the wrong thing.
     """
     ways = interleavings(params.sent, params.copied, params.mended)
-    found = {"interleavings": ("orders", [ways.all]), "lost": ("orders", [ways.lost])}
+    columns = {"interleavings": ("orders", [ways.all]), "lost": ("orders", [ways.lost])}
     variant = "mended" if params.mended else "upstream"
-    return counters.table("gso/flag", variant, "model", found, first=0)
+    return counters.table("gso/flag", variant, "model", columns, first=0)

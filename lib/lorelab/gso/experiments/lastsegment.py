@@ -20,8 +20,8 @@ def simulate(params: LastSegment) -> pd.DataFrame:
     places = np.zeros(params.segments, np.uint64)
     draw(np.uint64(params.segments), np.uint64(params.packets), np.uint64(params.seed), places)
     left = np.arange(params.segments)[::-1]
-    found = {
+    columns = {
         "unsafe": ("packets", [int(places[:-1].sum())]),
         "exposed": ("segments", [int((places.astype(np.int64) * left).sum())]),
     }
-    return counters.table("gso/lastsegment", "last-segment", "model", found, first=0)
+    return counters.table("gso/lastsegment", "last-segment", "model", columns, first=0)

@@ -30,11 +30,11 @@ def simulate(params: Tcp) -> pd.DataFrame:
         loss or reordering makes likely of many sends, and not what any one of them has to be.
     """
     traits = TRAITS[params.variant]
-    found = {
+    columns = {
         "told": params.sends,
         "read_bytes": params.sends * params.length,
         "copies": int(traits.copies and not traits.at_send),
         "corrupted": int(traits.transfers and (params.loss > 0 or params.reorder > 0)),
         "complaints": int(traits.transfers),
     }
-    return table(params, found, "model")
+    return table(params, columns, "model")

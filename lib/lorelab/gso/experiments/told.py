@@ -16,5 +16,5 @@ def simulate(params: Told) -> pd.DataFrame:
         Totals by `UNITS`: sends that were copied, what was read of the error queue, sends told of,
         those told of as copied, and those of which the wrong thing was told.
     """
-    said = notifications(kinds(params), params.late, params.mended, params.fixed)
-    return table(params, said, sum(kinds(params)), "model")
+    queue = notifications(kinds(params), params.late, params.mended, params.fixed)
+    return table(params, queue, sum(kinds(params)), "model")

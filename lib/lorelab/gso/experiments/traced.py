@@ -24,7 +24,7 @@ def simulate(params: Traffic) -> pd.DataFrame:
     check(params)
     counted = count(params)
     first = TRAITS[params.variant].copies
-    found = {
+    columns = {
         "completed": counted["told"],
         "copied_after_all": counted["copied"],
         "completions": counted["completions"],
@@ -33,4 +33,4 @@ def simulate(params: Traffic) -> pd.DataFrame:
         "copies_by_others": counted["copies"] * (not first),
         "copied_bytes": counted["copied_bytes"],
     }
-    return table(params, found, "model")
+    return table(params, columns, "model")

@@ -39,12 +39,12 @@ def apart(*sources: dict[str, object]) -> dict[str, object]:
     ValueError
         Two of them have a name in common, so that one value would take the place of the other.
     """
-    found: dict[str, object] = {}
+    union: dict[str, object] = {}
     for source in sources:
-        if both := sorted(found.keys() & source.keys()):
+        if both := sorted(union.keys() & source.keys()):
             raise ValueError(f"{', '.join(both)}: is the name of two things that the model reads")
-        found |= source
-    return found
+        union |= source
+    return union
 
 
 def count(params: Traffic) -> dict[str, int]:

@@ -20,17 +20,17 @@ def simulate(params: Unread) -> pd.DataFrame:
     """
     tun = params.receiver == "tun"
     copies = tun or not params.csum or params.fixed
-    found = left(params.sends, params.length, params.sndbuf, params.zerocopy, copies, tun)
+    sums = left(params.sends, params.length, params.sndbuf, params.zerocopy, copies, tun)
     return table(
         params,
         {
-            "taken": found.taken,
-            "told": found.told,
-            "copied": found.copied,
-            "refused": int(params.zerocopy and found.taken - found.told == params.sends),
-            "left": int(found.owned),
-            "pinned": found.pinned,
-            "read": found.taken,
+            "taken": sums.taken,
+            "told": sums.told,
+            "copied": sums.copied,
+            "refused": int(params.zerocopy and sums.taken - sums.told == params.sends),
+            "left": int(sums.owned),
+            "pinned": sums.pinned,
+            "read": sums.taken,
             "left_read": 0,
             "pinned_read": 0,
         },

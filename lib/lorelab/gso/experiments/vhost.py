@@ -26,7 +26,7 @@ def simulate(params: Vhost) -> pd.DataFrame:
         copies = tries * segments
     else:
         copies = 0
-    found = {
+    columns = {
         "told": params.sends,
         **({"waiting": 0} if params.unread else {"sent": params.sends * segments, "wrong": 0}),
         "segmentations": params.sends,
@@ -36,4 +36,4 @@ def simulate(params: Vhost) -> pd.DataFrame:
         "completions": tries * (segments + 1) if params.refcnt else tries,
         "completions_copied": copies,
     }
-    return table(params, found, "model")
+    return table(params, columns, "model")

@@ -134,21 +134,21 @@ def _parse(blob: bytes) -> Btf:
 
 def _measure(btf: Btf, number: int) -> tuple[int, int]:
     """Size and alignment of a type [bytes]."""
-    found = btf.types[number]
-    if found is None:
+    kind = btf.types[number]
+    if kind is None:
         return 1, 1  # void
-    if found.kind == PTR:
+    if kind.kind == PTR:
         return 8, 8
-    if found.kind in (TYPEDEF, VOLATILE, CONST, RESTRICT, TYPE_TAG):
-        return _measure(btf, found.size)
-    if found.kind == ARRAY:
-        element, _, length = struct.unpack_from("<III", btf.blob, found.at)
+    if kind.kind in (TYPEDEF, VOLATILE, CONST, RESTRICT, TYPE_TAG):
+        return _measure(btf, kind.size)
+    if kind.kind == ARRAY:
+        element, _, length = struct.unpack_from("<III", btf.blob, kind.at)
         size, align = _measure(btf, element)
         return size * length, align
-    if found.kind in (STRUCT, UNION):
-        aligns = [_measure(btf, member)[1] for _, member, _ in _members(btf, found)]
-        return found.size, max(aligns, default=1)
-    return found.size, found.size
+    if kind.kind in (STRUCT, UNION):
+        aligns = [_measure(btf, member)[1] for _, member, _ in _members(btf, kind)]
+        return kind.size, max(aligns, default=1)
+    return kind.size, kind.size
 
 
 def _members(btf: Btf, of: Type) -> list[tuple[int, int, int]]:
@@ -181,16 +181,16 @@ def declaration(btf: Btf, name: str) -> tuple[list[Field], list[Placed], int]:
     BadInput
         The kernel has no such struct.
     """
-    for found in btf.types[1:]:
-        if found.kind == STRUCT and found.size and btf.name(found.name) == name:
+    for kind in btf.types[1:]:
+        if kind.kind == STRUCT and kind.size and btf.name(kind.name) == name:
             break
     else:
         raise BadInput(f"this kernel has no struct {name}")
     fields: list[Field] = []
     placed: list[Placed] = []
-    for member, number, offset in _members(btf, found):
-        bits = offset >> 24 if found.bitfields else 0
-        start = (offset & 0xFFFFFF if found.bitfields else offset) // 8
+    for member, number, offset in _members(btf, kind):
+        bits = offset >> 24 if kind.bitfields else 0
+        start = (offset & 0xFFFFFF if kind.bitfields else offset) // 8
         size, align = (1, 1) if bits else _measure(btf, number)
         if not size or (bits and placed and placed[-1].offset == start):
             continue
@@ -200,7 +200,7 @@ def declaration(btf: Btf, name: str) -> tuple[list[Field], list[Placed], int]:
             part = f"{label}[{n}]" if parts > 1 else label
             fields.append(Field(part, size // parts, align))
             placed.append(Placed(part, start + n * (size // parts), size // parts))
-    return fields, placed, found.size
+    return fields, placed, kind.size
 
 
 def _called(btf: Btf, name: int, number: int) -> str:

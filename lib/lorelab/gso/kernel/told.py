@@ -37,8 +37,8 @@ def _request(batch: list[Told]) -> Request:
 
 def _counters(params: Told, measured: Measured, run: int) -> pd.DataFrame:
     row = measured.rows[run]
-    said = [Notification(low, high, copied) for low, high, copied in row["said"]]
-    return table(params, said, row["copied"], "kernel")
+    queue = [Notification(low, high, copied) for low, high, copied in row["said"]]
+    return table(params, queue, row["copied"], "kernel")
 
 
 def program(params: Told) -> dict[str, object]:

@@ -51,17 +51,17 @@ def totals_of(text: str) -> dict[str, int]:
         raise RunFailed(f"gso/traced: the kernel lost {read.lost} events of the recording")
     summary = report.summary(read)
     sender = summary[summary["where"] == "MSG_ZEROCOPY"].set_index("what")["value"]
-    found = {name.replace(" ", "_"): int(value) for name, value in sender.items()}
+    sums = {name.replace(" ", "_"): int(value) for name, value in sender.items()}
     copies = summary[summary["what"] == "copies"].set_index("where")["value"]
     if report.UNKNOWN not in copies:
         # Each call has its caller, so a function that is not there did not call.
-        found["copies_by_skb_segment"] = cut = int(copies.get("skb_segment", 0))
-        found["copies_by_others"] = int(copies.sum()) - cut
+        sums["copies_by_skb_segment"] = cut = int(copies.get("skb_segment", 0))
+        sums["copies_by_others"] = int(copies.sum()) - cut
     sizes = summary.loc[summary["what"] == "copied", "value"]
     # A kernel without BTF of function arguments does not say how long a copy is.
     if len(sizes) == len(copies):
-        found["copied_bytes"] = int(sizes.sum())
-    return found
+        sums["copied_bytes"] = int(sizes.sum())
+    return sums
 
 
 measure = Measurement("gso/traced", _request, _counters, machine=_machine, check=_check)

@@ -97,7 +97,7 @@ def instructions() -> pd.DataFrame:
         MSG_ZEROCOPY.
     """
     question = experiment("gso/breakeven")
-    found: dict[str, dict[int, float]] = {}
+    medians: dict[str, dict[int, float]] = {}
     for params in records.recorded("gso/breakeven", question.Params):
         if params.pointer != "none":
             continue
@@ -106,8 +106,8 @@ def instructions() -> pd.DataFrame:
         )
         way = label(params.variant) if params.zerocopy else "copy"
         middle = (counted["instructions"] / counted["sends"]).median()
-        found.setdefault(way, {})[params.length] = middle
-    return pd.DataFrame(found).rename_axis("length").sort_index()
+        medians.setdefault(way, {})[params.length] = middle
+    return pd.DataFrame(medians).rename_axis("length").sort_index()
 
 
 def pointer_instructions() -> pd.DataFrame:
@@ -120,15 +120,15 @@ def pointer_instructions() -> pd.DataFrame:
         `pointer` how many more than that; the lengths that all of these kernels were given.
     """
     question = experiment("gso/breakeven")
-    found: dict[str, dict[int, float]] = {}
+    minima: dict[str, dict[int, float]] = {}
     for params in records.recorded("gso/breakeven", question.Params):
         if params.variant == Variant.SHARED_COUNT and params.zerocopy:
             counted = question.recorded(params).counters.pivot_table(
                 index="step", columns="counter", values="value"
             )
             least = (counted["instructions"] / counted["sends"]).min()
-            found.setdefault(params.pointer, {})[params.length] = least
-    table = pd.DataFrame(found).rename_axis("length").sort_index().dropna()
+            minima.setdefault(params.pointer, {})[params.length] = least
+    table = pd.DataFrame(minima).rename_axis("length").sort_index().dropna()
     more = table.drop(columns="none").sub(table["none"], axis=0)
     return pd.concat([table["none"], more[sorted(more)]], axis=1)
 
@@ -142,14 +142,14 @@ def vhost_instructions() -> pd.DataFrame:
         By `length` [bytes]: `copied` and `lent`, the median of the repeats, and `saved` [%].
     """
     question = experiment("gso/vhost-cost")
-    found: dict[str, dict[int, float]] = {}
+    medians: dict[str, dict[int, float]] = {}
     for params in records.recorded("gso/vhost-cost", question.Params):
         counted = question.recorded(params).counters.pivot_table(
             index="step", columns="counter", values="value"
         )
         middle = (counted["instructions"] / counted["sends"]).median() / params.length
-        found.setdefault("lent" if params.refcnt else "copied", {})[params.length] = middle
-    table = pd.DataFrame(found)[["copied", "lent"]].rename_axis("length").sort_index()
+        medians.setdefault("lent" if params.refcnt else "copied", {})[params.length] = middle
+    table = pd.DataFrame(medians)[["copied", "lent"]].rename_axis("length").sort_index()
     return table.assign(saved=100 * (1 - table["lent"] / table["copied"]))
 
 
@@ -189,9 +189,9 @@ def told() -> pd.DataFrame:
     others = [run for run in records.others("gso/told", question.Params) if not run[1].fixed]
     for release, params in [*ours, *others]:
         record = records.load("gso/told", params, release=release)
-        said = record.counters.set_index("counter")["value"].drop("told")
+        counters = record.counters.set_index("counter")["value"].drop("told")
         kernel = record.provenance.kernel.release
-        rows.append({"kernel": kernel, "run": to_cli(params), **said})
+        rows.append({"kernel": kernel, "run": to_cli(params), **counters})
     return pd.DataFrame(rows).sort_values(["kernel", "run"], ignore_index=True)
 
 
@@ -206,10 +206,10 @@ def lost_flags() -> pd.DataFrame:
     """
     pattern = r"copied on CPU (\d+): of (\d+) packets (\d+) are said not to be"
     rows = [
-        {"kernel": said.kernel, "sender": 0}
+        {"kernel": answer.kernel, "sender": 0}
         | dict(zip(("copier", "copies", "not_told"), map(int, counted), strict=True))
-        for said in reproduced.recorded("gso/lost-copied-flag")
-        for counted in re.findall(pattern, said.text)
+        for answer in reproduced.recorded("gso/lost-copied-flag")
+        for counted in re.findall(pattern, answer.text)
     ]
     return pd.DataFrame(rows)
 
@@ -227,14 +227,14 @@ def broken() -> pd.DataFrame:
     rows = []
     for params in records.recorded("gso/broken", question.Params):
         values = question.recorded(params).counters.set_index("counter")["value"]
-        said = values.index[values.index.str.startswith("kernel: ")]
+        complaints = values.index[values.index.str.startswith("kernel: ")]
         rows.append(
             {
                 "variant": label(params.variant),
                 "tap": params.tap,
                 "model": int(question.simulate(params)["value"].iloc[0]),
                 "kernel": int(values["complains"]),
-                "says": "; ".join(words.removeprefix("kernel: ") for words in said),
+                "says": "; ".join(words.removeprefix("kernel: ") for words in complaints),
             }
         )
     return pd.DataFrame(rows).sort_values(["tap", "variant"], ignore_index=True)
@@ -294,9 +294,11 @@ def selftests() -> pd.DataFrame:
     rows = []
     for params in records.recorded("gso/selftest", question.Params):
         record = question.recorded(params)
-        said = record.counters.set_index("counter")["value"]
+        counters = record.counters.set_index("counter")["value"]
         kernel = record.provenance.kernel.release
-        rows.append({"test": params.test, **said[["run", "passed", "checks"]], "kernel": kernel})
+        rows.append(
+            {"test": params.test, **counters[["run", "passed", "checks"]], "kernel": kernel}
+        )
     return pd.DataFrame(rows)
 
 

@@ -132,17 +132,17 @@ def _check_release(lines: list[str], file: Path) -> None:
 
 def _fields(matched: re.Match[str], file: Path, number: int) -> dict[str, int]:
     what = matched["what"]
-    found = {}
+    fields = {}
     for pair in matched["fields"].split():
         name, _, value = pair.partition("=")
         try:
-            found[name] = int(value, 0)
+            fields[name] = int(value, 0)
         except ValueError:
             raise BadInput(f"{file}, line {number}: {pair} is no number") from None
-    missing = [name for name in FIELDS.get(what, ()) if name not in found]
+    missing = [name for name in FIELDS.get(what, ()) if name not in fields]
     if missing:
         raise BadInput(f"{file}, line {number}: {what} lacks {', '.join(missing)}")
-    return found
+    return fields
 
 
 def _callers(event: Event) -> Event:

@@ -73,21 +73,21 @@ def finished(events: list[Event]) -> list[bool]:
             if running.get(runner):
                 running[runner].pop()
             continue
-        said = event.fields
-        packet, left = said["packet"], said["left"]
+        fields = event.fields
+        packet, left = fields["packet"], fields["left"]
         count, copied = packets.get(packet, (left, False))
         others = sum(calls.count(packet) for calls in running.values())
         if not count < left <= count + others:
             count = left
         if returns:
             running[runner] = [*running.get(runner, [])[1 - CONTEXTS :], packet]
-        copied = copied or not said["sent"]
+        copied = copied or not fields["sent"]
         packets[packet] = count - 1, copied
         if count > 1:
             continue
         del packets[packet]
-        if said.get("sends", 1):
-            done.append(copied or not said.get("zerocopy", 1) & 1)
+        if fields.get("sends", 1):
+            done.append(copied or not fields.get("zerocopy", 1) & 1)
     return done
 
 

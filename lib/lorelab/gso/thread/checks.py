@@ -66,18 +66,18 @@ def weigh_rate(kernel: str) -> Weigh:
 
 
 def weigh_gain() -> Weighed:
-    stated, found = figure("improvement"), gain()
+    stated, gains = figure("improvement"), gain()
     evidence = {"printed %": stated, "and again %": figure("improvement-again")}
-    evidence |= {"lowest %": found.low, "highest %": found.high}
+    evidence |= {"lowest %": gains.low, "highest %": gains.high}
     why = (
-        f"All printed digits together allow {found.low:.1f} to {found.high:.1f} %; it is one run "
+        f"All printed digits together allow {gains.low:.1f} to {gains.high:.1f} %; it is one run "
         "of each kernel, with no spread given."
     )
     # The message says "about": every number that rounds to the printed one is meant.
-    meant = Span(stated - 0.5, stated + 0.5).meet(found)
+    meant = Span(stated - 0.5, stated + 0.5).meet(gains)
     if meant.low <= meant.high:
         return Weighed(ClaimVerdict.HOLDS, why, evidence)
-    close = found.low - 1 < stated < found.high + 1
+    close = gains.low - 1 < stated < gains.high + 1
     return Weighed(ClaimVerdict.OTHER_NUMBER if close else ClaimVerdict.CONTRADICTED, why, evidence)
 
 
@@ -98,9 +98,9 @@ def weigh_struct(name: str, id: str, pointer: str = "none") -> Weigh:
     """Weigh a size or offset against the declaration."""
 
     def weigh() -> Weighed:
-        found, stated = struct(pointer)[name], int(figure(id))
-        evidence = {"printed": hex(stated), "computed": hex(found)}
-        if found == stated:
+        computed, stated = struct(pointer)[name], int(figure(id))
+        evidence = {"printed": hex(stated), "computed": hex(computed)}
+        if computed == stated:
             return Weighed(ClaimVerdict.HOLDS, "The declaration gives it.", evidence)
         if pointer == "none":
             return Weighed(ClaimVerdict.CONTRADICTED, "The declaration gives another.", evidence)
@@ -199,15 +199,15 @@ def weigh_breaks(variant: Variant, numbers: dict[int, str], why: str, **scope: b
     """A claim that a way is broken: it holds if the search breaks each of these invariants."""
 
     def weigh() -> Weighed:
-        found = {
+        steps = {
             f"steps to {called}": steps_to_break(variant, number, **scope)
             for number, called in numbers.items()
         }
-        broken = all(found.values())
+        broken = all(steps.values())
         return Weighed(
             ClaimVerdict.HOLDS if broken else ClaimVerdict.CONTRADICTED,
             why if broken else "The search finds no order that breaks it.",
-            found,
+            steps,
         )
 
     return weigh
@@ -219,10 +219,10 @@ def weigh_keeps(
     """A claim that a way is safe: it holds if the search breaks none of these invariants."""
 
     def weigh() -> Weighed:
-        found = {f"I{n}": steps_to_break(variant, n, **scope) for n in numbers}
-        broken = {name: steps for name, steps in found.items() if steps}
+        steps_by_name = {f"I{n}": steps_to_break(variant, n, **scope) for n in numbers}
+        broken = {name: steps for name, steps in steps_by_name.items() if steps}
         if not broken:
-            names = {"invariants kept": ", ".join(found)}
+            names = {"invariants kept": ", ".join(steps_by_name)}
             return Weighed(ClaimVerdict.HOLDS, why, names)
         return Weighed(
             ClaimVerdict.CONTRADICTED, but, {f"steps to break {k}": v for k, v in broken.items()}
@@ -232,14 +232,14 @@ def weigh_keeps(
 
 
 def weigh_after_all() -> Weighed:
-    found = {n: steps_to_break(Variant.PARENT, n, **SIMPLE) for n in SAFE}
+    steps_by_number = {n: steps_to_break(Variant.PARENT, n, **SIMPLE) for n in SAFE}
     outside = {
         "with a clone, steps to a completion too early": steps_to_break(
             Variant.PARENT, 1, direct=False
         ),
         "with __kfree_skb(), steps to none": steps_to_break(Variant.PARENT, 3, clone=False),
     }
-    kept = not any(found.values())
+    kept = not any(steps_by_number.values())
     return Weighed(
         ClaimVerdict.HOLDS if kept else ClaimVerdict.CONTRADICTED,
         "Where segments are only sent or dropped, as the message may mean it, no order breaks it. "
@@ -247,7 +247,11 @@ def weigh_after_all() -> Weighed:
         "early; a packet freed past kfree_skb() and consume_skb() never releases it."
         if kept
         else "An order of segments that are sent or dropped breaks it.",
-        {"invariants kept there": ", ".join(f"I{n}" for n, steps in found.items() if not steps)}
+        {
+            "invariants kept there": ", ".join(
+                f"I{n}" for n, steps in steps_by_number.items() if not steps
+            )
+        }
         | outside,
     )
 

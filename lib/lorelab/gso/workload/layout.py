@@ -9,17 +9,17 @@ from lorelab.gso.params import Layout as Params
 
 def table(params: Params, layout: Layout, source: str) -> pd.DataFrame:
     """Counters of a layout, whether computed or read out of a kernel."""
-    found: dict[str, tuple[str, list[int]]] = {
+    columns: dict[str, tuple[str, list[int]]] = {
         "size": ("bytes", [layout.size]),
         "aligned": ("bytes", [data_align(layout.size)]),
         "holes": ("bytes", [sum(hole.size for hole in layout.holes)]),
     }
     for field in layout.fields:
-        found[f"offset_{field.name}"] = ("bytes", [field.offset])
+        columns[f"offset_{field.name}"] = ("bytes", [field.offset])
     for number, lines in frag_lines(layout).items():
-        found[f"lines_frag{number}"] = ("lines", [lines])
+        columns[f"lines_frag{number}"] = ("lines", [lines])
     variant = f"linux-{params.kernel}"
-    return counters.table("gso/layout", variant, source, found, first=0)
+    return counters.table("gso/layout", variant, source, columns, first=0)
 
 
 def frag_lines(layout: Layout) -> dict[int, int]:

@@ -48,10 +48,10 @@ def table(
         By `by_...` of the probe: packets by how many each had.
     source : str
     """
-    found = {name: (UNITS.get(name, "calls"), [value]) for name, value in counted.items()}
+    columns = {name: (UNITS.get(name, "calls"), [value]) for name, value in counted.items()}
     for name in TOTALS:
-        found[f"probe_{name}"] = (TOTALS[name], [probed.get(name, 0)])
-    parts = [counters.table(NAME, label(params.variant), source, found, first=0)]
+        columns[f"probe_{name}"] = (TOTALS[name], [probed.get(name, 0)])
+    parts = [counters.table(NAME, label(params.variant), source, columns, first=0)]
     for name in PACKETS:
         rows = sorted(spread.get(f"by_{name}", {}).items())
         part = counters.table(

@@ -24,13 +24,13 @@ def table(params: Told, queue: list[Notification], copied: int, source: str) -> 
     """Counters of a run, whether of the model or of a kernel."""
     was = kinds(params)
     heard = [(send, one.copied) for one in queue for send in range(one.low, one.high + 1)]
-    found = {
+    sums = {
         "copied": copied,
         "notifications": len(queue),
         "told": len(heard),
         "told_copied": sum(copy for _, copy in heard),
         "told_wrong": sum(copy != was[send] for send, copy in heard),
     }
-    named = {name: (UNITS[name], [value]) for name, value in found.items()}
+    named = {name: (UNITS[name], [value]) for name, value in sums.items()}
     variant = "mended" if params.mended else "fixed" if params.fixed else "upstream"
     return counters.table("gso/told", variant, source, named, first=0)

@@ -21,5 +21,5 @@ UNITS = {
 
 def table(params: Traffic, counted: dict[str, int], source: str) -> pd.DataFrame:
     """Counters of a run, whether of the model or of a kernel: those that it has."""
-    found = {name: (UNITS.get(name, "calls"), [value]) for name, value in counted.items()}
-    return counters.table("gso/traffic", label(params.variant), source, found, first=0)
+    columns = {name: (UNITS.get(name, "calls"), [value]) for name, value in counted.items()}
+    return counters.table("gso/traffic", label(params.variant), source, columns, first=0)
