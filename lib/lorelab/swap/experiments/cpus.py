@@ -51,10 +51,10 @@ def simulate(params: Cpus) -> pd.DataFrame:
     stays = start(params.cpus)
     run(without_moves(params), NAME, stays)
     events = int(stays.place["events"][0])
-    found = []
+    rows = []
     for repeat in range(REPEATS):
         task = start(params.cpus, moves=moves(params, repeat, events))
         ran = run(without_moves(params), NAME, task)
         whole, split = (int(ran.iterations[name].sum()) for name in ran.iterations.dtype.names)
-        found.append(totals(whole, split, int(task.place["moved"][0]), paths.totals(ran.si)))
-    return in_steps("model", found)
+        rows.append(totals(whole, split, int(task.place["moved"][0]), paths.totals(ran.si)))
+    return in_steps("model", rows)

@@ -44,5 +44,5 @@ def simulate(params: Holes) -> pd.DataFrame:
         looked into; `read`, slots of them read.
     """
     rows = seen(flat(params, {})[0])[: params.folios, :COUNTING]
-    found = {name: (unit, rows[:, n]) for n, (name, unit) in enumerate(UNITS.items())}
-    return counters.table(NAME, VARIANT, "model", found)
+    columns = {name: (unit, rows[:, n]) for n, (name, unit) in enumerate(UNITS.items())}
+    return counters.table(NAME, VARIANT, "model", columns)

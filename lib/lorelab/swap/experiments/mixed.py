@@ -158,13 +158,13 @@ def _state(si: Swap, load: Load) -> dict[str, tuple[str, float]]:
 
 def first_failures(si: Swap, load: Load, orders: list[int]) -> dict[str, tuple[str, list]]:
     """Counters of the whole run: how full the device was when each order first found no room."""
-    found = {}
+    columns = {}
     for order in sorted({0, *orders}):
         if load.held_at_failure[order]:
             held = int(load.held_at_failure[order]) - 1
             percent = 100 * held / int(si.info["pages"][0])
-            found[f"utilisation_at_first_failure_order{order}"] = ("%", [percent])
+            columns[f"utilisation_at_first_failure_order{order}"] = ("%", [percent])
     if load.held_at_failure[0]:
         free = int(load.totals["free_at_enospc"][0])
-        found["free_at_first_failure"] = ("slots", [free])
-    return found
+        columns["free_at_first_failure"] = ("slots", [free])
+    return columns

@@ -35,17 +35,17 @@ def simulate(params: AllocatorTest) -> pd.DataFrame:
         The device has no clusters.
     """
     check_paths(params)
-    found = totals(run(params, NAME).si)
-    return counters.table(NAME, label(params.variant), "model", found, first=0)
+    columns = totals(run(params, NAME).si)
+    return counters.table(NAME, label(params.variant), "model", columns, first=0)
 
 
 def totals(si: Swap) -> dict[str, tuple[str, list[int]]]:
     """Counters of `swap/paths`, as `lorelab.counters.table` takes them."""
-    found = {}
+    columns = {}
     for order in ORDERS:
         for path in (CURRENT, FROM_FREE, FROM_NONFULL, FROM_FRAG, STEAL, FAIL):
             count = [int(si.path[path, order])]
-            found[f"{PATHS[path]}_{order}"] = ("allocations", count)
-        found[f"visited_{order}"] = ("clusters", [int(si.visited[order])])
-        found[f"scanned_{order}"] = ("slots", [int(si.scanned[order])])
-    return found
+            columns[f"{PATHS[path]}_{order}"] = ("allocations", count)
+        columns[f"visited_{order}"] = ("clusters", [int(si.visited[order])])
+        columns[f"scanned_{order}"] = ("slots", [int(si.scanned[order])])
+    return columns

@@ -32,11 +32,11 @@ def simulate(params: AllocatorTest) -> pd.DataFrame:
     ran = run(params, NAME)
     parts = [counters.table(NAME, variant, "model", totals(ran.si), first=0)]
     for order in ORDERS:
-        for counter, unit, found in (
+        for counter, unit, counts in (
             ("read", "calls", ran.seen.read),
             ("swapouts", "slots", ran.seen.waits),
         ):
-            buckets = found[order].astype(int).tolist()
+            buckets = counts[order].astype(int).tolist()
             parts.append(
                 counters.histogram(NAME, variant, "model", f"{counter}_{order}", unit, buckets)
             )

@@ -50,8 +50,8 @@ def count(params: Swapout) -> dict[str, int]:
             pages = (params.folios << order) // params.requests
             if not vmscan.memory_reclaim(si, memcg, pages, plug, counted):
                 break
-    found = {name: int(counted[name][0]) for name in COUNTED if name in UNITS}
-    return found | {"shrinker_splits": int(memcg.state["shrinker_splits"][0])}
+    sums = {name: int(counted[name][0]) for name in COUNTED if name in UNITS}
+    return sums | {"shrinker_splits": int(memcg.state["shrinker_splits"][0])}
 
 
 def simulate(params: Swapout) -> pd.DataFrame:

@@ -36,9 +36,9 @@ def count(params: Usemem) -> dict[str, int]:
             f"{NAME}: the device gave no slot after {machine.count['swapped'][0]} of "
             f"{params.swap_mib * PAGES_PER_MIB} pages were swapped; raise swap_mib"
         )
-    found = {name: int(machine.count[name][0]) for name in UNITS}
-    resident = (found["faults"] << params.folio_order) - found["swapped"]
-    return found | {"resident": resident, "scanned": int(si.scanned.sum())}
+    sums = {name: int(machine.count[name][0]) for name in UNITS}
+    resident = (sums["faults"] << params.folio_order) - sums["swapped"]
+    return sums | {"resident": resident, "scanned": int(si.scanned.sum())}
 
 
 def simulate(params: Usemem) -> pd.DataFrame:

@@ -33,10 +33,10 @@ def _counters(params: Cpus, measured: Measured, run: int) -> pd.DataFrame:
 def _repeat(test: AllocatorTest, rows: list[dict[str, Any]]) -> dict[str, tuple[str, list[int]]]:
     [migrations] = (row["migrations"] for row in rows if "migrations" in row)
     counted = paths.totals(test, rows).set_index("counter")
-    found = {name: (row["unit"], [row["value"]]) for name, row in counted.iterrows()}
+    columns = {name: (row["unit"], [row["value"]]) for name, row in counted.iterrows()}
     iterations = [row for row in rows if "iteration" in row]
     whole, split = (sum(row[name] for row in iterations) for name in ("swpout", "swpout_fallback"))
-    return totals(whole, split, migrations, found)
+    return totals(whole, split, migrations, columns)
 
 
 measure = Measurement(NAME, _request, _counters, check=_check)

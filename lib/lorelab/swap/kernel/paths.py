@@ -35,13 +35,13 @@ def counted(params: AllocatorTest) -> dict[str, str]:
 
 def totals(params: AllocatorTest, rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Totals of a run by path and order (see `lorelab.swap.experiments.paths`), out of its rows."""
-    [said] = (row["counters"] for row in rows if "counters" in row)
+    [sums] = (row["counters"] for row in rows if "counters" in row)
     counters = {}
     for order in ORDERS:
         for name in (*PLACES, "fail"):
-            counters[f"{name}_{order}"] = ("allocations", [said[f"{name} {order}"]])
+            counters[f"{name}_{order}"] = ("allocations", [sums[f"{name} {order}"]])
         for name, unit in (("visited", "clusters"), ("scanned", "slots")):
-            counters[f"{name}_{order}"] = (unit, [said[f"{name} {order}"]])
+            counters[f"{name}_{order}"] = (unit, [sums[f"{name} {order}"]])
     return table(NAME, label(params.variant), "kernel", counters, first=0)
 
 

@@ -37,9 +37,9 @@ def _counters(params: AllocatorTest, measured: Measured, run: int) -> pd.DataFra
 
 
 def _both(variant: str, frames: list[dict[str, Any]]) -> pd.DataFrame:
-    said = probes.counters(NAME, variant, frames)
-    said["counter"] = said["counter"].str.replace(r".*\.(by_)?", "", regex=True)
-    scalars = said.loc[said["step"] == 0].set_index("counter")["value"]
+    rows = probes.counters(NAME, variant, frames)
+    rows["counter"] = rows["counter"].str.replace(r".*\.(by_)?", "", regex=True)
+    scalars = rows.loc[rows["step"] == 0].set_index("counter")["value"]
     totals = {}
     for order in ORDERS:
         for name in (*paths.PLACES, "failed", "visited", "scanned"):
@@ -49,7 +49,7 @@ def _both(variant: str, frames: list[dict[str, Any]]) -> pd.DataFrame:
     parts = [table(NAME, variant, "kernel", totals, first=0)]
     for order in ORDERS:
         for name in ("read", "swapouts"):
-            parts.append(said[said["counter"] == f"{name}_{order}"].sort_values("step"))
+            parts.append(rows[rows["counter"] == f"{name}_{order}"].sort_values("step"))
     return pd.concat(parts, ignore_index=True)
 
 

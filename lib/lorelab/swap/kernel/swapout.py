@@ -69,7 +69,7 @@ def switches(force_split: ForceSplit, order: int, split_batching: bool) -> dict[
 
 def counted(row: dict[str, int], names: Iterable[str]) -> dict[str, tuple[str, int]]:
     """Unit and value of the model's counters `names`, out of what the guest's program counts."""
-    found = {
+    values = {
         "swapped": row["swapped"],
         "invalidations": row["alone"] + row["deferred"] + row["huge"],
         "deferred": row["deferred"],
@@ -80,7 +80,7 @@ def counted(row: dict[str, int], names: Iterable[str]) -> dict[str, tuple[str, i
         "bios": row["bios"],
         "shrinker_splits": row["shrinker_splits"],
     }
-    return {name: ((UNITS | COUNTED)[name], found[name]) for name in names}
+    return {name: ((UNITS | COUNTED)[name], values[name]) for name in names}
 
 
 measure = Measurement(NAME, _request, _counters, machine=_machine)

@@ -68,8 +68,8 @@ def cluster_lists(rows: pd.DataFrame) -> Moved:
     text = base.encode(x=x)
     names = text.mark_text(align="left", dx=8, dy=-8, fontSize=13).encode(text="words:N")
     counts = text.mark_text(align="left", dx=8, dy=10, fontSize=12).encode(text="held:N")
-    said = ", ".join(f"{step} = {done}" for step, done in enumerate(DONE))
-    see = f"The first folio that takes slots of a cluster gives it its order.\nSteps: {said}."
+    steps = ", ".join(f"{step} = {done}" for step, done in enumerate(DONE))
+    see = f"The first folio that takes slots of a cluster gives it its order.\nSteps: {steps}."
     chart = (boxes + names + counts).properties(
         height=200, title=title("The lists of a device of four clusters", see)
     )

@@ -14,7 +14,7 @@ def room() -> tuple[pd.DataFrame, str]:
         for variant in variants
         for mib in sizes
     }
-    sums = {given: run.groupby("counter")["value"].sum() for given, run in runs.items()}
+    sums = {key: run.groupby("counter")["value"].sum() for key, run in runs.items()}
     percent = pd.DataFrame(
         {
             variant: {
@@ -66,10 +66,10 @@ def switches() -> tuple[pd.DataFrame, str]:
         .sum()
         for change in changes
     }
-    found = pd.DataFrame(tried).T[["swpout", "swpout_fallback"]]
-    found["split, %"] = (100 * found["swpout_fallback"] / found.sum(axis=1)).round(1)
-    table = found.rename_axis("without")
-    moved = (found["split, %"] - found.loc["as it is", "split, %"]).drop("as it is")
+    sums = pd.DataFrame(tried).T[["swpout", "swpout_fallback"]]
+    sums["split, %"] = (100 * sums["swpout_fallback"] / sums.sum(axis=1)).round(1)
+    table = sums.rename_axis("without")
+    moved = (sums["split, %"] - sums.loc["as it is", "split, %"]).drop("as it is")
     return table, (
         f"Leaving out `{moved.abs().idxmax()}` moves it most, by "
         f"{moved[moved.abs().idxmax()]:+.1f} points, "

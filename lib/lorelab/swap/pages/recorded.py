@@ -46,9 +46,9 @@ def searches() -> pd.DataFrame:
     rows = []
     for params, record in every("swap/probed").items():
         other = params.model_copy(update=MODELS["7.2"])
-        for name, found in (("6.12.117", record.counters), ("7.2 (model)", probed.simulate(other))):
+        for name, table in (("6.12.117", record.counters), ("7.2 (model)", probed.simulate(other))):
             row = {"MiB": params.device_mib, "allocator": name, "clusters": params.device_mib // 2}
-            rows.append(row | _searched(found))
+            rows.append(row | _searched(table))
     return pd.DataFrame(rows).set_index(["MiB", "allocator"]).sort_index()
 
 
@@ -230,8 +230,8 @@ def taken_over() -> pd.DataFrame:
     rows = {}
     for release, params, counted in later_kernels():
         if release.startswith("7.2.12+"):
-            found = {model: beside(params, model, counted) for model in MODELS}
-            row = {model: split(both, "model") for model, both in found.items()}
+            tables = {model: beside(params, model, counted) for model in MODELS}
+            row = {model: split(both, "model") for model, both in tables.items()}
             row["7.2.12"] = split(counted)
             rows[params.options or "no option"] = row
     return pd.DataFrame(rows).T.rename(columns={"7.2": "both"}).astype(int)
@@ -351,9 +351,9 @@ def instructions_per_64k(counters: pd.DataFrame) -> dict[str, float]:
     """Thousands of instructions for 64 KiB, in the mean, and how far repeats are apart in %."""
     steps = counters.pivot_table(index="step", columns="counter", values="value")
     per = 16 / steps["pages"].iloc[0] / 1000
-    found = {}
+    values = {}
     for name in ("swapout", "swapin"):
         each = steps[name]
-        found[name] = per * each.mean()
-        found[f"{name} spread"] = 100 * (each.max() - each.min()) / each.mean()
-    return found
+        values[name] = per * each.mean()
+        values[f"{name} spread"] = 100 * (each.max() - each.min()) / each.mean()
+    return values

@@ -20,8 +20,8 @@ OPTIONS = {"-a": "-a", "-a -s": "-a -s", "no option": "", "-s": "-s"}
 
 def by_iteration(params: AllocatorTest, **changes: Any) -> pd.DataFrame:
     """Run the model with some parameters changed: a row an iteration, a column a counter."""
-    found = allocator_test.simulate(params.model_copy(update=changes))
-    return found.pivot_table(index="step", columns="counter", values="value", aggfunc="sum")
+    table = allocator_test.simulate(params.model_copy(update=changes))
+    return table.pivot_table(index="step", columns="counter", values="value", aggfunc="sum")
 
 
 def fallback_rates(params: AllocatorTest, runs: dict[str, dict[str, Any]]) -> pd.DataFrame:
@@ -92,9 +92,9 @@ def grid(
     """
     tables = []
     for combination in product(*values.values()):
-        given = dict(zip(values, combination, strict=True))
-        columns = {name: value for name, value in given.items() if name != "variant"}
-        tables.append(by(Mixed(**(params.model_dump() | given))).assign(**columns))
+        changes = dict(zip(values, combination, strict=True))
+        columns = {name: value for name, value in changes.items() if name != "variant"}
+        tables.append(by(Mixed(**(params.model_dump() | changes))).assign(**columns))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -108,10 +108,10 @@ def by_stealing(params: Mixed, seeds: range) -> pd.DataFrame:
         allocation.
     """
     names = [f"fallback_order{order}" for order in order_weights(params.orders) if order]
-    given = [params.model_copy(update={"variant": Variant.V7_2, "seed": seed}) for seed in seeds]
+    each = [params.model_copy(update={"variant": Variant.V7_2, "seed": seed}) for seed in seeds]
     rows = {}
     for steals in STEALS:
-        runs = pd.concat([simulate(one, steals).assign(seed=one.seed) for one in given])
+        runs = pd.concat([simulate(one, steals).assign(seed=one.seed) for one in each])
         rows[steals] = late(runs, [*names, "scanned"], ["seed"], after=2).mean()
     return pd.DataFrame(rows).T
 
@@ -126,9 +126,9 @@ def run_lengths(params: Mixed, variants: list[Variant], tasks: list[int]) -> pd.
     """
     tables = []
     for number in tasks:
-        given = params.model_copy(update={"tasks": number, "cpus": number})
-        found = grid(given, variant=variants)
-        tables.append(found[found["counter"] == "run_length"].assign(tasks=number))
+        changed = params.model_copy(update={"tasks": number, "cpus": number})
+        table = grid(changed, variant=variants)
+        tables.append(table[table["counter"] == "run_length"].assign(tasks=number))
     length = pd.concat(tables)
     return length.pivot_table(index=["step", "variant"], columns="tasks", values="value")
 

@@ -29,21 +29,21 @@ def lists(si: Swap) -> pd.DataFrame:
     heads |= {f"frag[{order}]": int(state.FRAG) + order for order in range(10)}
     rows = []
     for name, which in heads.items():
-        found = members(si, which)
-        if found:
-            counts = [int(si.cluster_info[idx]["count"]) for idx in found]
-            rows.append((name, " ".join(map(str, found)), " ".join(map(str, counts))))
+        clusters = members(si, which)
+        if clusters:
+            counts = [int(si.cluster_info[idx]["count"]) for idx in clusters]
+            rows.append((name, " ".join(map(str, clusters)), " ".join(map(str, counts))))
     return pd.DataFrame(rows, columns=["list", "clusters", "slots"])
 
 
 def members(si: Swap, which: int) -> list[int]:
     """Clusters on one list (FREE, FULL, NONFULL + order, FRAG + order), head first."""
     head = int(state.head_of(si, which))
-    found, idx = [], int(state.list_first(si, head))
+    clusters, idx = [], int(state.list_first(si, head))
     while idx != head:
-        found.append(idx)
+        clusters.append(idx)
         idx = int(si.cluster_info[idx]["next"])
-    return found
+    return clusters
 
 
 def fill(si: Swap, order: int, folios: int | None = None) -> list[int]:
@@ -152,16 +152,16 @@ def maps(params: Mixed, variants: list[Variant], turnovers: list[float]) -> pd.D
     """
     tables = []
     for variant in variants:
-        given = Mixed(**(params.model_dump() | {"variant": variant}))
-        si, ld = start(given)
-        folios = (given.device_mib << 8) / mean_pages(order_weights(given.orders))
-        run(si, ld, U(round(folios * given.fill)), True)
+        mixed = Mixed(**(params.model_dump() | {"variant": variant}))
+        si, ld = start(mixed)
+        folios = (mixed.device_mib << 8) / mean_pages(order_weights(mixed.orders))
+        run(si, ld, U(round(folios * mixed.fill)), True)
         for turnover in turnovers:
             run(si, ld, U(round(folios * turnover)) - ld.totals[0]["now"], False)
             shown = cluster_map(si, folio_orders(ld))
             turns = "turnover" if turnover == 1 else "turnovers"
             when = f"after {turnover:g} {turns}" if turnover else "just filled"
-            tables.append(shown.assign(variant=label(given.variant), when=when))
+            tables.append(shown.assign(variant=label(mixed.variant), when=when))
     return pd.concat(tables, ignore_index=True)
 
 

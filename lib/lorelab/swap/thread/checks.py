@@ -46,11 +46,11 @@ def same_counts(order: int) -> bool:
 
 
 def weigh_unit() -> Weighed:
-    found = figure("v3-4k-base")
+    printed = figure("v3-4k-base")
     return Weighed(
-        ClaimVerdict.ARITHMETIC if found == 0 else ClaimVerdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if printed == 0 else ClaimVerdict.CONTRADICTED,
         "The 4K baseline is the unit that the other cells are relative to.",
-        {"printed %": found},
+        {"printed %": printed},
     )
 
 
@@ -134,9 +134,9 @@ def weigh_tlbi() -> Weighed:
 def weigh_bottleneck() -> Weighed:
     shares = {}
     for table in ("v3", "v4"):
-        found = cost.ranges(table, "throughput").set_index("weight").loc["invalidation"]
+        ends = cost.ranges(table, "throughput").set_index("weight").loc["invalidation"]
         for end in ("lowest", "highest"):
-            shares[f"share in {table}, {end}"] = round(float(found[f"{end}_share"]), 2)
+            shares[f"share in {table}, {end}"] = round(float(ends[f"{end}_share"]), 2)
     most = {table: 100 * shares[f"share in {table}, highest"] for table in ("v3", "v4")}
     return Weighed(
         ClaimVerdict.ARITHMETIC,
@@ -152,8 +152,8 @@ def weigh_bottleneck() -> Weighed:
 
 
 def weigh_capacity() -> Weighed:
-    asked = figure("processes") * figure("memory-each")
-    swapped, device = asked - figure("memcg-limit"), figure("swap-device")
+    memory = figure("processes") * figure("memory-each")
+    swapped, device = memory - figure("memcg-limit"), figure("swap-device")
     return Weighed(
         ClaimVerdict.ARITHMETIC if 0 < swapped < device else ClaimVerdict.CONTRADICTED,
         "What does not fit in the cgroup fits on the device, written once and hardly ever freed: "
@@ -184,13 +184,13 @@ def tight(variant: Variant) -> dict[str, int]:
 
 
 def weigh_fallback() -> Weighed:
-    found = tight(Variant.V3)
-    written = found["resident"] + found["swapped"] == found["faults"] * 16
-    good = found["fallbacks"] > 0 and found["splits"] == found["fallbacks"] and written
+    counters = tight(Variant.V3)
+    written = counters["resident"] + counters["swapped"] == counters["faults"] * 16
+    good = counters["fallbacks"] > 0 and counters["splits"] == counters["fallbacks"] and written
     return Weighed(
         ClaimVerdict.HOLDS if good else ClaimVerdict.CONTRADICTED,
         "With the free clusters used up, folios are split and their pages still find slots.",
-        {name: found[name] for name in ("fallbacks", "splits", "swapped")},
+        {name: counters[name] for name in ("fallbacks", "splits", "swapped")},
     )
 
 
@@ -240,8 +240,8 @@ def fragmented() -> tuple[int, int, bool]:
         swap_entry_range_free(si, U(offset), U(1))
     free = int(si.info["pages"][0] - si.info["inuse_pages"][0])
     before = si.scanned.sum()
-    found = bool(folio_alloc_swap(si, U(0), U(4)))
-    return free, int(si.scanned.sum() - before), found
+    allocated = bool(folio_alloc_swap(si, U(0), U(4)))
+    return free, int(si.scanned.sum() - before), allocated
 
 
 def weigh_no_search() -> Weighed:
@@ -264,8 +264,12 @@ def weigh_no_fragmentation() -> Weighed:
                 folio_alloc_swap(si, U(0), U(order))
     used = si.cluster_info["count"][1:64]
     gaps = int(((used > 0) & (used < SWAPFILE_CLUSTER)).sum())
-    free, _, found = fragmented()
-    evidence = {"clusters with gaps": gaps, "free slots": free, "64 KiB found among them": found}
+    free, _, allocated = fragmented()
+    evidence = {
+        "clusters with gaps": gaps,
+        "free slots": free,
+        "64 KiB found among them": allocated,
+    }
     if gaps:
         return Weighed(ClaimVerdict.CONTRADICTED, "Padding leaves gaps.", evidence)
     why = (
@@ -390,8 +394,8 @@ def weigh_barry_last() -> Weighed:
     printed = int(figure("barry-none-last-swpout")), int(figure("barry-none-last-swpout-fallback"))
     model = tested(Variant.V6_12, "", large_swapin=False, batched_zap=False)
     whole, split = printed
-    found = model.index[(model["swpout"] == whole) & (model["swpout_fallback"] == split)]
-    reached = ", ".join(map(str, found))
+    same = model.index[(model["swpout"] == whole) & (model["swpout_fallback"] == split)]
+    reached = ", ".join(map(str, same))
     evidence = {"iterations": reached, "iteration 100": pairs(model.tail(1))}
     if not reached:
         why = "No iteration of the model has these numbers."

@@ -249,9 +249,9 @@ def gains(table: str) -> pd.DataFrame:
         printed, _ = cells(table, reading)
         wide = printed.pivot_table(index="size", columns="series", values="cost", sort=False)
         rows.append(wide.assign(reading=reading, gain=wide[False] / wide[True]).reset_index())
-    found = pd.concat(rows, ignore_index=True).rename_axis(columns=None)
-    found = found.rename(columns={False: "cost before", True: "cost with the series"})
-    return found[["reading", "size", "cost before", "cost with the series", "gain"]]
+    whole = pd.concat(rows, ignore_index=True).rename_axis(columns=None)
+    whole = whole.rename(columns={False: "cost before", True: "cost with the series"})
+    return whole[["reading", "size", "cost before", "cost with the series", "gain"]]
 
 
 def errors() -> pd.DataFrame:
@@ -263,8 +263,8 @@ def errors() -> pd.DataFrame:
         for reading in READINGS
         for aging in (True, False)
     ]
-    found = pd.DataFrame(rows).round(1).replace(-0.0, 0.0)
-    return found.pivot_table(
+    worst = pd.DataFrame(rows).round(1).replace(-0.0, 0.0)
+    return worst.pivot_table(
         index="table", columns=["reading", "aging"], values="worst", sort=False
     )
 
@@ -287,5 +287,5 @@ def nearest() -> pd.DataFrame:
 
 def spans(tables: tuple[str, ...]) -> pd.DataFrame:
     """`ranges` of several tables read as throughput, by table and weight, to a thousandth."""
-    found = pd.concat(ranges(table, "throughput").assign(table=table) for table in tables)
-    return found.set_index(["table", "weight"]).round(3).replace(-0.0, 0.0)
+    whole = pd.concat(ranges(table, "throughput").assign(table=table) for table in tables)
+    return whole.set_index(["table", "weight"]).round(3).replace(-0.0, 0.0)

@@ -32,8 +32,8 @@ def whole_list() -> str:
     """Slots that an order-4 allocation reads, by size of the device, and what a kernel read."""
     names = ["scanned_order4", "fallback_order4"]
     tables = {mib: _late(Mixed(device_mib=mib, **FRAGMENTED), names) for mib in SIZES}
-    found = pd.concat(tables, names=["mib"])
-    old, new = (found.xs(str(one), level="variant") for one in ("v6.12", "v7.2"))
+    means = pd.concat(tables, names=["mib"])
+    old, new = (means.xs(str(one), level="variant") for one in ("v6.12", "v7.2"))
     read = [one["scanned_order4"] for one in (old, new)]
     growth = [one.iloc[-1] / one.iloc[0] for one in read]
     apart = (old["fallback_order4"] - new["fallback_order4"]).abs().max()
@@ -42,10 +42,10 @@ def whole_list() -> str:
     kernel, model = (seen.xs(name, level=1) for name in ("6.12.117", "7.2 (model)"))
     assert kernel["visited"].is_monotonic_increasing, "the list grows with the device"
     assert (kernel["slots"] > 9 * model["slots"]).all(), "6.12.117 reads more at each size"
-    said = [", ".join(f"{one[mib]:,.0f}" for mib in SIZES) for one in read]
+    slots = [", ".join(f"{one[mib]:,.0f}" for mib in SIZES) for one in read]
     return (
         f"Model, one seed, orders 0 and 4, devices of {', '.join(map(str, SIZES))} MiB 80 % full: "
-        f"an order-4 allocation reads {said[0]} slots in 6.12.117, and {said[1]} in 7.2; the "
+        f"an order-4 allocation reads {slots[0]} slots in 6.12.117, and {slots[1]} in 7.2; the "
         f"shares that fall back are within {apart:.0f} points. 6.12.117 by probe, one run on each "
         f"of {_listed(kernel.index)} MiB, seed 1, equal to the model: "
         f"{_listed(kernel['slots'])} slots per order-4 allocation, and one that fails visits up to "

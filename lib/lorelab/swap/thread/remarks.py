@@ -122,12 +122,12 @@ def weigh_config() -> Weighed:
 
 def granted(variant: Variant) -> list[int]:
     """Orders of which a fresh device gives a range."""
-    found = []
+    orders = []
     for order in range(PMD_ORDER + 1):
         si = swapon(4 * SWAPFILE_CLUSTER, variant, slot_cache=False)
         if folio_alloc_swap(si, U(0), U(order)):
-            found.append(order)
-    return found
+            orders.append(order)
+    return orders
 
 
 def weigh_any_order() -> Weighed:
@@ -183,16 +183,16 @@ def weigh_align() -> Weighed:
 
 def weigh_gate() -> Weighed:
     """Without cluster_info (a rotational device) and with it, on what was merged for 6.10."""
-    found = {}
+    orders_of = {}
     for rotational in (False, True):
         si = swapon(4 * SWAPFILE_CLUSTER, Variant.V6_10, slot_cache=False, rotational=rotational)
         orders = [o for o in (0, 4) if folio_alloc_swap(si, U(0), U(o))]
-        found["no cluster_info" if rotational else "cluster_info"] = orders
-    good = found == {"cluster_info": [0, 4], "no cluster_info": [0]}
+        orders_of["no cluster_info" if rotational else "cluster_info"] = orders
+    good = orders_of == {"cluster_info": [0, 4], "no cluster_info": [0]}
     return Weighed(
         ClaimVerdict.HOLDS if good else ClaimVerdict.CONTRADICTED,
         "As merged for 6.10, an area without cluster_info gives order 0 and refuses order 4.",
-        {f"orders with {name}": str(orders) for name, orders in found.items()},
+        {f"orders with {name}": str(orders) for name, orders in orders_of.items()},
     )
 
 

@@ -30,10 +30,10 @@ def settings(params: Switches) -> dict[str, AllocatorTest]:
     With large swap-in left on in all of them, nothing is page by page.
     """
     shared = params.model_dump(exclude={"turns"})
-    found = {name: AllocatorTest(**shared | changes) for name, changes in SETTINGS.items()}
+    runs = {name: AllocatorTest(**shared | changes) for name, changes in SETTINGS.items()}
     if params.large_swapin:
-        del found["page by page"]
-    return found
+        del runs["page by page"]
+    return runs
 
 
 def in_turns(iterations: int, runs: Iterator[tuple[int, str, pd.DataFrame]]) -> pd.DataFrame:
