@@ -40,7 +40,7 @@ def draw(events: list, folder: Path) -> None:
     from lorelab.vmalock.recording import report
 
     tables = {"wait": report.waits(events), "held": report.holds(events)}
-    with atomic.new_folder(folder) as made:
+    with atomic.new_folder(folder) as part:
         for name, table in tables.items():
-            table.to_csv(made / f"{name}.csv", index=False)
-            charts.times(table, name).save(made / f"{name}.svg")
+            table.to_csv(part / f"{name}.csv", index=False)
+            charts.times(table, name).save(part / f"{name}.svg")

@@ -55,12 +55,12 @@ def omissions(params: Omissions) -> pd.DataFrame:
     )
     rows = []
     for name in known:
-        where, found, length = first_broken(params.variant, name, params.sequence_bits)
+        where, outcome, length = first_broken(params.variant, name, params.sequence_bits)
         rows.append(
             {
                 "without": name,
-                "breaks": found.rule.name if found.rule else "",
-                "configuration": where if found.rule else "",
+                "breaks": outcome.rule.name if outcome.rule else "",
+                "configuration": where if outcome.rule else "",
                 "steps": length,
             }
         )

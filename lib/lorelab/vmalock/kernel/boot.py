@@ -57,8 +57,8 @@ def row_of(measured: Measured, run: int) -> dict[str, Any]:
 
 def counts_of(measured: Measured, run: int) -> dict[str, int]:
     """What the kernel counted during one run."""
-    [found] = (row["counts"] for row in measured.rows if row["run"] == run and "counts" in row)
-    return found
+    [counts] = (row["counts"] for row in measured.rows if row["run"] == run and "counts" in row)
+    return counts
 
 
 def pieces_of(measured: Measured, run: int) -> list[str]:
@@ -68,5 +68,5 @@ def pieces_of(measured: Measured, run: int) -> list[str]:
 
 def logged(measured: Measured, run: int) -> int:
     """Steps that were logged, or would have been if there had been room."""
-    [found] = (row["logged"] for row in measured.rows if row["run"] == run and "logged" in row)
-    return found
+    [steps] = (row["logged"] for row in measured.rows if row["run"] == run and "logged" in row)
+    return steps

@@ -66,10 +66,10 @@ def counters_of(workload: str, row: dict[str, Any]) -> dict[str, tuple[str, list
 
 def switches(params: Broken) -> dict[str, str]:
     """What is turned: the step that is left out; with KASAN a reader dawdles before it locks."""
-    found = {SWITCHES[params.workload]: "off"} if params.without else {}
+    turned = {SWITCHES[params.workload]: "off"} if params.without else {}
     if params.config == "kasan" and params.workload == "remap":
-        found["vmalock/dawdle"] = "on"  # lib/kernel/vmalock/configs/kasan
-    return found
+        turned["vmalock/dawdle"] = "on"  # lib/kernel/vmalock/configs/kasan
+    return turned
 
 
 # A boot for each, with the step and without it, for a broken guest can't be trusted.

@@ -27,8 +27,8 @@ def _counters(params: Sizes, measured: Measured, run: int) -> pd.DataFrame:
     [row] = measured.rows
     columns = {
         f"{cache}.{what}": (UNITS[what], [value])
-        for cache, said in row.items()
-        for what, value in said.items()
+        for cache, sizes in row.items()
+        for what, value in sizes.items()
     }
     return table(NAME, variant(measured), "kernel", columns, first=0)
 

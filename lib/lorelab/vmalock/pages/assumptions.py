@@ -78,7 +78,7 @@ def sensitivity(cpus: int = 64, writer_share: float = 0.01, ms: int = 5) -> pd.D
         moved = (base.model_copy(update={time: other}) for other in (value // 2, 2 * value))
         rows[time] = [default, *map(_ratios, moved)]
     ends = {"least": min, "most": max}
-    found = {
+    columns = {
         time: {
             (name, end): pick(ratios[name] for ratios in several)
             for name in AGAINST
@@ -86,7 +86,7 @@ def sensitivity(cpus: int = 64, writer_share: float = 0.01, ms: int = 5) -> pd.D
         }
         for time, several in rows.items()
     }
-    return pd.DataFrame(found).T.rename_axis("half and twice")
+    return pd.DataFrame(columns).T.rename_axis("half and twice")
 
 
 def _ratios(params: Contention) -> dict[str, float]:

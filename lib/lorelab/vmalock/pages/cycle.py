@@ -63,10 +63,10 @@ def cycle(test: Test, text: str, see: str) -> alt.LayerChart:
         What the chart shows, and what to see in it.
     """
     lines = [
-        {"x": (LEFT, RIGHT)[t], "y": place * ROW, "said": said, "thread": t}
+        {"x": (LEFT, RIGHT)[t], "y": place * ROW, "said": statement, "thread": t}
         for t, thread in enumerate(test.threads)
         for place in range(len(thread))
-        for said in [" ".join(spelled(thread, place).split())]
+        for statement in [" ".join(spelled(thread, place).split())]
     ]
     drawn = []
     for of, place, to, to_place, relation in edges(test).itertuples(index=False):

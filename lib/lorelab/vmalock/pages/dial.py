@@ -32,8 +32,8 @@ def dials(steps: pd.DataFrame) -> pd.DataFrame:
         A row a moment, in order: `step`, `said`, `mm_lock_seq`, `vm_lock_seq`.
     """
     rows = steps[steps["statement"].isin(MOMENTS)]
-    said = "Step " + rows["step"].astype(str) + ": " + rows["statement"].map(MOMENTS)
-    return rows.assign(said=said)[["step", "said", "mm_lock_seq", "vm_lock_seq"]]
+    text = "Step " + rows["step"].astype(str) + ": " + rows["statement"].map(MOMENTS)
+    return rows.assign(said=text)[["step", "said", "mm_lock_seq", "vm_lock_seq"]]
 
 
 def dial(table: pd.DataFrame) -> alt.FacetChart:

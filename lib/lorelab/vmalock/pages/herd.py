@@ -74,10 +74,10 @@ def _verdicts(command: list[str], tests: Path, folder: Path) -> dict[str, dict]:
 
 
 def _verdict(command: list[str], file: Path, folder: Path) -> dict:
-    said = _said([*command, str(file)], folder)
-    match = re.search(r"^Observation \S+ (Never|Sometimes|Always) (\d+) (\d+)$", said, re.M)
+    output = _said([*command, str(file)], folder)
+    match = re.search(r"^Observation \S+ (Never|Sometimes|Always) (\d+) (\d+)$", output, re.M)
     if match is None:
-        raise RunFailed(f"herd7 gives no verdict of {file.name}: {said.strip()[:200]}")
+        raise RunFailed(f"herd7 gives no verdict of {file.name}: {output.strip()[:200]}")
     return {
         "verdict": match[1],
         "states_with": int(match[2]),
@@ -124,11 +124,11 @@ def verdicts() -> pd.DataFrame:
         `test`, `outcome`, `sc`, `tso`, `pso`, `weak` (`allowed` or empty), `kernel_model` (herd7's
         verdict, recorded).
     """
-    said = recorded()
+    by_herd = recorded()
     rows = []
     for name, test in MODELLED.items():
         can = {m.name.lower(): "allowed" if allowed(test, m)[0] else "" for m in Machine}
-        rows.append({"test": name, "outcome": test.what} | can | {"kernel_model": said[name]})
+        rows.append({"test": name, "outcome": test.what} | can | {"kernel_model": by_herd[name]})
     return pd.DataFrame(rows)
 
 

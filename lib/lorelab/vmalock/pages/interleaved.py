@@ -115,7 +115,7 @@ def chart(frame: pd.DataFrame, statements: tuple[str, ...]) -> alt.VConcatChart:
     """
     data = frame.reset_index()
     rules = {int(rule): rule.name for rule in Rule}
-    said = (
+    text = (
         alt.Chart(data)
         .transform_filter("datum.kind == 0")
         .transform_calculate(
@@ -148,6 +148,6 @@ def chart(frame: pd.DataFrame, statements: tuple[str, ...]) -> alt.VConcatChart:
         "Time runs downwards; on the right what a step changed of both sequences, of mmap_lock,\n"
         "and of the lock of the VMA that the last step is about."
     )
-    return alt.vconcat(said, way).properties(
+    return alt.vconcat(text, way).properties(
         title=title("Every interleaving of a configuration", see)
     )

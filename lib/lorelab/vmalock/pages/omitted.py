@@ -51,10 +51,10 @@ def exchanges(sequence_bits: int = 3) -> pd.DataFrame:
     for change, (variant, whose) in EXCHANGES.items():
         broken = []
         for name, chosen in (CONFIGURATIONS | {FURTHER: configuration(FURTHER)}).items():
-            found = search(variant, chosen, sequence_bits, frozenset([change]))
-            if found.rule:
-                length = len(path(MODEL, found.explored, found.setting, found.index))
-                broken.append((length, found.rule.name, name))
+            outcome = search(variant, chosen, sequence_bits, frozenset([change]))
+            if outcome.rule:
+                length = len(path(MODEL, outcome.explored, outcome.setting, outcome.index))
+                broken.append((length, outcome.rule.name, name))
         length, rule, where = min(broken, default=(0, "", ""))
         rows.append((change, label(variant), rule, where, length, whose))
     columns = ["exchange", "version", "breaks", "configuration", "steps", "whose"]

@@ -38,12 +38,12 @@ UNTIL = {
 
 def alike(cpus: int = 64, writer_share: float = 0.01, ms: int = 10) -> pd.Series:
     """Faults a second of the three versions of the lock with sequences, by variant."""
-    given = {"cpus": cpus, "threads": cpus, "vmas": cpus, "writer_share": writer_share, "ms": ms}
+    shared = {"cpus": cpus, "threads": cpus, "vmas": cpus, "writer_share": writer_share, "ms": ms}
     rates = {
-        label(variant): _values(contention.simulate(Contention(variant=variant, **given)))
+        label(variant): _values(contention.simulate(Contention(variant=variant, **shared)))
         for variant in (Variant.V2, Variant.V6_12, Variant.V7_3)
     }
-    return pd.Series({name: found["fault_rate"] for name, found in rates.items()})
+    return pd.Series({name: values["fault_rate"] for name, values in rates.items()})
 
 
 def timeline(params: Contention, until_ns: int) -> pd.DataFrame:
@@ -89,14 +89,14 @@ def unfolding(params: Contention, until_us: int = 60, step_us: int = 3) -> pd.Da
 
 def balance(machine: Machine) -> pd.DataFrame:
     """The invariants of a run that has ended, by name, each as two numbers that must be equal."""
-    found, g = totals(machine), machine.globals[0]
-    refused = sum(found[name] for name in ("abort_early", "abort_trylock", "abort_late", "retry"))
+    sums, g = totals(machine), machine.globals[0]
+    refused = sum(sums[name] for name in ("abort_early", "abort_trylock", "abort_late", "retry"))
     rows = {
-        "operations: started, ended": (found["started"], found["faults"] + found["writes"]),
-        "faults: ended, by way": (found["faults"], found["vma"] + found["mmap"]),
-        "faults: refused, under mmap_lock": (refused, found["mmap"]),
-        "readers asleep: Little's law": (int(g["reader_area"]), found["reader_wait"]),
-        "writers waiting: Little's law": (int(g["writer_area"]), found["writer_wait"]),
+        "operations: started, ended": (sums["started"], sums["faults"] + sums["writes"]),
+        "faults: ended, by way": (sums["faults"], sums["vma"] + sums["mmap"]),
+        "faults: refused, under mmap_lock": (refused, sums["mmap"]),
+        "readers asleep: Little's law": (int(g["reader_area"]), sums["reader_wait"]),
+        "writers waiting: Little's law": (int(g["writer_area"]), sums["writer_wait"]),
     }
     return pd.DataFrame(rows, index=["counted here", "and there"]).T
 
@@ -165,8 +165,8 @@ def merged() -> pd.DataFrame:
 
 def time_of_a_fault(params: Contention) -> float:
     """Time that a thread spends on an operation, its own work between two included [ns]."""
-    found = totals(done(programs.contention(params)))
-    return params.threads * found["last"] / max(found["faults"] + found["writes"], 1)
+    sums = totals(done(programs.contention(params)))
+    return params.threads * sums["last"] / max(sums["faults"] + sums["writes"], 1)
 
 
 @cache

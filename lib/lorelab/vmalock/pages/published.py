@@ -76,13 +76,13 @@ def beside(ms: int = 150) -> pd.DataFrame:
     """
     rows = []
     for of in PUBLISHED:
-        said = 1 + of.gain / 100
+        published = 1 + of.gain / 100
         gains = [
             records_done(of, of.variant, per_page, ms)
             / records_done(of, Variant.MMAP_LOCK, per_page, ms)
             for per_page in UNMAP
         ]
-        misses = max(max(gain / said, said / gain) for gain in gains)
-        rows.append((of.whose, of.cpus, of.pages, said, min(gains), max(gains), misses))
+        misses = max(max(gain / published, published / gain) for gain in gains)
+        rows.append((of.whose, of.cpus, of.pages, published, min(gains), max(gains), misses))
     columns = ["whose", "CPUs", "pages", "published", "least", "most", "within"]
     return pd.DataFrame(rows, columns=columns).set_index("whose")

@@ -103,14 +103,14 @@ def mutations(variant: Variant, sequence_bits: int = 3) -> pd.DataFrame:
     rows = []
     for name in configurations.mutations(variant):
         mutation = MUTATIONS[name]
-        found = mutant(variant, name, sequence_bits)
+        outcome = mutant(variant, name, sequence_bits)
         rows.append(
             {
                 "mutation": name.upper(),
                 "what": mutation.what,
                 "configuration": mutation.configuration,
-                "breaks": found.rule.name if found.rule else "",
-                "steps": len(path(MODEL, found.explored, found.setting, found.index)),
+                "breaks": outcome.rule.name if outcome.rule else "",
+                "steps": len(path(MODEL, outcome.explored, outcome.setting, outcome.index)),
             }
         )
     return pd.DataFrame(rows)
@@ -120,14 +120,14 @@ def verdicts(variant: Variant, sequence_bits: int = 3) -> pd.DataFrame:
     """What the search says of each configuration of the book, nothing left out."""
     rows = []
     for name, chosen in configurations.CONFIGURATIONS.items():
-        found = search(variant, chosen, sequence_bits)
+        outcome = search(variant, chosen, sequence_bits)
         rows.append(
             {
                 "configuration": name,
                 "threads": ", ".join(f"{program} {page}" for program, page in chosen.threads),
-                "states": len(found.explored.states),
-                "transitions": found.explored.transitions,
-                "breaks": found.rule.name if found.rule else "",
+                "states": len(outcome.explored.states),
+                "transitions": outcome.explored.transitions,
+                "breaks": outcome.rule.name if outcome.rule else "",
             }
         )
     return pd.DataFrame(rows)

@@ -123,8 +123,8 @@ def threads(**fields: int) -> pd.DataFrame:
 
 def instructions(locks: tuple[str, ...] = ("off", "on", "inside", "unbuilt")) -> pd.DataFrame:
     """Median instructions of a fault and of a fork, a column for each state of the lock."""
-    found = {lock: {what: executed(what, lock) for what in ("faults", "forks")} for lock in locks}
-    return pd.DataFrame(found)
+    medians = {lock: {what: executed(what, lock) for what in ("faults", "forks")} for lock in locks}
+    return pd.DataFrame(medians)
 
 
 def executed(what: str, lock: str) -> float:
@@ -189,8 +189,8 @@ def taken() -> pd.DataFrame:
         rows[params.mode, release, params.path] = records.load(
             name, params, release=release
         ).counters
-    found = {key: counters.set_index("counter")["value"] for key, counters in rows.items()}
-    return pd.DataFrame(found).T.rename_axis(["mode", "release", "path"]).sort_index()
+    values = {key: counters.set_index("counter")["value"] for key, counters in rows.items()}
+    return pd.DataFrame(values).T.rename_axis(["mode", "release", "path"]).sort_index()
 
 
 def probed() -> pd.DataFrame:
@@ -234,7 +234,9 @@ def overlap() -> pd.DataFrame:
     for params in records.recorded("vmalock/overlap", Overlap):
         values = _record("vmalock/overlap", params).counters.set_index("counter")["value"]
         [step] = [step for step in ("marked", "marked_again", "wait") if values[step]]
-        said = [name.removeprefix("kernel: ") for name in values.index if name.startswith("kernel")]
+        complaints = [
+            name.removeprefix("kernel: ") for name in values.index if name.startswith("kernel")
+        ]
         rows.append(
             {
                 "kernel": {"lab": "6.12.117", "reset": "6.12.117, numbers reset"}[params.config],
@@ -243,7 +245,7 @@ def overlap() -> pd.DataFrame:
                 "step": step,
                 "through": values["returned"] == 1,
                 "ended": values["ended"] == 1,
-                "complaints": "; ".join(said),
+                "complaints": "; ".join(complaints),
             }
         )
     return pd.DataFrame(rows).sort_values(["kernel", "writer"], ignore_index=True)
@@ -258,16 +260,18 @@ def whole_wraps() -> pd.DataFrame:
         A row a kernel that ran it on the machine itself, in no guest of ours: `kernel`, `virtual`
         (whether that machine is a virtual one), the `minutes` it took, and its last line, `said`.
     """
-    runs = [said for said in reproduced.recorded("vmalock/taken-for-marked") if not said.given]
+    runs = [
+        answer for answer in reproduced.recorded("vmalock/taken-for-marked") if not answer.given
+    ]
     return pd.DataFrame(
         {
-            "kernel": said.kernel,
-            "virtual": said.source.virtual,
-            "minutes": said.source.seconds / 60,
-            "said": said.verdict,
+            "kernel": answer.kernel,
+            "virtual": answer.source.virtual,
+            "minutes": answer.source.seconds / 60,
+            "said": answer.verdict,
         }
-        for said in runs
-        if isinstance(said.source, reproduced.Here)
+        for answer in runs
+        if isinstance(answer.source, reproduced.Here)
     )
 
 
@@ -284,10 +288,12 @@ def broken() -> pd.DataFrame:
     rows = []
     for params in records.recorded("vmalock/broken", Broken):
         values = _record("vmalock/broken", params).counters.set_index("counter")["value"]
-        said = [name.removeprefix("kernel: ") for name in values.index if name.startswith("kernel")]
+        complaints = [
+            name.removeprefix("kernel: ") for name in values.index if name.startswith("kernel")
+        ]
         wrong = values.get("lost" if params.workload == "fork" else "stale")
         shown = params.model_dump(include={"workload", "config", "without", "rounds"})
-        seen = {"ended": values["ended"] == 1, "wrong": wrong, "complaints": "; ".join(said)}
+        seen = {"ended": values["ended"] == 1, "wrong": wrong, "complaints": "; ".join(complaints)}
         rows.append(shown | seen)
     columns = ["workload", "config", "without", "rounds", "ended", "wrong", "complaints"]
     table = pd.DataFrame(rows)[columns].astype({"wrong": "Int64"})

@@ -48,9 +48,9 @@ def old_marks(variants: tuple[Variant, ...]) -> pd.DataFrame:
     for variant in variants:
         for writer in WRITERS:
             for rule in sorted(configurations.IN_A_STATE):
-                found = old_mark(variant, writer, rule)
-                if found.rule:
-                    steps = len(path(MODEL, found.explored, found.setting, found.index))
+                outcome = old_mark(variant, writer, rule)
+                if outcome.rule:
+                    steps = len(path(MODEL, outcome.explored, outcome.setting, outcome.index))
                     rows.setdefault((label(variant), writer), {})[rule.name] = str(steps)
     return pd.DataFrame(rows).T.rename_axis(["version", "writer"]).fillna("")
 

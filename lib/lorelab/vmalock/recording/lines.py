@@ -66,12 +66,12 @@ def head(line: str) -> Head | None:
     if (time := TIME.match(line)) is None:
         return None
     thread = TIME_OF_DAY.sub("", time["thread"].rstrip())
-    found = next(
+    match = next(
         ((n, it) for n, pattern in enumerate(THREADS) if (it := pattern.match(thread))), None
     )
-    if found is None:
+    if match is None:
         return None
-    number, matched = found
+    number, matched = match
     file, comm = _file(matched["comm"], WIDTHS.get(number, 0))
     if time["us"]:
         ns = int(time["us"]) * 1000

@@ -84,7 +84,7 @@ def read(file: Path) -> list[Event]:
         The file can't be read, or is no text with such events.
     """
     text = user_text.read(file, "give what `perf script` or `trace-cmd report` prints of it")
-    found: list[Event] = []
+    events: list[Event] = []
     last: dict[int, int] = {}
     frames: list[str] = []
     below = -1
@@ -95,10 +95,10 @@ def read(file: Path) -> list[Event]:
             of_next = buffer["file"]
         if place := lines.lost(line):
             what = LOST if place == "here" else LOST_SOMEWHERE
-            found.append(Event(found[-1].ns if found else 0, "", -1, "", what, False, False, ""))
+            events.append(Event(events[-1].ns if events else 0, "", -1, "", what, False, False, ""))
         elif head := lines.head(line):
             source, of_next = head.file or of_next, ""
-            _name(found, below, frames)
+            _name(events, below, frames)
             frames = []
             if lines.STACK.match(head.event):
                 below = last.get(head.tid, -1)
@@ -106,10 +106,10 @@ def read(file: Path) -> list[Event]:
                 sources.add(source)
                 if event.tid < 1:
                     below = -1
-                    found += _of_no_thread(event)
+                    events += _of_no_thread(event)
                     continue
-                below = last[event.tid] = len(found)
-                found.append(event)
+                below = last[event.tid] = len(events)
+                events.append(event)
             else:
                 below = -1
                 last.pop(head.tid, None)
@@ -118,7 +118,7 @@ def read(file: Path) -> list[Event]:
             raise BadInput(f"{file}, line {number}: an event with {why}")
         elif frame := lines.FRAME.match(line):
             frames.append(frame["symbol"])
-    _name(found, below, frames)
+    _name(events, below, frames)
     if len(sources) > 1:
         names = ", ".join(sorted(name or "one without a name" for name in sources))
         raise BadInput(
@@ -133,12 +133,12 @@ def read(file: Path) -> list[Event]:
         raise BadInput(
             f"{file} has no event of mmap_lock; record with: perf record -e 'mmap_lock:*' -ag"
         )
-    if not any(event.mm for event in found):
+    if not any(event.mm for event in events):
         raise BadInput(
             f"{file} has no thread's number: perf writes 0 for threads of another PID namespace, "
             "and -1 for ended ones; record in the host's namespace"
         )
-    return _by_time(found, file)
+    return _by_time(events, file)
 
 
 def _of_no_thread(event: Event) -> list[Event]:

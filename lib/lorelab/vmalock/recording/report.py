@@ -157,44 +157,44 @@ def summary(events: list[Event]) -> pd.DataFrame:
 def gaps(events: list[Event]) -> list[str]:
     """What the recording leaves out, and what is not known for that reason; a sentence each."""
     recorded = {event.what for event in events}
-    found = [
+    sentences = [
         f"mmap_lock_{what} was not recorded: {lack}"
         for what, lack in LACKS.items()
         if what not in recorded
     ]
     if losses := sum(event.what == LOST for event in events):
         places = f"{losses} place{'s' * (losses > 1)}"
-        found.append(
+        sentences.append(
             f"events were lost in {places}: holders are left blank from there until the next event "
             f"shows one, and waits that had begun there are left out ({_across(events)}); {LARGER}"
         )
     if any(event.what == LOST_SOMEWHERE for event in events):
-        found.append(
+        sentences.append(
             "events were lost, and the file does not say where: any of these waits and holders may "
             f"be wrong; {LARGER}, and print with perf script --show-lost-events"
         )
     if unknown := sum(event.what == UNKNOWN for event in events):
-        found.append(
+        sentences.append(
             f"events of threads 0 and -1 are left out ({unknown}), as perf writes for threads of "
             "another PID namespace and for ended ones: their waits are not known, and where they "
             "held the lock the holder is blank; record in the host's namespace"
         )
-    return found
+    return sentences
 
 
 def _across(events: list[Event]) -> int:
     """Waits that had begun, and not ended, where events were lost."""
     begun: set[tuple[int, str]] = set()
-    found = 0
+    number = 0
     for event in events:
         if event.what == LOST:
-            found += len(begun)
+            number += len(begun)
             begun.clear()
         elif event.what == STARTS:
             begun.add((event.tid, event.mm))
         elif event.what == HAS:
             begun.discard((event.tid, event.mm))
-    return found
+    return number
 
 
 def histogram(times: pd.Series) -> pd.DataFrame:

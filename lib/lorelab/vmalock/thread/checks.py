@@ -45,22 +45,22 @@ def received(variant: Variant, **fields: int | bool) -> dict[str, int]:
 def weigh_diffstat() -> Weighed:
     changed = starting("changed-")
     lines, files = int(changed["value"].sum()), len(changed)
-    said = int(figure("insertions") + figure("deletions"))
-    good = lines == said and files == figure("files")
+    printed = int(figure("insertions") + figure("deletions"))
+    good = lines == printed and files == figure("files")
     return Weighed(
         ClaimVerdict.ARITHMETIC if good else ClaimVerdict.CONTRADICTED,
         f"The {files} files of the list have {lines} changed lines; the last line adds up to "
-        f"{said} in {figure('files'):g} files.",
-        {"lines": lines, "printed": said, "files": files},
+        f"{printed} in {figure('files'):g} files.",
+        {"lines": lines, "printed": printed, "files": files},
     )
 
 
 def weigh_authors() -> Weighed:
-    total, said = starting("author-")["value"].sum(), figure("series")
+    total, printed = starting("author-")["value"].sum(), figure("series")
     return Weighed(
-        ClaimVerdict.ARITHMETIC if total == said else ClaimVerdict.CONTRADICTED,
+        ClaimVerdict.ARITHMETIC if total == printed else ClaimVerdict.CONTRADICTED,
         f"The authors of the shortlog have {total:g} patches between them.",
-        {"patches": int(total), "printed": int(said)},
+        {"patches": int(total), "printed": int(printed)},
     )
 
 
@@ -134,12 +134,15 @@ def weigh_mmap() -> Weighed:
 
 
 def weigh_saving() -> Weighed:
-    said = figure("saving")
+    printed = figure("saving")
     allowed = saving()
-    fits = [name for name, (_, high) in allowed.items() if said <= high]
+    fits = [name for name, (_, high) in allowed.items() if printed <= high]
     least = shares()["saved"].sum()
     evidence = {name: f"{low} to {high} %" for name, (low, high) in allowed.items()}
-    evidence |= {"printed": f"{said} % or more", "sum of the printed differences": f"{least:.1f} %"}
+    evidence |= {
+        "printed": f"{printed} % or more",
+        "sum of the printed differences": f"{least:.1f} %",
+    }
     return Weighed(
         ClaimVerdict.HOLDS if fits else ClaimVerdict.CONTRADICTED,
         f"The printed shares allow that much or more where the rows are {' or '.join(fits)}."
@@ -360,8 +363,8 @@ def weigh_entirely() -> Weighed:
 def weigh_bouncing() -> Weighed:
     """Cache lines fetched, which no emulated CPU counts; their number needs no assumed time."""
     lines = {
-        name: found["remote"] / found["faults"]
-        for name, found in (
+        name: counters["remote"] / counters["faults"]
+        for name, counters in (
             ("mmap_lock", received(Variant.MMAP_LOCK)),
             ("own VMA", received(Variant.V2)),
             ("one VMA", received(Variant.V2, same=True, interval_us=1_000_000)),

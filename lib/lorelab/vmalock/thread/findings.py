@@ -14,10 +14,10 @@ from lorelab.vmalock.params import Collision, Overlap, Variant
 
 
 def _taken() -> str:
-    found = wraps.old_mark(Variant.V6_12, "unmap", Rule.ALIVE)
-    freed = len(path(MODEL, found.explored, found.setting, found.index))
-    found = wraps.old_mark(Variant.V7_3, "flags", Rule.EXCLUDED)
-    inside = len(path(MODEL, found.explored, found.setting, found.index))
+    outcome = wraps.old_mark(Variant.V6_12, "unmap", Rule.ALIVE)
+    freed = len(path(MODEL, outcome.explored, outcome.setting, outcome.index))
+    outcome = wraps.old_mark(Variant.V7_3, "flags", Rule.EXCLUDED)
+    inside = len(path(MODEL, outcome.explored, outcome.setting, outcome.index))
     params = Collision()
     met = experiment("vmalock/collision").recorded(params).counters
     steps = met[(met["counter"] == "taken") & (met["value"] > 0)]["step"].tolist()
@@ -39,20 +39,22 @@ def _waited(config: Literal["lab", "reset"]) -> str:
         params = Overlap(writer=writer, config=config)
         met = experiment("vmalock/overlap").recorded(params).counters
         values = met.set_index("counter")["value"]
-        said = [name.removeprefix("kernel: ") for name in values.index if name.startswith("kernel")]
+        complaints = [
+            name.removeprefix("kernel: ") for name in values.index if name.startswith("kernel")
+        ]
         waited = "returned before it" if values["returned"] else "waited for it"
-        died = f", and the kernel died of it ({said[0]})" if said else ""
+        died = f", and the kernel died of it ({complaints[0]})" if complaints else ""
         parts.append(f"{writer}() {waited}{died}")
     return ", ".join(parts)
 
 
 def _release() -> str:
     verdicts = herd.verdicts().set_index("test")
-    said = verdicts["kernel_model"]
+    lkmm = verdicts["kernel_model"]
     return (
-        f"herd7 says {said['L4']} of a writer's late load that sees what the next reader stores, "
-        f"and {said['L4-release']} were it a release; of what callers do, {said['L4-mmap-lock']} "
-        f"and {said['L4-page-table']} (exact)"
+        f"herd7 says {lkmm['L4']} of a writer's late load that sees what the next reader stores, "
+        f"and {lkmm['L4-release']} were it a release; of what callers do, {lkmm['L4-mmap-lock']} "
+        f"and {lkmm['L4-page-table']} (exact)"
     )
 
 
@@ -75,7 +77,9 @@ def _after(*kinds: str) -> int:
 
 def _guards() -> str:
     answers = reproduced.recorded("vmalock/lost-guard")
-    return "; ".join(f"{said.kernel}: {', '.join(said.text.splitlines())}" for said in answers)
+    return "; ".join(
+        f"{answer.kernel}: {', '.join(answer.text.splitlines())}" for answer in answers
+    )
 
 
 FINDINGS = [

@@ -24,8 +24,8 @@ def counters(name: str, params: Timed, machine: Machine) -> pd.DataFrame:
     `reader_wait` and `writer_wait` are means over those that had to wait for mmap_lock.
     """
     rows = zip(UNITS.items(), tally(machine), strict=True)
-    found = {each: (unit, value) for (each, unit), value in rows}
-    laid = {each: (unit, [value]) for each, (unit, value) in found.items()}
+    values = {each: (unit, value) for (each, unit), value in rows}
+    laid = {each: (unit, [value]) for each, (unit, value) in values.items()}
     return table(name, label(params.variant), "model", laid, first=0)
 
 

@@ -40,8 +40,8 @@ def operation(kind: int, **fields: float) -> tuple[int, ...]:
     """
     if unknown := sorted(fields.keys() - set(OPERATION)):
         raise TypeError(f"an operation has no {unknown[0]}: it has {', '.join(OPERATION)}")
-    given = {"kind": int(kind), "spread": 1, **fields}
-    return tuple(int(given.get(name, 0)) for name in OPERATION)
+    values = {"kind": int(kind), "spread": 1, **fields}
+    return tuple(int(values.get(name, 0)) for name in OPERATION)
 
 
 def program_of(
