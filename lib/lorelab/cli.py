@@ -57,13 +57,14 @@ def cli(context: click.Context) -> None:
 def list_(name: str | None) -> None:
     """Experiments and their parameters, with units, ranges and defaults: all, or those of NAME."""
     one = name is not None and "/" in name
-    for found in [experiment(name)] if one else experiments(name).values():
+    for question in [experiment(name)] if one else experiments(name).values():
         table = Table(
-            title=f"{found.name} ({found.backends}): {found.question}", title_justify="left"
+            title=f"{question.name} ({question.backends}): {question.question}",
+            title_justify="left",
         )
         for column in ("parameter", "default", "unit", "takes", "only", "meaning"):
             table.add_column(column)
-        for name, field in found.Params.model_fields.items():
+        for name, field in question.Params.model_fields.items():
             table.add_row(
                 name,
                 params.format_value(field.default),
@@ -81,8 +82,8 @@ def list_(name: str | None) -> None:
 @output
 def model(name: str, pairs: tuple[str, ...], file: Path | None) -> None:
     """Run the prototype; counters as CSV on stdout."""
-    found, given = _asked(name, pairs)
-    _write(found.simulate(given), file)
+    question, setting = _asked(name, pairs)
+    _write(question.simulate(setting), file)
 
 
 @cli.command()
@@ -132,37 +133,37 @@ def kernel(
     if release:
         if image or config or record or probing or icount:
             raise BadInput(f"--recorded {release}: boots no kernel; takes -p and -o alone")
-        found, given = _asked(name, pairs)
-        before = found.recorded(given, release=release)
+        question, setting = _asked(name, pairs)
+        before = question.recorded(setting, release=release)
         if before is None:
             raise BadInput(f"--recorded {release}: {name} has no run of it with these parameters")
         _say_which(before)
         _write(before.counters, file)
         return
     if record:
-        found = experiment(name)
-        each = params.combinations(found.Params, pairs)
+        question = experiment(name)
+        each = params.combinations(question.Params, pairs)
     else:
-        found, given = _asked(name, pairs)
-        each = [given]
+        question, setting = _asked(name, pairs)
+        each = [setting]
     if config:
         if image or record:
             raise BadInput("--config is for finding bugs: it takes no --kernel and no --record")
-        image = build.built(recipes.recipe(found.design, config)).image
+        image = build.built(recipes.recipe(question.design, config)).image
     if record and (probing or icount):
         raise BadInput("--record keeps an experiment as it is; leave --probe and --icount out")
     for probe in probing:
-        if probes.streams(probes.source(probe, found.design)) and file is None:
+        if probes.streams(probes.source(probe, question.design)) and file is None:
             raise BadInput(f"--probe {probe}: sends events, which go to Parquet; give -o FILE")
     try:
-        runs = found.measure(each, RunOptions(image, probing, icount))
+        runs = question.measure(each, RunOptions(image, probing, icount))
     except GuestFailed as failed:
         _keep_part(failed, file)
         raise
     _say_which(runs[0])
     if record:
-        for measured, given in zip(runs, each, strict=True):
-            _keep(measured, given)
+        for measured, setting in zip(runs, each, strict=True):
+            _keep(measured, setting)
     counters = pd.concat([measured.counters for measured in runs], ignore_index=True)
     _write(_with_probes(counters, runs[0].probes, file) if probing else counters, file)
 
@@ -179,13 +180,13 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
     How they were held against each other, and what came of it (passed, failed, undecided, no
     model), is said on stderr.
     """
-    found, given = _asked(name, pairs)
-    found.check_agrees()
-    record = None if live or image else found.recorded(given)
+    question, setting = _asked(name, pairs)
+    question.check_agrees()
+    record = None if live or image else question.recorded(setting)
     if record is None:
-        [record] = found.measure([params.for_kernel(given)], RunOptions(image))
+        [record] = question.measure([params.for_kernel(setting)], RunOptions(image))
     _say_which(record)
-    agreement = found.agree(given, record)
+    agreement = question.agree(setting, record)
     agreement.table.to_csv(sys.stdout, index=False)
     print(f"{name}: {agreement.verdict}: {agreement.method}", file=sys.stderr)
     if agreement.verdict == AgreementVerdict.FAILED:
@@ -241,11 +242,11 @@ def figure_(name: str | None, file: Path | None) -> None:
 def record_all(design: str | None) -> None:
     """Measure every recorded run again; a run that says something new is kept beside the old."""
     requested = [
-        (found, records.recorded(found.name, found.Params))
-        for found in experiments(design).values()
+        (question, records.recorded(question.name, question.Params))
+        for question in experiments(design).values()
     ]
-    for _, given, measured in pool.measured(requested):
-        _keep(measured, given)
+    for _, setting, measured in pool.measured(requested):
+        _keep(measured, setting)
 
 
 @lab.command()
@@ -259,27 +260,27 @@ def verify(design: str | None, seed: int) -> None:
     repeats, or by whether the model follows the new run. What has no run to measure is named.
     """
     verdicts: dict[str, AgreementVerdict] = {}
-    every = [found for found in experiments(design).values() if "kernel" in found.backends]
-    wanted = [
-        (found, _sample(records.recorded(found.name, found.Params), random.Random(seed)))
-        for found in every
+    every = [question for question in experiments(design).values() if "kernel" in question.backends]
+    requested = [
+        (question, _sample(records.recorded(question.name, question.Params), random.Random(seed)))
+        for question in every
     ]
-    if nothing := ", ".join(found.name for found, runs in wanted if not runs):
+    if nothing := ", ".join(question.name for question, runs in requested if not runs):
         print(f"left out, for no run on our kernels is recorded: {nothing}", file=sys.stderr)
-    number = sum(len(runs) for _, runs in wanted)
+    number = sum(len(runs) for _, runs in requested)
     if not number:
         raise RunFailed("nothing was measured again: no recorded run can be")
-    for found, given, measured in pool.measured(wanted):
-        said = f"{found.name} {params.to_cli(given)}"
-        agreement = found.agree_with_record(given, found.recorded(given), measured)
-        print(f"{said}: {agreement.verdict}: {agreement.method}", file=sys.stderr)
-        agreement.table.assign(run=said).to_csv(sys.stdout, index=False)
-        verdicts[said] = agreement.verdict
+    for question, setting, measured in pool.measured(requested):
+        named = f"{question.name} {params.to_cli(setting)}"
+        agreement = question.agree_with_record(setting, question.recorded(setting), measured)
+        print(f"{named}: {agreement.verdict}: {agreement.method}", file=sys.stderr)
+        agreement.table.assign(run=named).to_csv(sys.stdout, index=False)
+        verdicts[named] = agreement.verdict
     counted = Counter(verdicts.values())
     totals = ", ".join(f"{counted[verdict]} {verdict}" for verdict in AgreementVerdict)
     print(f"{number} runs, of a kind each: {totals}", file=sys.stderr)
     if differ := "; ".join(
-        said for said, agreement in verdicts.items() if agreement == AgreementVerdict.FAILED
+        named for named, agreement in verdicts.items() if agreement == AgreementVerdict.FAILED
     ):
         raise RunFailed(f"{differ}: the kernel no longer says what was recorded")
 
@@ -313,8 +314,8 @@ def _print(rows: pd.DataFrame) -> None:
 
 def _keep(measured: records.Record, requested: params.Params) -> None:
     file = records.save(measured, requested)
-    said = f"recorded in {file}" if file else "the same as the recorded run; nothing new to keep"
-    print(f"{measured.provenance.experiment}: {said}", file=sys.stderr)
+    outcome = f"recorded in {file}" if file else "the same as the recorded run; nothing new to keep"
+    print(f"{measured.provenance.experiment}: {outcome}", file=sys.stderr)
 
 
 def _keep_part(failed: GuestFailed, file: Path | None) -> None:
@@ -333,9 +334,9 @@ def _keep_part(failed: GuestFailed, file: Path | None) -> None:
 def _sample(recorded: list[params.Params], chance: random.Random) -> list[params.Params]:
     """One of each kind of recorded run, by which parameters are off their defaults."""
     kinds: dict[frozenset[str], list[params.Params]] = {}
-    for given in recorded:
-        off = given.model_dump(exclude_defaults=True).keys() - {"seed"}
-        kinds.setdefault(frozenset(off), []).append(given)
+    for setting in recorded:
+        off = setting.model_dump(exclude_defaults=True).keys() - {"seed"}
+        kinds.setdefault(frozenset(off), []).append(setting)
     return [chance.choice(kind) for kind in kinds.values()]
 
 
@@ -349,12 +350,12 @@ def show_again(command: str) -> None:
     """Run what shows a finding; what was recorded of a kernel is not measured anew."""
     subcommand, name, *pairs = shlex.split(command)
     if subcommand == "findings":
-        for said in reproduced.recorded(name):
-            print(f"{said.kernel}:\n{said.text}", end="")
+        for answer in reproduced.recorded(name):
+            print(f"{answer.kernel}:\n{answer.text}", end="")
         return
     if subcommand == "kernel" and "--recorded" not in pairs:
-        found, given = _asked(name, tuple(pairs[1::2]))
-        if record := found.recorded(given):
+        question, setting = _asked(name, tuple(pairs[1::2]))
+        if record := question.recorded(setting):
             _say_which(record)
             _write(record.counters, None)
             return
@@ -425,8 +426,10 @@ def main(command: click.Command = cli) -> None:
         if error.errno not in CURES:
             raise
         where = error.filename2 or error.filename
-        said = f"{error.strerror}: {where}" if where else error.strerror
-        print(f"lorelab: {said}; {CURES[error.errno]} and give the command again", file=sys.stderr)
+        reason = f"{error.strerror}: {where}" if where else error.strerror
+        print(
+            f"lorelab: {reason}; {CURES[error.errno]} and give the command again", file=sys.stderr
+        )
         sys.exit(1)
     except (click.Abort, KeyboardInterrupt):
         print("lorelab: interrupted", file=sys.stderr)

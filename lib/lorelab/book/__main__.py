@@ -43,9 +43,9 @@ def due(seed: int) -> None:
     """Print the pages that `make test` runs again: SEED, seconds since 1970, has a day's turn."""
     turn = seed // DAY % builder.PARTS
     changed, in_turn = builder.due(turn)
-    said = f"pages run again: {len(changed)} whose outputs rest on something that changed"
-    said += f"; {len(in_turn)} of the others, part {turn + 1} of {builder.PARTS} by the day"
-    print(f"{said} (make test-all runs all):", *changed, *in_turn, sep="\n  ", file=sys.stderr)
+    line = f"pages run again: {len(changed)} whose outputs rest on something that changed"
+    line += f"; {len(in_turn)} of the others, part {turn + 1} of {builder.PARTS} by the day"
+    print(f"{line} (make test-all runs all):", *changed, *in_turn, sep="\n  ", file=sys.stderr)
     print(*changed, *in_turn, sep="\n")
 
 
@@ -64,8 +64,8 @@ def talk(decks: tuple[str, ...]) -> None:
 
     Without names, the book as one PDF, too.
     """
-    made = talk_.talk(decks)
-    for file in (*made, *talk_.printed(made)):
+    files = talk_.talk(decks)
+    for file in (*files, *talk_.printed(files)):
         print(file)
     if not decks:
         builder.build()
@@ -78,16 +78,16 @@ def talk(decks: tuple[str, ...]) -> None:
 )
 def prose(pages: tuple[Path, ...]) -> None:
     """Fail for a number in prose that nothing on its page backs, a bare comparison, and dialect."""
-    found = [str(number) for page in pages for number in prose_.loose(page)]
+    loose = [str(number) for page in pages for number in prose_.loose(page)]
     bare = [str(one) for page in pages for one in compared.bare(page)]
     chapters = sorted({page.parent.name for page in pages} & set(designs()))
     bare += [str(one) for design in chapters for one in compared.bare_library(design)]
     spoken = [line for page in pages for line in dialect(page)]
-    print("\n".join(found + bare + spoken))
+    print("\n".join(loose + bare + spoken))
     if spoken:
         raise RunFailed(f"{len(spoken)} words of a dialect; lorelab/book/dialect.py has the list")
-    if found:
-        raise RunFailed(f"{len(found)} numbers in prose have nothing on their page to back them")
+    if loose:
+        raise RunFailed(f"{len(loose)} numbers in prose have nothing on their page to back them")
     if bare:
         raise RunFailed(f"{len(bare)} comparisons name no assert of their page")
 

@@ -55,15 +55,15 @@ def of_source(source: str) -> dict[str, list[Named]]:
     tree = ast.parse(source)
     computed = _computed(tree)
     values = _values(tree)
-    found = {}
+    asserts = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert) and isinstance(node.msg, ast.Constant):
             parts = [node.test, *(one for name in _names(node.test) for one in values[name])]
             nodes = [inner for part in parts for inner in ast.walk(part)]
             spans = any(isinstance(one, SEVERAL) or _word(one) in SPANS for one in nodes)
             name = " ".join(str(node.msg.value).split())
-            found.setdefault(name, []).append(Named(spans, _why_not(node.test, nodes, computed)))
-    return found
+            asserts.setdefault(name, []).append(Named(spans, _why_not(node.test, nodes, computed)))
+    return asserts
 
 
 def wanting(name: str, asserts: Iterable[Named]) -> str:
@@ -80,8 +80,8 @@ def wanting(name: str, asserts: Iterable[Named]) -> str:
 
 def _why_not(test: ast.expr, nodes: list[ast.AST], computed: set[str]) -> str:
     compared = [node for node in nodes if isinstance(node, ast.Compare)]
-    asked = (ast.Call, ast.Not, ast.Attribute, ast.Subscript)
-    if not compared and not any(isinstance(node, asked) for node in ast.walk(test)):
+    tests = (ast.Call, ast.Not, ast.Attribute, ast.Subscript)
+    if not compared and not any(isinstance(node, tests) for node in ast.walk(test)):
         return "compares nothing"
     if compared and all(_with_itself(node) for node in compared):
         return "compares a thing with itself"
@@ -96,25 +96,25 @@ def _with_itself(compare: ast.Compare) -> bool:
 
 def _computed(tree: ast.Module) -> set[str]:
     """Names that are imported or of functions, and those assigned from what these give."""
-    found = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    known = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+            known |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
     assigned = [pair for node in ast.walk(tree) for pair in _assigned(node)]
-    while new := {name for names, given in assigned if given & found for name in names} - found:
-        found |= new
-    return found
+    while new := {name for names, sources in assigned if sources & known for name in names} - known:
+        known |= new
+    return known
 
 
 def _values(tree: ast.Module) -> dict[str, list[ast.expr]]:
     """What each name is assigned."""
-    found = defaultdict(list)
+    values = defaultdict(list)
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 for name in _names(target):
-                    found[name].append(node.value)
-    return found
+                    values[name].append(node.value)
+    return values
 
 
 def _assigned(node: ast.AST) -> list[tuple[set[str], set[str]]]:

@@ -92,9 +92,9 @@ def large(spec: dict[str, Any], floor: float) -> dict[str, Any]:
     config["axis"] |= {"labelLimit": 0}
     config["title"] |= {"fontWeight": "normal", "anchor": "start"}
     config["background"] = "transparent"
-    said = spec.pop("title", None)
-    if isinstance(said, dict) and isinstance(said.get("subtitle"), dict):
-        lines, _, moved = said["subtitle"]["expr"].strip("[]").rpartition(" + ")
+    title = spec.pop("title", None)
+    if isinstance(title, dict) and isinstance(title.get("subtitle"), dict):
+        lines, _, moved = title["subtitle"]["expr"].strip("[]").rpartition(" + ")
         last = json.loads(f"[{lines}]")[-1]
         spec["title"] = {"text": {"expr": f"{json.dumps(last)} + {moved}"}}
     return spec

@@ -55,11 +55,11 @@ def chapters(root: Path) -> list[str]:
     for part in toc.get("parts", []):
         for chapter in part["chapters"]:
             names += [chapter["file"], *(page["file"] for page in chapter.get("sections", []))]
-    found = [f"notebooks/{name}.ipynb" for name in names]
-    for name in found:
+    pages = [f"notebooks/{name}.ipynb" for name in names]
+    for name in pages:
         if not (root / name).is_file():
             raise BadInput(f"book/_toc.yml names {name}, which is not there")
-    return found
+    return pages
 
 
 def executed(names: list[str], root: Path) -> dict[str, NotebookNode]:
@@ -229,8 +229,8 @@ def _verdicts(notebook: NotebookNode) -> list[str]:
 def _state(notebooks: dict[str, NotebookNode], root: Path) -> str:
     """Everything the rendered book is made of: pages, the code that draws, installed packages."""
     total = hashlib.sha256()
-    for found in sorted(f"{one.name} {one.version}" for one in metadata.distributions()):
-        total.update(f"{found}\n".encode())
+    for package in sorted(f"{one.name} {one.version}" for one in metadata.distributions()):
+        total.update(f"{package}\n".encode())
     for name, notebook in notebooks.items():
         total.update(f"{name}\0{nbformat.writes(notebook)}\0".encode())
     for file in sorted(path for path in (root / "book").rglob("*") if path.is_file()):
@@ -279,7 +279,7 @@ def _sphinx(pages: Path, out: Path) -> Path:
     """Run Sphinx, from scratch: it keeps quiet about pages of an earlier build."""
     shutil.rmtree(out, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-W", "-n", "-d", out / "doctrees"]
-    said = []
+    output = []
     with (
         Progress(console=Console(stderr=True)) as progress,
         subprocess.Popen(
@@ -292,12 +292,12 @@ def _sphinx(pages: Path, out: Path) -> Path:
     ):
         bar = progress.add_task("rendering", total=200)
         for line in sphinx.stdout:
-            said.append(line)
-            if found := re.match(r"(reading|writing)\D*(\d+)%", line):
-                done = int(found[2]) + 100 * (found[1] == "writing")
+            output.append(line)
+            if match := re.match(r"(reading|writing)\D*(\d+)%", line):
+                done = int(match[2]) + 100 * (match[1] == "writing")
                 progress.update(bar, completed=done)
         progress.update(bar, completed=200)
     if sphinx.returncode:
-        complaints = [line for line in said if re.search(r"WARNING|ERROR|CRITICAL", line)]
-        raise RunFailed("the book does not build:\n" + "".join(complaints or said[-20:]).rstrip())
+        complaints = [line for line in output if re.search(r"WARNING|ERROR|CRITICAL", line)]
+        raise RunFailed("the book does not build:\n" + "".join(complaints or output[-20:]).rstrip())
     return out / "html"

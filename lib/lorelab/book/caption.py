@@ -25,9 +25,9 @@ def caption(notebook: NotebookNode) -> None:
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
-            if found := figure.SPEC.search(data.get("text/html", "")):
+            if match := figure.SPEC.search(data.get("text/html", "")):
                 number += 1
-                data["text/html"] = numbered(json.loads(found[1].replace("<\\!--", "<!--")), number)
+                data["text/html"] = numbered(json.loads(match[1].replace("<\\!--", "<!--")), number)
 
 
 def numbered(spec: dict[str, Any], number: int) -> str:
@@ -47,9 +47,9 @@ def numbered(spec: dict[str, Any], number: int) -> str:
     chart = charts.render(bare)["text/html"].replace(
         "<svg ", f'<svg role="img" aria-label="{html.escape(bare["description"])}" ', 1
     )
-    said = "".join(f" {html.escape(line)}" for line in see)
+    sentences = "".join(f" {html.escape(line)}" for line in see)
     return PAGE.format(
-        number=number, chart=chart, title=html.escape(title.rstrip(".") + "."), see=said
+        number=number, chart=chart, title=html.escape(title.rstrip(".") + "."), see=sentences
     )
 
 
@@ -61,8 +61,8 @@ def parted(spec: dict[str, Any]) -> tuple[str, list[str], dict[str, Any] | None]
     >>> parted({"title": {"text": "Slots", "subtitle": ["Fewer is better."]}})
     ('Slots', ['Fewer is better.'], None)
     """
-    said = spec.get("title", "")
-    below = said.get("subtitle", []) if isinstance(said, dict) else []
+    title = spec.get("title", "")
+    below = title.get("subtitle", []) if isinstance(title, dict) else []
     if isinstance(below, dict):
         # As `lorelab.showing.charts.slider` writes it: [line, ..., "step: " + at].
         lines, _, moved = below["expr"].strip("[]").rpartition(" + ")
@@ -81,10 +81,10 @@ def axes(spec: dict[str, Any]) -> list[str]:
     >>> axes({"encoding": across})
     ['Horizontal: CPUs.', 'Vertical: slots.']
     """
-    found: dict[str, str] = {}
-    _axes(spec, found)
+    titles: dict[str, str] = {}
+    _axes(spec, titles)
     names = {"x": "Horizontal", "y": "Vertical"}
-    return [f"{names[channel]}: {what}." for channel, what in found.items()]
+    return [f"{names[channel]}: {what}." for channel, what in titles.items()]
 
 
 def _axes(part: Any, titles: dict[str, str]) -> None:

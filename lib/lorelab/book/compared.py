@@ -97,8 +97,8 @@ def bare(page: Path, pages: Path = PAGES) -> Iterator[Bare]:
                 yield Bare(page, why, _short(text))
             rest = text if mark is COMMENT and not named else mark.split(text)[-1]
             rest = "" if mark is COMMENT and named else rest
-            if found := _compares(rest, words):
-                yield Bare(page, f"no assert for {found!r}", _short(rest))
+            if word := _compares(rest, words):
+                yield Bare(page, f"no assert for {word!r}", _short(rest))
 
 
 def bare_library(design: str, library: Path = LIBRARY) -> Iterator[Bare]:
@@ -106,16 +106,16 @@ def bare_library(design: str, library: Path = LIBRARY) -> Iterator[Bare]:
     for file in sorted((library / design / "pages").glob("*.py")):
         for call in _calls(file.read_text(), ("title", "_title")):
             for text in _strings(ast.Module(call.args[1:], [])):
-                if found := _compares(text, FIRST):
-                    yield Bare(file, f"a caption compares, {found!r}", _short(text))
+                if word := _compares(text, FIRST):
+                    yield Bare(file, f"a caption compares, {word!r}", _short(text))
     file = library / design / "thread/findings.py"
     if file.exists():
         asserts = asserted.of_source(file.read_text())
         for function in ast.parse(file.read_text()).body:
             if isinstance(function, ast.FunctionDef) and not _is_checked(function, asserts):
                 text = " ".join(_strings(ast.Module(function.body[1:], [])))
-                if found := _compares(text, FIRST):
-                    yield Bare(file, f"no assert for {found!r}", _short(text))
+                if word := _compares(text, FIRST):
+                    yield Bare(file, f"no assert for {word!r}", _short(text))
 
 
 def _blocks(source: str) -> Iterator[str]:
@@ -145,15 +145,15 @@ def _prose(text: str) -> str:
 
 def _captions(source: str) -> list[str]:
     """Strings that a cell gives to a chart."""
-    found = []
+    texts = []
     for call in _calls(source):
         root = call.func
         while isinstance(root, ast.Attribute):
             root = root.value
         if isinstance(root, ast.Name) and root.id in CHART_MODULES:
-            found += [a.value for a in call.args if _is_text(a)]
-            found += [k.value.value for k in call.keywords if _is_text(k.value)]
-    return found
+            texts += [a.value for a in call.args if _is_text(a)]
+            texts += [k.value.value for k in call.keywords if _is_text(k.value)]
+    return texts
 
 
 def _calls(source: str, names: tuple[str, ...] = ()) -> Iterator[ast.Call]:
@@ -194,10 +194,10 @@ def _of_one_value(
 ) -> str:
     """Why asserts of single values can't vouch for what a text says of all."""
     vouched = text if mark is COMMENT else "".join(mark.split(text)[0:-1:2])
-    found = asserted.OF_ALL_ROWS.search(_prose(vouched)) if words is FIRST and named else None
-    if not found or any(one.spans for asserts in named.values() for one in asserts):
+    match = asserted.OF_ALL_ROWS.search(_prose(vouched)) if words is FIRST and named else None
+    if not match or any(one.spans for asserts in named.values() for one in asserts):
         return ""
-    return f"{found[0]!r} and no assert of more than one value, {', '.join(named)!r},"
+    return f"{match[0]!r} and no assert of more than one value, {', '.join(named)!r},"
 
 
 def _short(text: str) -> str:

@@ -45,12 +45,12 @@ def settings(file: Path) -> dict[str, Any]:
     """
     config = yaml.safe_load(file.read_text())
     own = config.get("sphinx", {}).pop("config", {})
-    given = dict(_flat(config))
-    if unknown := given.keys() - SPHINX.keys() - THEME.keys():
+    values = dict(_flat(config))
+    if unknown := values.keys() - SPHINX.keys() - THEME.keys():
         raise BadInput(f"{file}: {min(unknown)} is not translated for Sphinx (lorelab.book.conf)")
     theme = {"search_bar_text": "Search this book..."}
-    theme |= {name: given[key] for key, name in THEME.items() if key in given}
-    translated = {name: given[key] for key, name in SPHINX.items() if key in given}
+    theme |= {name: values[key] for key, name in THEME.items() if key in values}
+    translated = {name: values[key] for key, name in SPHINX.items() if key in values}
     return {**JUPYTER_BOOK, "html_theme_options": theme, **translated, **own}
 
 

@@ -47,9 +47,9 @@ def spoken(text: str) -> Iterator[str]:
     >>> list(spoken("What it hangs on is left open."))
     ["'hangs on' (depend on) in: What it hangs on is left open."]
     """
-    for found in WORD.finditer(text):
-        around = " ".join(text[max(0, found.start() - 40) : found.end() + 30].split())
-        yield f"{found[0]!r} ({[*INSTEAD.values()][int(found.lastgroup[1:])]}) in: {around}"
+    for match in WORD.finditer(text):
+        around = " ".join(text[max(0, match.start() - 40) : match.end() + 30].split())
+        yield f"{match[0]!r} ({[*INSTEAD.values()][int(match.lastgroup[1:])]}) in: {around}"
 
 
 def dialect(page: Path) -> Iterator[str]:
@@ -66,10 +66,10 @@ def dialect(page: Path) -> Iterator[str]:
 
 def _on_slide(cell: dict) -> Iterator[str]:
     """What a cell's metadata puts on its slide, and in the speaker's notes."""
-    asked = cell.get("metadata", {}).get("slide", {})
+    slide = cell.get("metadata", {}).get("slide", {})
     for name in ("title", "text", "notes"):
-        said = asked.get(name, "")
-        yield said if isinstance(said, str) else "\n".join(said)
+        text = slide.get(name, "")
+        yield text if isinstance(text, str) else "\n".join(text)
 
 
 def _said(data: dict) -> Iterator[str]:

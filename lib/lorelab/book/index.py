@@ -41,11 +41,11 @@ class Pages:
 
 def functions(root: Path = build.ROOT) -> pd.DataFrame:
     """Kernel functions that pages name, by name: `function` (HTML) and its `pages`."""
-    found: dict[str, list[str]] = {}
+    pages_of: dict[str, list[str]] = {}
     for page, text in _texts(root):
         for name in dict.fromkeys(FUNCTION.findall(text)):
-            found.setdefault(name, []).append(page)
-    rows = sorted(found.items(), key=lambda item: item[0].lstrip("_"))
+            pages_of.setdefault(name, []).append(page)
+    rows = sorted(pages_of.items(), key=lambda item: item[0].lstrip("_"))
     return pd.DataFrame(
         [(f"<code>{name}()</code>", pages) for name, pages in rows], columns=["function", "pages"]
     )
@@ -57,12 +57,12 @@ def sources(sites: Iterable[str], root: Path = build.ROOT) -> pd.DataFrame:
     A source is called what the first page that links to it calls it.
     """
     named: dict[str, str] = {}
-    found: dict[str, list[str]] = {}
+    pages_of: dict[str, list[str]] = {}
     for page, text in _texts(root):
         for name, address in LINK.findall(text):
             if any(site in address for site in sites):
                 named.setdefault(address, name.strip("`*"))
-                pages = found.setdefault(address, [])
+                pages = pages_of.setdefault(address, [])
                 if page not in pages:
                     pages.append(page)
     rows = [
@@ -71,7 +71,7 @@ def sources(sites: Iterable[str], root: Path = build.ROOT) -> pd.DataFrame:
             f"{escape(address.partition('://')[2])}</small>",
             pages,
         )
-        for address, pages in found.items()
+        for address, pages in pages_of.items()
     ]
     return pd.DataFrame(rows, columns=["source", "pages"])
 

@@ -99,13 +99,15 @@ def agreements() -> pd.DataFrame:
     rows = {}
     for name in experiments():
         if (HELD / f"{name}.csv").exists():
-            found = pd.read_csv(HELD / f"{name}.csv")
-            said = found["verdict"].value_counts().reindex([*map(str, WORST_FIRST)], fill_value=0)
-            sums = found[["counters", "agree"]].sum()
+            runs = pd.read_csv(HELD / f"{name}.csv")
+            verdicts = (
+                runs["verdict"].value_counts().reindex([*map(str, WORST_FIRST)], fill_value=0)
+            )
+            sums = runs[["counters", "agree"]].sum()
             rows[name] = {
-                "verdict": str(worst(found["verdict"])),
-                "runs": len(found),
-                **said,
+                "verdict": str(worst(runs["verdict"])),
+                "runs": len(runs),
+                **verdicts,
                 **sums,
             }
     table = pd.DataFrame.from_dict(rows, orient="index")

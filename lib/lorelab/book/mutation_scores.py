@@ -48,11 +48,11 @@ def scores(results: Path = RESULTS, root: Path = ROOT) -> pd.DataFrame:
     table = pd.read_csv(results)
     by = table.groupby("design", sort=False)["outcome"]
     counts = {name: by.agg(lambda its, name=name: (its == name).sum()) for name in OUTCOMES}
-    found = pd.DataFrame({"mutations": by.size(), **counts})
-    told_apart = found["killed"] + found["survived"]
-    found["killed, % of not equivalent"] = (100 * found["killed"] / told_apart).round(1)
-    found["in files changed since"] = changed(table, root).groupby(table["design"]).sum()
-    return found
+    scored = pd.DataFrame({"mutations": by.size(), **counts})
+    told_apart = scored["killed"] + scored["survived"]
+    scored["killed, % of not equivalent"] = (100 * scored["killed"] / told_apart).round(1)
+    scored["in files changed since"] = changed(table, root).groupby(table["design"]).sum()
+    return scored
 
 
 OUTCOMES = ("killed", "survived", "equivalent")

@@ -33,19 +33,19 @@ def whole(root: Path = build.ROOT) -> Path:
     names = [Path(name).relative_to("notebooks") for name in build.chapters(root)]
     folder = root / "build/printed"
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = {
+    pages = {
         folder / f"{'-'.join(name.with_suffix('').parts)}.pdf": (
             root / "build/book" / name.with_suffix(".html")
         ).as_uri()
         for name in names
     }
     writer = PdfWriter()
-    for file in print_(wanted, DRAWN):
+    for file in print_(pages, DRAWN):
         title = (PdfReader(file).metadata.title or file.stem).partition(" — ")[0]
         writer.append(file, outline_item=title)
     writer.add_metadata({"/Title": "lorelab", "/Author": "the lorelab authors"})
-    made = root / "build/talk/book.pdf"
-    made.parent.mkdir(parents=True, exist_ok=True)
-    with folder_(made.parent) as part:
-        writer.write(part / made.name)
-        return (part / made.name).replace(made)
+    file_ = root / "build/talk/book.pdf"
+    file_.parent.mkdir(parents=True, exist_ok=True)
+    with folder_(file_.parent) as part:
+        writer.write(part / file_.name)
+        return (part / file_.name).replace(file_)

@@ -94,8 +94,8 @@ def _sentence(
 ) -> Iterator[Loose]:
     prose = NOT_PROSE.sub(" ", sentence)
     idle = dict(named)
-    for found in NUMBER.finditer(prose):
-        whole, decimals, unit = found.groups()
+    for match in NUMBER.finditer(prose):
+        whole, decimals, unit = match.groups()
         digits = (whole.replace(",", "") + (decimals or "")).lstrip("0.")
         value = float(whole.replace(",", "") + (decimals or ""))
         few = len(digits.replace(".", "")) < 3
@@ -106,8 +106,8 @@ def _sentence(
         if not unit and (few or _year(whole, decimals) or _version(whole, decimals)):
             continue
         if not (vouched or LINK.search(sentence) or _found(value, places, per_cent, backed)):
-            around = prose[max(0, found.start() - 50) : found.end() + 30]
-            yield Loose(page, found[0].strip(), " ".join(around.split()))
+            around = prose[max(0, match.start() - 50) : match.end() + 30]
+            yield Loose(page, match[0].strip(), " ".join(around.split()))
     for name in idle:
         yield Loose(page, name, f"a mark after: {' '.join(prose.split())[-80:]}")
 

@@ -68,7 +68,7 @@ class Slide:
 
 def slides(notebook: NotebookNode) -> list[Slide]:
     """The slides of a notebook that has its outputs, in order."""
-    made: list[Slide] = []
+    deck: list[Slide] = []
     groups = _groups(notebook)
     for cells in groups:
         first = cells[0]
@@ -90,8 +90,8 @@ def slides(notebook: NotebookNode) -> list[Slide]:
             if output := _output(cell, room - (GAP if text else 0)):
                 slide.parts.append(_part(output, cell))
         slide.notes = [markdown.render(note) for note in _notes(cells, notebook) if note.strip()]
-        made.append(slide)
-    return made
+        deck.append(slide)
+    return deck
 
 
 def _groups(notebook: NotebookNode) -> list[list[NotebookNode]]:
@@ -111,18 +111,18 @@ def _tag(cell: NotebookNode) -> str:
 def _title(cells: list[NotebookNode]) -> str:
     """The first heading among the cells."""
     for cell in cells:
-        if cell.cell_type == "markdown" and (found := re.search(r"^#+ (.+)$", cell.source, re.M)):
-            return found[1]
+        if cell.cell_type == "markdown" and (match := re.search(r"^#+ (.+)$", cell.source, re.M)):
+            return match[1]
     return ""
 
 
 def _text(cells: list[NotebookNode], letters: int) -> str:
     """What a slide shows of its texts: what they ask for, or the first sentences."""
-    said = []
+    texts = []
     for cell in cells:
-        asked = cell.metadata.get("slide", {}).get("text")
-        said.append(_first(cell.source, letters) if asked is None else _lines(asked))
-    return "\n\n".join(said).strip("\n")
+        text = cell.metadata.get("slide", {}).get("text")
+        texts.append(_first(cell.source, letters) if text is None else _lines(text))
+    return "\n\n".join(texts).strip("\n")
 
 
 def _lines(text: str | list[str]) -> str:
@@ -207,8 +207,8 @@ def _output(cell: NotebookNode, room: int) -> str:
 def _spec(cell: NotebookNode) -> dict[str, Any] | None:
     """The Vega-Lite specification of the chart that the cell gave."""
     for output in cell.get("outputs", []):
-        if found := figure.SPEC.search(output.get("data", {}).get("text/html", "")):
-            return json.loads(found[1].replace("<\\!--", "<!--"))
+        if match := figure.SPEC.search(output.get("data", {}).get("text/html", "")):
+            return json.loads(match[1].replace("<\\!--", "<!--"))
     return None
 
 

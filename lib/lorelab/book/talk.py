@@ -31,16 +31,16 @@ def decks(root: Path = build.ROOT) -> dict[str, list[str]]:
     A chapter's first page comes last: its slide says what to do, and what to send.
     """
     toc = yaml.safe_load((root / "book/_toc.yml").read_text())
-    made: dict[str, list[str]] = {}
+    pages_of: dict[str, list[str]] = {}
     for part in toc["parts"]:
         for page in part["chapters"]:
             design = Path(page["file"]).parent.name
             if design:
-                made.setdefault(design, []).append(f"notebooks/{page['file']}.ipynb")
-    for pages in made.values():
+                pages_of.setdefault(design, []).append(f"notebooks/{page['file']}.ipynb")
+    for pages in pages_of.values():
         pages.sort(key=lambda page: Path(page).stem == "index")
-    every = [page for pages in made.values() for page in pages]
-    return {OVERVIEW: every, **made}
+    every = [page for pages in pages_of.values() for page in pages]
+    return {OVERVIEW: every, **pages_of}
 
 
 def talk(names: Collection[str] = (), root: Path = build.ROOT) -> list[Path]:
@@ -86,21 +86,21 @@ def deck(name: str, pages: Iterable[NotebookNode], root: Path = build.ROOT) -> s
     root : Path
         The checkout.
     """
-    found = [slide for page in pages for slide in slides(page)]
+    chosen = [slide for page in pages for slide in slides(page)]
     if name == OVERVIEW:
-        found = [slide for slide in found if slide.overview]
+        chosen = [slide for slide in chosen if slide.overview]
     # For questions, behind what is told.
-    found.sort(key=lambda slide: any(PANEL in part for part in slide.parts))
-    if not found:
+    chosen.sort(key=lambda slide: any(PANEL in part for part in slide.parts))
+    if not chosen:
         raise RunFailed(f"{name}: no cell of its pages is tagged as a slide")
-    shown = "".join(part for slide in found for part in (slide.title, *slide.parts, *slide.notes))
+    shown = "".join(part for slide in chosen for part in (slide.title, *slide.parts, *slide.notes))
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(root / "book/deck"), undefined=jinja2.StrictUndefined
     )
     return environment.get_template("deck.html").render(
         title=_caption(name, root),
         opening=markdown.render(_opening(name)),
-        stacks=_stacks(found),
+        stacks=_stacks(chosen),
         formulas=r"\(" in shown or r"\[" in shown,
         css=(root / "book/deck/deck.css").read_text(),
         reveal_css=_reveal("dist/reveal.css"),
@@ -145,9 +145,9 @@ def _reveal(name: str) -> str:
 
 def _mathjax() -> str:
     [file] = [
-        found
-        for found in metadata.files("sphinx-mathjax-offline") or ()
-        if found.match("mathjax/tex-svg.js")
+        path
+        for path in metadata.files("sphinx-mathjax-offline") or ()
+        if path.match("mathjax/tex-svg.js")
     ]
     return file.locate().read_text()
 

@@ -20,12 +20,12 @@ KERNEL = {
 def cells(text: str) -> list[NotebookNode]:
     """The cells of a text."""
     _, *parts = CELL.split(text)
-    made = []
+    page_cells = []
     for kind, name, marks, source in zip(*(iter(parts),) * 4, strict=True):
         make = nbformat.v4.new_code_cell if kind == "code" else nbformat.v4.new_markdown_cell
         metadata = {key: value for mark in marks.split() for key, value in MARKS[mark].items()}
-        made.append(make(source.rstrip("\n"), id=name, metadata=metadata))
-    return made
+        page_cells.append(make(source.rstrip("\n"), id=name, metadata=metadata))
+    return page_cells
 
 
 def notebook(text: str) -> str:

@@ -40,12 +40,15 @@ def new(name: str, file: Path | None, gone: bool, later: bool) -> None:
         return
     layout.check_name(name, ROOT, click.get_current_context().find_root().command.commands)
     messages = mail.read(file)
-    numbers, asked = figures.figures(messages), figures.sentences(messages)
+    numbers, sentences = figures.figures(messages), figures.sentences(messages)
     pages = [
-        str(page.relative_to(ROOT)) for page in layout.lay_out(name, messages, numbers, asked, ROOT)
+        str(page.relative_to(ROOT))
+        for page in layout.lay_out(name, messages, numbers, sentences, ROOT)
     ]
     print("\n".join(pages))
-    counts = f"{len(messages)} messages, {len(numbers)} numbers, {len(asked)} questions and doubts"
+    counts = (
+        f"{len(messages)} messages, {len(numbers)} numbers, {len(sentences)} questions and doubts"
+    )
     print(f"{name}: {counts}, all to be confirmed{LATER * later}", file=sys.stderr)
     _run(pages, later)
 

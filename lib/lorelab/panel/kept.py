@@ -91,12 +91,12 @@ def kept(question: str, folder: Path = MODULES) -> Kept | None:
 
 def stale(folder: Path = MODULES) -> list[str]:
     """Panels without a module, or with one of functions that have changed since."""
-    found = []
+    questions = []
     for question in panels():
         have = kept(question, folder)
         if have is None or have.rests_on != rests_on(described(question).entry):
-            found.append(question)
-    return found
+            questions.append(question)
+    return questions
 
 
 def build(questions: list[str], folder: Path = MODULES) -> Iterator[str]:

@@ -24,8 +24,8 @@ class Panel:
 
     def _repr_mimebundle_(self, *_: object, **__: object) -> dict[str, str]:
         if self.about is None:
-            said = f"The panel of {self.question} is stale: `make outputs` compiles it anew."
-            return {"text/html": f"<p>{said}</p>", "text/plain": said}
+            text = f"The panel of {self.question} is stale: `make outputs` compiles it anew."
+            return {"text/html": f"<p>{text}</p>", "text/plain": text}
         about = json.dumps(self.about, sort_keys=True).replace("</", "<\\/").replace("<!", "<\\!")
         page = PAGE.format(id=f"panel-{self.question.replace('/', '-')}", about=about)
         return {"text/html": page, "text/plain": f"Panel: {self.question}"}
@@ -52,13 +52,13 @@ def panel(question: str, start: Params | None = None) -> Panel:
 
 def about(question: str, have: kept.Kept, start: Params | None = None) -> dict[str, Any]:
     """What `panel.js` is given of an experiment and its module."""
-    described, asked = kept.described(question), experiment(question)
-    start = start or asked.Params()
+    described, subject = kept.described(question), experiment(question)
+    start = start or subject.Params()
     return {
         "experiment": question,
-        "fields": values.fields(asked.Params, start, described.CHOICES),
-        "rules": values.rules(asked.Params),
-        "refused": values.refused(asked.Params, described.CHOICES),
+        "fields": values.fields(subject.Params, start, described.CHOICES),
+        "rules": values.rules(subject.Params),
+        "refused": values.refused(subject.Params, described.CHOICES),
         "counters": list(described.COUNTERS.items()),
         "more": list(described.MORE),
         "without": getattr(described, "WITHOUT", {}),

@@ -43,7 +43,7 @@ def fields(model: type[Params], start: Params, choices: Choices) -> list[dict[st
     ('pages', 'int', '8', [('ge', '1', 'takes a value greater than or equal to 1 pages')])
     """
     first = start.model_dump(mode="json")
-    found = []
+    rows = []
     for name, field in model.model_fields.items():
         one: dict[str, Any] = {
             "name": name,
@@ -60,8 +60,8 @@ def fields(model: type[Params], start: Params, choices: Choices) -> list[dict[st
             one |= listed_of(field)._asdict()
         else:
             one["values"] = _values(field, name, choices)
-        found.append(one)
-    return found
+        rows.append(one)
+    return rows
 
 
 def _beyond(words: tuple[str, ...]) -> str:
@@ -89,12 +89,12 @@ def refused(model: type[Params], choices: Choices) -> list[list[str]]:
         for name, field in model.model_fields.items()
         if _kind(field, name, choices) not in ("int", "float", "list")
     }
-    found = []
+    pairs = []
     for one, other in combinations(finite, 2):
         for a, b in product(finite[one], finite[other]):
-            if said := _complaint(model, {one: a, other: b}):
-                found.append([one, a, other, b, said])
-    return found
+            if complaint := _complaint(model, {one: a, other: b}):
+                pairs.append([one, a, other, b, complaint])
+    return pairs
 
 
 def rules(model: type[Params]) -> list[list[Any]]:
@@ -110,12 +110,12 @@ def rules(model: type[Params]) -> list[list[Any]]:
     >>> rules(Tiny)
     [[['and', {'of': 'dry'}, {'of': 'wet'}], ['dry and wet']]]
     """
-    found = []
+    rows = []
     for when, says in model.refusals:
         parts = BRACED.split(says)
         parts[1::2] = map(_tree, parts[1::2])
-        found.append([_tree(when), parts])
-    return found
+        rows.append([_tree(when), parts])
+    return rows
 
 
 OPERATORS = {

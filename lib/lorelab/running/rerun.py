@@ -118,8 +118,8 @@ def checked(notebook: Path, texts: dict[str, str]) -> dict[str, Any]:
     for name, arguments in _checks(content):
         given_to = {a: everything[v] for a, v in arguments.items() if v in everything}
         params.parse(experiment(name).Params, given_to)
-    if (asked := _kernel_source(content)) in everything:
-        kernel_source(everything[asked])
+    if (source := _kernel_source(content)) in everything:
+        kernel_source(everything[source])
     return values
 
 

@@ -51,14 +51,14 @@ def write(journal: Journal, failed: dict[int, str]) -> tuple[Path, Path]:
     """
     table, page = journal.folder / "table.parquet", journal.folder / "index.html"
     try:
-        with atomic.folder(journal.folder) as made:
-            part = made / table.name
+        with atomic.folder(journal.folder) as folder:
+            part = folder / table.name
             with pq.ParquetWriter(part, _schema(journal)) as writer:
                 for frame in _frames(journal):
                     writer.write_table(pa.Table.from_pandas(frame, _schema(journal), False))
             part.replace(table)
-            (made / page.name).write_text(_page(journal, table, failed))
-            (made / page.name).replace(page)
+            (folder / page.name).write_text(_page(journal, table, failed))
+            (folder / page.name).replace(page)
     except OSError as error:
         raise RunFailed(
             f"cannot write {table}: {error.strerror}; the points are kept, make room and run again"
@@ -96,8 +96,8 @@ def _frames(journal: Journal) -> Iterator[pd.DataFrame]:
     while batch := list(islice(points, AT_ONCE)):
         rows: list[list[Any]] = []
         for point in batch:
-            given = journal.plan[point.number]
-            swept = [readers[name](given[name]) for name in readers]
+            values = journal.plan[point.number]
+            swept = [readers[name](values[name]) for name in readers]
             rows += [[*swept, *row] for row in point.rows]
         yield pd.DataFrame(rows, columns=[*readers, *COLUMNS])
 

@@ -116,8 +116,8 @@ def sample(
     """
     from scipy.stats import qmc
 
-    given = assignments(pairs)
-    ranges = [_range(name, text, fields.get(name)) for name, text in given.items()]
+    assigned = assignments(pairs)
+    ranges = [_range(name, text, fields.get(name)) for name, text in assigned.items()]
     if not ranges:
         raise BadInput("--sample: takes at least one -p NAME=LOW:HIGH, or -p NAME=:")
     drawn = qmc.Sobol(len(ranges), rng=np.random.default_rng(1)).random(number)
@@ -125,7 +125,7 @@ def sample(
         [_at(among, share) for among, share in zip(ranges, row, strict=True)] for row in drawn
     ]
     unique = [list(point) for point in dict.fromkeys(map(tuple, points))]
-    return Plan(target=target, kernel=kernel, swept={name: [] for name in given}, drawn=unique)
+    return Plan(target=target, kernel=kernel, swept={name: [] for name in assigned}, drawn=unique)
 
 
 def _values(name: str, text: str) -> list[str]:

@@ -136,13 +136,13 @@ def _dealt(
 
 def _submit(client: Client, journal: Journal, batch: Batch) -> Future:
     plan = journal.plan
-    given = [plan[number] for number in batch.numbers]
+    values = [plan[number] for number in batch.numbers]
     if plan.target.endswith(".ipynb"):
         folder = str(journal.folder.resolve())
         notebook = str(Path(plan.target).resolve())
-        return client.submit(points.execute, notebook, folder, batch.numbers, given, pure=False)
+        return client.submit(points.execute, notebook, folder, batch.numbers, values, pure=False)
     work = points.measure if plan.kernel else points.simulate
-    return client.submit(work, plan.target, given, pure=False)
+    return client.submit(work, plan.target, values, pure=False)
 
 
 @contextmanager

@@ -63,11 +63,11 @@ def sampled(
     RunFailed
         The model fails at a point.
     """
-    asked = experiment(name)
-    sample = plans.sample(name, pairs, asked.Params.model_fields, number)
+    subject = experiment(name)
+    sample = plans.sample(name, pairs, subject.Params.model_fields, number)
     question = {"plan": sample.model_dump(mode="json"), "result": result}
     kept, beside = folder / f"{name}.csv", folder / f"{name}.json"
-    rests = {"rests_on": rests_on(asked), **question}
+    rests = {"rests_on": rests_on(subject), **question}
     table = _stored(kept, beside, rests)
     if table is None:
         text = _run(name, sample, result).to_csv(index=False, lineterminator="\n")
@@ -191,13 +191,13 @@ def _stored(kept: Path, beside: Path, rests: dict) -> pd.DataFrame | None:
 
 
 def _run(name: str, sample: plans.Plan, result: str) -> pd.DataFrame:
-    given, sums = list(sample), []
-    for point, rows in zip(given, points.simulate(name, given).results, strict=True):
+    each, sums = list(sample), []
+    for point, rows in zip(each, points.simulate(name, each).results, strict=True):
         if isinstance(rows, str):
             raise RunFailed(f"{name} with {point}: {rows}")
         counters = pd.DataFrame(rows, columns=points.COLUMNS)
         sums.append(counters.groupby("counter")["value"].sum())
-    return pd.DataFrame(given).assign(result=pd.DataFrame(sums).eval(result).tolist())
+    return pd.DataFrame(each).assign(result=pd.DataFrame(sums).eval(result).tolist())
 
 
 def _grouped(values: pd.Series) -> pd.Series:
