@@ -132,4 +132,5 @@ def ledger(chosen: list[Claim]) -> pd.DataFrame:
 
 
 def _shown(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    # What differs from 0 by a rounding error is 0.
+    return f"{round(value, 12) + 0.0:.4g}" if isinstance(value, float) else str(value)

@@ -24,11 +24,6 @@ COLUMNS = [
 ARCHIVES = "stored list archives and kernel trees (a public search index, not lore itself)"
 LOOKED = date(2026, 11, 28)
 """The last search for what is not known."""
-NEWEST = (
-    "the newest mainline in Debian's archive on 30 November 2026 (trixie-backports; sid had 7.2.13 "
-    "and experimental 7.3-rc7, by indices of 30 October)"
-)
-"""Of 7.3.4: what it has, no newer source there could say otherwise."""
 MESSAGE, COMMIT, PAGE = r"[^\s<>@/]+@[^\s<>@]+", r"[0-9a-f]{12,40}", r"https://\S+"
 
 

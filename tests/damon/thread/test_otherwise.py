@@ -124,11 +124,15 @@ def test_other_evidence_turns_the_verdict(monkeypatch, id):
 
 
 def test_percentages_that_all_follow_would_be_arithmetic(edited):
-    assert BY_ID["cells"].weigh().verdict == ClaimVerdict.OTHER_NUMBER
+    assert BY_ID["cells"].weigh().verdict == ClaimVerdict.ARITHMETIC
+    assert "cut in place of rounded" in BY_ID["cells"].weigh().why
     found = figures.percentages()
     off = found[~found["agrees"]]
     edited({}, percent=off["recomputed"].map("{:.2f}".format).to_dict())
     assert BY_ID["cells"].weigh().verdict == ClaimVerdict.ARITHMETIC
+    assert "cut" not in BY_ID["cells"].weigh().why
+    edited({}, percent=(off["recomputed"] - 0.02).map("{:.2f}".format).to_dict())
+    assert BY_ID["cells"].weigh().verdict == ClaimVerdict.OTHER_NUMBER
 
 
 def test_an_appendix_would_be_seen(edited):

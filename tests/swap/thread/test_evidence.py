@@ -19,9 +19,9 @@ UNIT = dict.fromkeys(EVENTS, 1000) | {"swapped": 1000}
     [
         (5.0, 1000, 1000, ClaimVerdict.NOT_TESTABLE, "the counts take no side"),
         (5.0, 1000, 995, ClaimVerdict.NOT_TESTABLE, "the counts take no side"),
-        (-5.0, 2000, 1000, ClaimVerdict.NOT_TESTABLE, "that of the counts: more events a page"),
+        (-5.0, 2000, 1000, ClaimVerdict.NOT_TESTABLE, "that of the counts: more events per page"),
         (5.0, 2000, 1000, ClaimVerdict.CONTRADICTED, "The counts ask for the other sign"),
-        (5.0, 1000, 500, ClaimVerdict.NOT_TESTABLE, "that of the counts: fewer events a page"),
+        (5.0, 1000, 500, ClaimVerdict.NOT_TESTABLE, "that of the counts: fewer events per page"),
         (-5.0, 1000, 500, ClaimVerdict.CONTRADICTED, "The counts ask for the other sign"),
         (-5.0, 2000, 500, ClaimVerdict.NOT_TESTABLE, "the counts take no side"),
     ],
@@ -39,9 +39,9 @@ def test_a_cell_has_the_sign_of_its_events(
     assert found.verdict == verdict and said in found.why
     assert found.evidence == {
         "printed %": printed,
-        **{f"{name} a page": 1.0 for name in EVENTS},
-        "invalidations a page": invalidations / 1000,
-        "splits a page": splits / 1000,
+        **{f"{name} per page": 1.0 for name in EVENTS},
+        "invalidations per page": invalidations / 1000,
+        "splits per page": splits / 1000,
     }
 
 

@@ -65,7 +65,7 @@ def test_receives_and_madvise():
         == (off["rwsem_sleep_writer"])
     )
     assert evidence("all-block")["receivers"] == 4  # threads=4 of the record, and madvise() besides
-    assert evidence("all-block")["readers asleep a call, another"] == (
+    assert evidence("all-block")["readers asleep per call, another"] == (
         f"{off['rwsem_sleep_reader'] / off['writes']:.2f}"
     )
 

@@ -83,7 +83,7 @@ def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
 
 def agree(params: Accuracy, record: Record) -> Agreement:
     """Judge figures and distributions as `compared()` says."""
-    how = f"by means, none apart by {WITHIN:.0%}, and distributions, none apart but by chance"
+    how = f"criterion: means within {WITHIN:.0%}, distributions equal but for chance"
     return judged(compared(params, record), how)
 
 

@@ -139,8 +139,9 @@ def judged(table: pd.DataFrame, how: str, inputs: tuple[str, ...] = ()) -> Agree
     """
     reached = agreement.verdicts(table[~table["counter"].isin(inputs)])
     method = (
-        f"{how}; of {len(reached)} counters {reached.count(AgreementVerdict.PASSED)} agree so that "
-        f"{agreement.EQUIVALENCE_MARGIN:.0%} off would have been detected at 95 %, "
-        f"{reached.count(AgreementVerdict.FAILED)} do not agree"
+        f"{how}; of {len(reached)} counters {reached.count(AgreementVerdict.FAILED)} fail, "
+        f"{reached.count(AgreementVerdict.PASSED)} pass (a deviation of "
+        f"{agreement.EQUIVALENCE_MARGIN:.0%} would be detected at 95 %) and "
+        f"{reached.count(AgreementVerdict.UNDECIDED)} are undecided"
     )
     return Agreement.of(table, method, dict.fromkeys(inputs, agreement.INPUT))

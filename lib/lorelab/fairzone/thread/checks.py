@@ -100,8 +100,10 @@ def weighed_gains(
     if all(gain < figures.speedup(NO_HITS) for gain, _ in gains.values()):
         return Weighed(ClaimVerdict.NOT_TESTABLE, "The model finds nothing cached.", evidence)
     if off:
-        factors = ", ".join(f"{times:.1f} with {n}" for n, times in off.items())
-        why = f"The model is off: its gain over the printed one is {factors} (threads)."
+        factors = ", ".join(
+            f"{times:.2g} times the printed one with {n}" for n, times in off.items()
+        )
+        why = f"The model's gain is {factors} threads, so the model decides nothing."
         return Weighed(ClaimVerdict.NOT_TESTABLE, why, evidence)
     low, high = (pick(factor(*pair) for pair in gains.values()) for pick in (min, max))
     factors = f"{low:.1f}" if low == high else f"{low:.1f} to {high:.1f}"

@@ -5,8 +5,8 @@ from lorelab.fairzone.params import Tiobench, Variant
 from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
 
 GONE = (
-    "the policy is gone since 4.8 (e6cbd7f2efb4); 7.3.4 has neither batches nor an LRU a zone, by "
-    "its source (mm/page_alloc.c, include/linux/mmzone.h)"
+    "the policy is gone since 4.8 (e6cbd7f2efb4); 7.3.4 has neither batches nor an LRU per zone, "
+    "by its source (mm/page_alloc.c, include/linux/mmzone.h)"
 )
 ASKED = (", asks local zones", ", asks reachable zones")
 
@@ -85,7 +85,8 @@ FINDINGS = [
             how="NR_ALLOC_BATCH, ZONE_DMA, lowmem reserve, reset of the batches",
             when=LOOKED,
         ),
-        fix="ask only zones with more managed pages than mark and reserve (mode v1-reachable)",
+        fix="the patch was not merged. It would have to ask only zones with more managed pages "
+        "than mark and reserve (mode v1-reachable)",
         mainline=f"v1 was not merged; {GONE}",
         worth_sending=False,
         command="model fairzone/batches -p variant=v1-local",
@@ -106,7 +107,8 @@ FINDINGS = [
                 "later",
             }
         ),
-        fix="sync; echo 1 > /proc/sys/vm/drop_caches between the phases, for dirty pages stay; "
+        fix="no kernel is wrong. Between the phases: sync; echo 1 > /proc/sys/vm/drop_caches, for "
+        "dirty pages stay; "
         "with fio, leave invalidate at 1, its default",
         mainline="a benchmark's error, not a kernel's",
         worth_sending=False,
@@ -126,7 +128,8 @@ FINDINGS = [
                 "watermarks, and the lower zones unused",
             }
         ),
-        fix="e6cbd7f2efb4 (4.8): one LRU a node, so it no longer matters which zone is refilled",
+        fix="fixed in 4.8 by e6cbd7f2efb4: with one LRU per node it no longer matters which zone "
+        "is refilled",
         mainline="within a node no longer: its zones share one LRU. The nap is still in "
         "kswapd_try_to_sleep() of 7.3.4 (mm/vmscan.c). Between two nodes an unpatched 6.12.117 has "
         "the inversion (fairzone/nodes); on 7.3.4, where few runs of kswapd began at a nap's end, "
@@ -149,7 +152,7 @@ FINDINGS = [
                 "the right thing for in-core workloads",
             }
         ),
-        fix="none needed",
+        fix="none needed: the patch was not merged",
         mainline=f"v1 was not merged; {GONE}",
         worth_sending=False,
         command="model fairzone/tiobench -p variant=v1 -p data_percent=80",
@@ -167,7 +170,8 @@ FINDINGS = [
                 "skipped for its batch"
             }
         ),
-        fix="4ffeaf3560a5 (3.17) walks again only if a zone was skipped for its batch",
+        fix="reduced in 3.17 by 4ffeaf3560a5, which walks again only if a zone was skipped for its "
+        "batch; gone with the policy in 4.8",
         mainline=GONE,
         worth_sending=False,
         command="model fairzone/batches -p variant=v1-reachable -p cpus=64 -p threads=64 -p turn=1",

@@ -8,7 +8,7 @@ from lorelab.gso.model.structs import AS_POSTED
 from lorelab.gso.model.unread import notifications
 from lorelab.gso.pages import views
 from lorelab.gso.params import Layout, Lifetimes, Told, Traffic, Variant, Vhost
-from lorelab.judging.findings import ARCHIVES, LOOKED, NEWEST, Finding, PriorArt
+from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
 from lorelab.numerics import PAGE
 
 
@@ -37,11 +37,11 @@ def _flag() -> str:
     before, after = seen.loc[["7.3.4", "7.3.4 with the patches"]].to_dict("records")
     return (
         f"on 6.18.44, a virtual machine, {here} of {most} copies of packets that another CPU "
-        f"copies while the sending CPU frees them are not reported; in QEMU 7.3.4 does not report "
-        f"{before['not_told']} of {before['copies']}, and {after['not_told']} of "
-        f"{after['copies']} with the patch. {ways.lost} of {ways.all} interleavings of one sent "
-        f"and one copied segment lose the flag, the shortest after {steps} steps; with the patch "
-        f"{mended.lost} (the model's orders)"
+        f"copies while the sending CPU frees them are not reported; 7.3.4 in QEMU leaves "
+        f"{before['not_told']} of {before['copies']:,} copies unreported, and with the patch "
+        f"{after['not_told']} of {after['copies']:,}. {ways.lost} of {ways.all} interleavings "
+        f"of one sent and one copied segment lose the flag, the shortest after {steps} steps; with "
+        f"the patch {mended.lost} (the model's orders)"
     )
 
 
@@ -130,7 +130,7 @@ FINDINGS = [
         "that he had tried it and was not faster; Jason Wang called safety the main issue. With "
         "the flag a guest's pages reach the ring of a macvtap, the queues of NFQUEUE and Open "
         "vSwitch, and drivers that call skb_orphan_frags(). What is added here is the counts.",
-        mainline=f"7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64); it is {NEWEST}",
+        mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=False,
         command="kernel gso/vhost -p refcnt=true",
     ),
@@ -153,7 +153,7 @@ FINDINGS = [
         "as tun_net_xmit() has it. Its reproducer says FAIL on Debian's 6.12.117, and PASS there "
         "with the patched tap.ko that make -C lib/kernel/gso/fixed builds; built in, booted in "
         "7.3.4 without it and with it",
-        mainline=f"7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64); it is {NEWEST}",
+        mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=True,
         command="model gso/unread",
         config="reproducers",
@@ -162,7 +162,8 @@ FINDINGS = [
         design="gso",
         name="lost-copied-flag",
         defect="msg_zerocopy_complete() reads, changes and writes zerocopy without an atomic "
-        "operation, and two CPUs that complete parts of one packet can lose its 0.",
+        "operation. Two CPUs that complete parts of one packet can both write it, and the 0, which "
+        "means copied, is overwritten.",
         hurts="Senders that stop using zero copy when copies are reported.",
         effect=_flag,
         prior_art=PriorArt(
@@ -172,7 +173,7 @@ FINDINGS = [
         ),
         fix="lib/kernel/gso/upstream/lost-copied-flag: what io_tx_ubuf_complete() does for "
         "io_uring, booted in 7.3.4 without it and with it",
-        mainline=f"7.3.4 has it, booted and seen (Debian's linux-source-7.3); it is {NEWEST}",
+        mainline="7.3.4 has it, booted and seen (Debian's linux-source-7.3)",
         worth_sending=True,
         command="model gso/flag",
         config="reproducers",
@@ -198,7 +199,7 @@ FINDINGS = [
         "notification. Its reproducer says FAIL on Debian's 6.12.117, and PASS there with the live "
         "patch that make -C lib/kernel/gso/fixed builds; built in, booted in 7.3.4 without it and "
         "with it",
-        mainline=f"7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64); it is {NEWEST}",
+        mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=True,
         command="kernel gso/told",
         config="reproducers",
@@ -230,7 +231,7 @@ FINDINGS = [
         hurts="Nobody: in whole cache lines both are 0x180.",
         effect=_size,
         prior_art=PriorArt(where="the thread itself", how="0x148, skb_shared_info", when=LOOKED),
-        fix="none needed",
+        fix="an error of the review, and no defect of a kernel",
         mainline="the patch was not merged",
         worth_sending=False,
         command="model gso/layout -p pointer=dataref",

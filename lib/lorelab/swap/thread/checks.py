@@ -64,7 +64,7 @@ def weigh_cell(id: str, order: int, series: bool) -> Weigh:
         names = ("aged", "invalidations", "flushes", "slot_allocations", "splits")
         ratios = {name: here[name] / here["swapped"] for name in names}
         excess = [ratios[name] - unit[name] / unit["swapped"] for name in names]
-        evidence = {"printed %": row} | {f"{k} a page": round(v, 4) for k, v in ratios.items()}
+        evidence = {"printed %": row} | {f"{k} per page": round(v, 4) for k, v in ratios.items()}
         # a PMD is one entry more in 512, which is no difference
         more, fewer = max(excess) > 0.01, min(excess) < -0.01
         sign = int(fewer) - int(more)
@@ -75,7 +75,7 @@ def weigh_cell(id: str, order: int, series: bool) -> Weigh:
             why = "The counts ask for the other sign."
             return Weighed(ClaimVerdict.CONTRADICTED, why, evidence)
         side = "fewer" if sign > 0 else "more"
-        why = f"The time needs the machine; its sign is that of the counts: {side} events a page."
+        why = f"The time needs the machine; its sign is that of the counts: {side} events per page."
         return Weighed(ClaimVerdict.NOT_TESTABLE, why, evidence)
 
     return weigh
@@ -172,7 +172,7 @@ def weigh_tied_up() -> Weighed:
         ClaimVerdict.HOLDS if close else ClaimVerdict.OTHER_NUMBER,
         "It is the space of one CPU, after one allocation of each order from 2 to 8; the thread's "
         "machine has 70 of them.",
-        {"slots, one CPU": slots, "two CPUs": both, "MiB a CPU": mib}
+        {"slots, one CPU": slots, "two CPUs": both, "MiB per CPU": mib}
         | {"MiB on 70 CPUs": mib * figure("processes")},
     )
 
@@ -281,14 +281,14 @@ def weigh_no_fragmentation() -> Weighed:
 
 def weigh_interleaving() -> Weighed:
     merged = {
-        f"{name} bios a request": counted(v, 4)["bios"] / counted(v, 4)["requests"]
+        f"{name} bios per request": counted(v, 4)["bios"] / counted(v, 4)["requests"]
         for name, v in (("v1", Variant.V1), ("v3", Variant.V3))
     }
-    good = merged["v3 bios a request"] > merged["v1 bios a request"]
+    good = merged["v3 bios per request"] > merged["v1 bios per request"]
     return Weighed(
         ClaimVerdict.HOLDS if good else ClaimVerdict.CONTRADICTED,
-        "One cluster a device hands neighbouring ranges to different reclaimers; one a CPU keeps "
-        "a reclaim batch together. A ram disk has no request queue and merges nothing.",
+        "With one cluster per device different reclaimers get neighbouring ranges; with one per "
+        "CPU a reclaim batch stays contiguous. A ram disk has no request queue and merges nothing.",
         merged,
     )
 

@@ -142,7 +142,8 @@ FINDINGS = [
             "backport",
             when=date(2026, 11, 29),
         ),
-        "lib/kernel/swap/upstream/frag-list-searched-whole, for 6.12.y: as b25786b4a981, one frag "
+        "to offer to a distribution: lib/kernel/swap/upstream/frag-list-searched-whole, for "
+        "6.12.y. As b25786b4a981, one frag "
         "cluster is tried, booted in 6.12.117 without it and with. The rules of stable series take "
         "a fix of performance only from the kernel maintainer of a distribution, with what its "
         "users see; here no user's report was found, and no time measured but in emulation",
@@ -166,9 +167,11 @@ FINDINGS = [
                 "9a42aed48421": "as merged",
             }
         ),
-        "in mainline by that series: nonfull clusters first, except on devices with discard. For "
-        "6.12.y the nonfull loop would move above the free list; the switch swap/alloc_mode "
-        "(nonfull-first) of lib/kernel/swap/patches does that on 6.12.117",
+        "mainline has it by that series: nonfull clusters first, except on devices with discard. "
+        "For 6.12.y it is a matter of performance, no user's report was found, and no kernel was "
+        "measured with 2 MiB folios here. There the nonfull loop would move above the "
+        "free list; the switch swap/alloc_mode (nonfull-first) of lib/kernel/swap/patches does "
+        "that on 6.12.117",
         "fixed before 7.2 (mm/swapfile.c)",
         False,
         "model swap/mixed -p device_mib=1024 -p variant=v7.2 -p turnovers=10 -p steps=10",
@@ -195,9 +198,9 @@ FINDINGS = [
             how="large folio swap-in, swapin_readahead, SWP_SYNCHRONOUS_IO, fragmentation",
             when=LOOKED,
         ),
-        "none here: whole-folio swap-in through readahead is what the series of 2024 left for "
-        "later. On your own machine: zram, and zswap never enabled; whole folios can thrash, as "
-        "the mails have it",
+        "its developers know: whole-folio swap-in through readahead is what the series of 2024 "
+        "left for later. On your own machine: zram, and zswap never enabled; whole folios can "
+        "thrash, as the mails say",
         "7.3.4 has it, by its record and its source (mm/memory.c)",
         False,
         "kernel swap/allocator-test -p large_swapin=false --recorded 7.3.4+deb13-cloud-amd64",

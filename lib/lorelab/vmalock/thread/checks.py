@@ -325,7 +325,7 @@ def weigh_all_block() -> Weighed:
         "every reader that asks was not weighed: it is what the lock is.",
         {
             "receivers": receivers,
-            **{f"readers asleep a call, {vma}": f"{n:.2f}" for vma, n in asleep.items()},
+            **{f"readers asleep per call, {vma}": f"{n:.2f}" for vma, n in asleep.items()},
         },
     )
 
@@ -375,7 +375,7 @@ def weigh_bouncing() -> Weighed:
         ClaimVerdict.HOLDS if fewer else ClaimVerdict.CONTRADICTED,
         "Receivers with a VMA each write no word that the others write, and fetch fewer cache "
         "lines in the model; receivers of one VMA fetch its lock instead of mmap_lock.",
-        {f"lines a receive, {name}": round(number, 2) for name, number in lines.items()},
+        {f"lines per receive, {name}": round(number, 2) for name, number in lines.items()},
     )
 
 

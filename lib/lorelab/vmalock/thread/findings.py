@@ -1,5 +1,6 @@
 """What maintainers of memory management would want to know."""
 
+import re
 from datetime import date
 from typing import Literal
 
@@ -76,20 +77,28 @@ def _after(*kinds: str) -> int:
 
 
 def _guards() -> str:
-    answers = reproduced.recorded("vmalock/lost-guard")
-    return "; ".join(
-        f"{answer.kernel}: {', '.join(answer.text.splitlines())}" for answer in answers
-    )
+    """Guard pages that were lost under each lock, as the reproducer counted them."""
+    counted = re.compile(r"under (.+): (\d+) guard pages, (\d+) lost, children read (\d+)")
+    kernels = []
+    for answer in reproduced.recorded("vmalock/lost-guard"):
+        parts = [
+            f"of {pages} guard pages installed under {lock} {lost} were lost, and children read "
+            f"{read} of these"
+            for lock, pages, lost, read in counted.findall(answer.text)
+        ]
+        assert len(parts) == 2, "one count for each lock"
+        kernels.append(f"{answer.kernel}: {'; '.join(parts)}")
+    return ". ".join(kernels)
 
 
 FINDINGS = [
     Finding(
         design="vmalock",
         name="taken-for-marked",
-        defect="vma_start_write() returns at once where vm_lock_seq equals mm_lock_seq, and waits "
-        "for no reader. A VMA that was last write-locked a whole wrap of mm_lock_seq ago has that "
-        'number. mm_types.h says that reuse "can only lead to occasional unnecessary use of the '
-        'slowpath".',
+        defect="vma_start_write() returns at once where vm_lock_seq equals mm_lock_seq, "
+        "without waiting for readers. A VMA that was last write-locked a whole wrap of mm_lock_seq "
+        'ago has that number. mm_types.h says that reuse "can only lead to occasional unnecessary '
+        'use of the slowpath".',
         hurts="Nobody by chance. A process increments its own mm's sequence, and can do so on "
         "purpose: 2^31 writers are a wrap.",
         effect=_taken,
@@ -209,7 +218,8 @@ FINDINGS = [
         "does for a range of several VMAs; compiled, not booted, but such a range was tried on "
         "the same kernel",
         mainline="7.3.4 has it, by its source and as Debian boots it; mainline after 7.3 was not "
-        "read",
+        "read. Before sending, see whether get_lock_mode() of its mm/madvise.c still returns "
+        "MADVISE_VMA_READ_LOCK for MADV_GUARD_INSTALL",
         worth_sending=True,
         command="findings vmalock/lost-guard --kernel running",
         cpus=2,
