@@ -26,10 +26,10 @@ def test_a_range_is_found_by_the_first_kdamond_alone():
         (FIRST, 5, 14, 8, 16, half),
         (FIRST, 7, 99, 8, 16, half),
     )
-    assert kernel_hotspot.seen(params, said) == hotspot.Seen(3, 12.0, 0.5)
-    never = kernel_hotspot.seen(params, row((FIRST, 1, 10, 8, 8, 0)))
+    assert kernel_hotspot.outcome(params, said) == hotspot.Outcome(3, 12.0, 0.5)
+    never = kernel_hotspot.outcome(params, row((FIRST, 1, 10, 8, 8, 0)))
     assert never.wait == 0
-    counted = hotspot.counted(params, [kernel_hotspot.seen(params, said), never])
+    counted = hotspot.counted(params, [kernel_hotspot.outcome(params, said), never])
     assert counted["wait"][1] == [3, 10]
     assert counted["isolated"][1] == [0, 0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
 
@@ -37,7 +37,7 @@ def test_a_range_is_found_by_the_first_kdamond_alone():
 def test_windows_given_up_are_not_looked_at():
     params = Hotspot(hot_kib=4, windows=1, own=True)
     said = row((FIRST, 1, 10, 8, 8, 0), (FIRST, 2, 10, 8, 8, 4096))
-    assert kernel_hotspot.seen(params, said).wait == 0
+    assert kernel_hotspot.outcome(params, said).wait == 0
 
 
 def test_a_cut_follows_from_the_last_count_of_all_or_of_its_own():

@@ -52,7 +52,7 @@ def test_pairs_of_neighbours_are_those_that_were_one_region():
 
 def test_a_half_in_turn_has_both_sides_and_the_formula(monkeypatch):
     monkeypatch.setattr(recorded.agree_runs, "RUNS", 2)
-    speeds = recorded.machine()
+    speeds = recorded.guest_speeds()
     assert speeds.cpus == 1 and speeds.access_ns > 0 and speeds.check_ns > 0
     found = recorded.halves(400, speeds, 1)
     for side in ("kernel", "model"):
@@ -165,7 +165,7 @@ def test_a_sample_is_a_twentieth_of_a_window(monkeypatch):
     monkeypatch.setattr(recorded.studies, "counts", lambda *_: pd.Series(range(6)))
     ends = pd.DataFrame({"window": [1, 1, 2, 3, 4, 5, 6], "end": [2, 2, 4, 6, 8, 10, 13.0]})
     monkeypatch.setattr(recorded.views, "history", lambda *_: ends)
-    found = recorded.halves(400, recorded.machine(), 1)
+    found = recorded.halves(400, recorded.guest_speeds(), 1)
     table = records.load("damon/follow", recorded.in_turn(400)).counters
     ended = table.loc[table["window"] > 0, "us"].to_numpy()
     a_window_ms = (ended[-1] - ended[0]) / (len(ended) - 1) / 1000

@@ -11,7 +11,7 @@ from lorelab import counters
 from lorelab.damon.experiments import hotspot
 from lorelab.damon.pages import simulated, studies
 from lorelab.damon.params import Hotspot, Variant
-from lorelab.damon.workload.hotspot import Seen
+from lorelab.damon.workload.hotspot import Outcome
 
 GIB = 1 << 30
 
@@ -147,7 +147,7 @@ def test_waits_are_quartiles_of_sixty_seeds(monkeypatch):
 
     def watched(params):
         seen.append(params)
-        return Seen(params.seed % 100 if params.seed % 2 else 0, 1.0, 0.0)
+        return Outcome(params.seed % 100 if params.seed % 2 else 0, 1.0, 0.0)
 
     monkeypatch.setattr(simulated.hotspot, "watched", watched)
     found = simulated.waits(Hotspot(seed=101), hot_kib=64)

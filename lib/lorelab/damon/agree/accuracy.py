@@ -181,9 +181,9 @@ def model_figures(
 ) -> dict[str, tuple[str, float]]:
     """Figures of `damon/accuracy` for one run of the model, by what its program says."""
     speeds = speeds._replace(check_ns=check_took(params, speeds, observation))
-    seen = truth.observed(params, observation, speeds)
-    worked_us = seen["checks"].sum() * speeds.check_ns / 1e3
-    sleep_us = (seen["took"].sum() * 1e6 - worked_us) / (len(seen) * params.samples)
+    windows = truth.observed(params, observation, speeds)
+    worked_us = windows["checks"].sum() * speeds.check_ns / 1e3
+    sleep_us = (windows["took"].sum() * 1e6 - worked_us) / (len(windows) * params.samples)
     return figures(
-        seen, truth.changes(params, observation), params, speeds._replace(sleep_us=sleep_us)
+        windows, truth.changes(params, observation), params, speeds._replace(sleep_us=sleep_us)
     )

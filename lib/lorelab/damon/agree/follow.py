@@ -12,7 +12,7 @@ import pandas as pd
 
 from lorelab.damon.agree.runs import judged
 from lorelab.damon.kernel import boot, follow
-from lorelab.damon.kernel.follow import Given
+from lorelab.damon.kernel.follow import Inputs
 from lorelab.damon.model import kdamond, replay, state
 from lorelab.damon.model.memory import PATTERN, PHASE, new_pages
 from lorelab.damon.params import Masim
@@ -69,7 +69,7 @@ class Followed(NamedTuple):
     """Checks that went into it."""
 
 
-def followed(params: Masim, inputs: Given) -> Followed:
+def followed(params: Masim, inputs: Inputs) -> Followed:
     """Run the model on what the kernel was given, and compare the regions of each window.
 
     Raises
@@ -87,7 +87,7 @@ def followed(params: Masim, inputs: Given) -> Followed:
     return Followed(pd.DataFrame(rows), len(inputs.checks))
 
 
-def sampled(params: Masim, run: boot.Run, inputs: Given) -> tuple[int, int]:
+def sampled(params: Masim, run: boot.Run, inputs: Inputs) -> tuple[int, int]:
     """Hold every region and address sampled, of a whole log, against the model's.
 
     Returns
@@ -115,7 +115,7 @@ def sampled(params: Masim, run: boot.Run, inputs: Given) -> tuple[int, int]:
     return samples, equal
 
 
-def begin(params: Masim, inputs: Given, schemes=None, mapped=(), goals=None):
+def begin(params: Masim, inputs: Inputs, schemes=None, mapped=(), goals=None):
     """Model and memory as monitoring begins; `mapped` as new_pages() takes mappings."""
     ctx = state.damon_new_ctx(
         [(0, *mapping) for mapping in inputs.mappings],

@@ -52,8 +52,8 @@ def runs(params: Masim, measured: Record) -> tuple[pd.DataFrame, pd.DataFrame]:
     kernels = with_other_seeds("damon/masim", params, measured)
     like = alike(params, pd.concat(kernels))
     like = like._replace(sleep_us=params.sample_us)
-    seen = [modelled(seeded(params, params.seed + n), like) for n in range(2 * RUNS)]
-    models = [masim_counters(one, params, "model", like) for one in seen]
+    tables = [modelled(seeded(params, params.seed + n), like) for n in range(2 * RUNS)]
+    models = [masim_counters(one, params, "model", like) for one in tables]
     return totals(models), totals(kernels)
 
 

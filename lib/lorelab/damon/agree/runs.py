@@ -43,8 +43,8 @@ NOT_COMPARED = (*TOOK, "end")
 
 def with_other_seeds(name: str, params: Masim, measured: Record) -> list[pd.DataFrame]:
     """Counters of a kernel's run, with those of other seeds if it is the recorded one."""
-    kept = records.load(name, params)
-    if not kept or kept.provenance != measured.provenance:
+    before = records.load(name, params)
+    if not before or before.provenance != measured.provenance:
         return [measured.counters]
     every = records.recorded(name, type(params))
     same = [one for one in every if seeded(one, params.seed) == params]

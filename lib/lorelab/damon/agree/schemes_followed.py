@@ -12,7 +12,7 @@ import pandas as pd
 
 from lorelab.damon.agree import follow
 from lorelab.damon.agree.runs import judged
-from lorelab.damon.kernel.schemes_followed import Given, unpack
+from lorelab.damon.kernel.schemes_followed import SchemesInputs, unpack
 from lorelab.damon.model import replay
 from lorelab.damon.model.damos import FREE_MEM_RATE, PAGEOUT
 from lorelab.damon.model.state import GOAL
@@ -23,7 +23,7 @@ from lorelab.lab.records import Record
 from lorelab.numerics import PAGE
 
 
-def followed(params: Schemes, inputs: Given) -> pd.DataFrame:
+def followed(params: Schemes, inputs: SchemesInputs) -> pd.DataFrame:
     """Run the model on what the kernel was given, and compare each window.
 
     Returns

@@ -33,7 +33,7 @@ from lorelab.damon.model.memory import HUGE as PMD_MAPPED
 from lorelab.damon.model.memory import RESIDENT, Pages
 from lorelab.damon.model.state import Damon
 from lorelab.damon.params import ALONE, Hotspot, Speeds, runs
-from lorelab.damon.workload.hotspot import NAME, Seen, check, counted, huge, program
+from lorelab.damon.workload.hotspot import NAME, Outcome, check, counted, huge, program
 from lorelab.damon.workload.setup import context, memory
 from lorelab.params import label, seeded
 from lorelab.progress import track
@@ -125,7 +125,7 @@ def chain(
     return isolated
 
 
-def watched(params: Hotspot, speeds: Speeds = ALONE) -> Seen:
+def watched(params: Hotspot, speeds: Speeds = ALONE) -> Outcome:
     """Run it once, with the seed of `params`.
 
     Every kdamond watches a program of its own, all alike. The first one's is told apart.
@@ -151,11 +151,11 @@ def watched(params: Hotspot, speeds: Speeds = ALONE) -> Seen:
         low = np.maximum(rows["start"].astype(np.int64), start)
         high = np.minimum(rows["end"].astype(np.int64), start + hot)
         if np.clip(high - low, 0, None).sum() * 2 >= hot:
-            return Seen(window, float(np.mean(regions)), float(np.mean(thirds or [0])))
+            return Outcome(window, float(np.mean(regions)), float(np.mean(thirds or [0])))
         thirds.append(last == n < params.max_regions // 3 and in_three)
         for other, memory_ in kdamonds[1:]:
             kdamond_window(other, memory_)
-    return Seen(0, float(np.mean(regions)), float(np.mean(thirds)))
+    return Outcome(0, float(np.mean(regions)), float(np.mean(thirds)))
 
 
 def simulate(params: Hotspot, speeds: Speeds = ALONE) -> pd.DataFrame:

@@ -41,8 +41,8 @@ def _counters(params: Accuracy, measured: Measured, run: int) -> pd.DataFrame:
 
 def _figures(params: Accuracy, run: Run) -> dict[str, tuple[str, float]]:
     took = speeds(params, run)
-    seen = observed(params, observation(run), took)
-    return figures(seen, changes(params, observation(run)), params, took)
+    windows = observed(params, observation(run), took)
+    return figures(windows, changes(params, observation(run)), params, took)
 
 
 measure = Measurement(

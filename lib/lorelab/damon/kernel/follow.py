@@ -43,7 +43,7 @@ from lorelab.params import label
 NAME = "damon/follow"
 
 
-class Given(NamedTuple):
+class Inputs(NamedTuple):
     """What the model is given, and what the kernel made of it."""
 
     mappings: list[tuple[int, int]]
@@ -112,13 +112,13 @@ def left_before(measured: Measured, run: int) -> int:
     return last
 
 
-def left(max_regions: int, inputs: Given) -> int:
+def left(max_regions: int, inputs: Inputs) -> int:
     """What a run leaves in last_nr_regions: its regions when kdamond_split_regions() last split."""
     split = [len(rows) for rows in inputs.windows if len(rows) <= max_regions // 2]
     return split[-1] if split else inputs.last_nr_regions
 
 
-def of(run: boot.Run, last_nr_regions: int = 0) -> Given:
+def of(run: boot.Run, last_nr_regions: int = 0) -> Inputs:
     """What a whole log gives the model, up to its last complete window."""
     kind = run.log["kind"]
     # A window's splits follow its report at once; the next sample begins with the first region.
@@ -131,11 +131,11 @@ def of(run: boot.Run, last_nr_regions: int = 0) -> Given:
     mappings = [(int(low), int(high)) for low, high in run.program.mappings]
     windows = [window.regions for window in boot.windows(run)]
     if not run.began:
-        return Given(mappings, numbers, checks, windows, last_nr_regions)
+        return Inputs(mappings, numbers, checks, windows, last_nr_regions)
     drawn = [crc(part["x"][part["kind"] == boot.CHECK]) for part in boot.by_window(run.log)]
     state = np.array(run.began["state"], np.uint32)
     last, rotation = run.began["last_nr_regions"], run.began["rotation"]
-    return Given(mappings, numbers, checks, windows, last, rotation, state, drawn)
+    return Inputs(mappings, numbers, checks, windows, last, rotation, state, drawn)
 
 
 def crc(addresses: np.ndarray, before: int = 0) -> int:
@@ -179,7 +179,7 @@ def pack(params: Masim, run: boot.Run, last_nr_regions: int = 0) -> pd.DataFrame
     return pd.DataFrame(rows, columns=Row._fields)
 
 
-def unpack(table: pd.DataFrame, params: Masim) -> Given:
+def unpack(table: pd.DataFrame, params: Masim) -> Inputs:
     """What a record gives the model; the pages that were sampled are each region's first."""
     first = table.iloc[0]
     numbers, checks, windows, drawn = [], [], [], []
@@ -196,11 +196,11 @@ def unpack(table: pd.DataFrame, params: Masim) -> Given:
     last, mappings = int(first["sampled"]), unspanned(first["regions"])
     bits = np.concatenate(checks)
     if not params.variant.traits.own_random:
-        return Given(mappings, np.concatenate(numbers), bits, windows, last)
+        return Inputs(mappings, np.concatenate(numbers), bits, windows, last)
     words = str(first["checks"])
     state = np.array([int(words[at : at + 8], 16) for at in range(0, 32, 8)], np.uint32)
     none = np.zeros(0, np.uint64)
-    return Given(mappings, none, bits, windows, last, int(first["splits"]), state, drawn)
+    return Inputs(mappings, none, bits, windows, last, int(first["splits"]), state, drawn)
 
 
 def spans(pairs) -> str:

@@ -93,7 +93,7 @@ def _counters(params: Hotspot, measured: Measured, number: int) -> pd.DataFrame:
     says.
     """
     rows = [row for row in measured.rows if row["number"] == number]
-    counters = hotspot.counted(params, [seen(params, row) for row in rows])
+    counters = hotspot.counted(params, [outcome(params, row) for row in rows])
     for name in ("access", "check", "sleep"):
         each = [took(speeds(row))[name] for row in rows]
         counters[name] = (TOOK[name], [value for _, value in each])
@@ -115,7 +115,7 @@ def possible(params: Hotspot) -> None:
         raise BadInput(f"hot_kib={params.hot_kib}: takes {LARGEST_KIB} at most on the kernel")
 
 
-def seen(params: Hotspot, row: dict[str, Any]) -> hotspot.Seen:
+def outcome(params: Hotspot, row: dict[str, Any]) -> hotspot.Outcome:
     """What a run's first kdamond came to, up to the window that told the range apart."""
     windows = [Window(*window) for window in row["windows"]]
     mine = [window for window in windows if window.who == row["first"]][: params.windows]
@@ -123,7 +123,7 @@ def seen(params: Hotspot, row: dict[str, Any]) -> hotspot.Seen:
     last = held.index(True) + 1 if True in held else len(mine)
     regions = [window.regions for window in mine[:last]]
     thirds = [pieces(window) == 3 for window in mine[: last - 1]]
-    return hotspot.Seen(
+    return hotspot.Outcome(
         last if True in held else 0,
         float(np.mean(regions)),
         float(np.mean(thirds)) if thirds else 0.0,

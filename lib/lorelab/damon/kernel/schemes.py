@@ -6,7 +6,7 @@ registers. The program never sleeps; kdamond shares its CPU, as a real-time task
 the other one. QEMU lets one CPU execute at a time, so that the program is slower meanwhile.
 
 A record says what an access, a check, a sleep, a page out and a huge page took on that machine, and
-how long before the program monitoring began, for the model to be told (`lorelab.damon.agree.runs`).
+how long before the program monitoring began, for the model to have (`lorelab.damon.agree.runs`).
 """
 
 from typing import Any

@@ -62,10 +62,10 @@ class Look(NamedTuple):
     rests: bool  # schemes rest for it; else a sample follows
 
 
-class Given(NamedTuple):
-    """What the model is given beside `follow.Given`, and what schemes did in the kernel."""
+class SchemesInputs(NamedTuple):
+    """What the model is given beside `follow.Inputs`, and what schemes did in the kernel."""
 
-    log: follow.Given
+    log: follow.Inputs
     bare: list[tuple[int, int]]  # mappings without pages of their own
     jiffies: list[int]  # a window each
     tried: list[list[Tried]]  # a window each
@@ -117,7 +117,7 @@ def pack(params: Schemes, run: boot.Run, last_nr_regions: int = 0) -> pd.DataFra
     return table
 
 
-def unpack(table: pd.DataFrame, params: Schemes) -> Given:
+def unpack(table: pd.DataFrame, params: Schemes) -> SchemesInputs:
     """What a record gives the model."""
     first, windows = table.iloc[0], table[table["window"] > 0]
     text = windows["tried"].astype(str)
@@ -132,7 +132,7 @@ def unpack(table: pd.DataFrame, params: Schemes) -> Given:
     if "free" in table:
         marks = [Marks(*map(int, one.split("."))) for one in str(first["free"]).split()]
         looks = [_looked(line) for line in windows["free"].astype(str)]
-    return Given(
+    return SchemesInputs(
         follow.unpack(table, params),
         bare,
         windows["jiffies"].tolist(),

@@ -81,10 +81,12 @@ def untouched(release: str) -> pd.DataFrame:
     reported = reported[(reported["low"] >= low) & (reported["high"] <= high)]
     assert (reported["high"] - reported["low"] == PAGE).all()
     count = reported["nr_accesses"]
-    seen = {"never": count == 0, "in all": count == FRESH.samples}
-    seen = pd.DataFrame({**seen, "in some": ~(seen["never"] | seen["in all"])})
+    samples = {"never": count == 0, "in all": count == FRESH.samples}
+    samples = pd.DataFrame({**samples, "in some": ~(samples["never"] | samples["in all"])})
     return (
-        seen.groupby(reported["end"]).sum().reset_index(drop=True)[["never", "in some", "in all"]]
+        samples.groupby(reported["end"])
+        .sum()
+        .reset_index(drop=True)[["never", "in some", "in all"]]
     )
 
 

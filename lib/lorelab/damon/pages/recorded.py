@@ -76,7 +76,7 @@ def in_turn(ms: int) -> Masim:
     return Masim(workload=f"halves-{ms}ms", sample_us=100_000, aggr_us=2_000_000)
 
 
-def machine() -> Speeds:
+def guest_speeds() -> Speeds:
     """The guest's speeds, as those runs have them."""
     took = record_views.took(records.load(logs.NAME, in_turn(100)).counters)
     whole = {"access_ns": round(took.access_ns), "check_ns": round(took.check_ns)}

@@ -73,11 +73,11 @@ def _figures(params: Accuracy, watch: Callable, settings: dict) -> dict[str, flo
     pages = memory(params, configuration(params), speeds, truth=True)
     shares: list[float] = []
     windows = _noted(watch(params, pages, settings), pages, shares)
-    seen = masim.compare_windows(params, pages, windows)
+    table = masim.compare_windows(params, pages, windows)
     return {
         "found": 100 * float(np.mean(shares)),
-        "error": 100 * seen["error"].mean(),
-        "per second": seen["checks"].sum() / seen["took"].sum(),
+        "error": 100 * table["error"].mean(),
+        "per second": table["checks"].sum() / table["took"].sum(),
     }
 
 
@@ -131,6 +131,6 @@ def share_found(low: np.ndarray, high: np.ndarray, counts: np.ndarray, hot: np.n
     before = np.concatenate([[0], np.cumsum(hot)])
     inside = before[np.clip(high, 0, len(hot))] - before[np.clip(low, 0, len(hot))]
     _, rank = np.unique(-counts.astype(np.int64), return_inverse=True)
-    sizes, found = (np.bincount(rank, weights=each) for each in (high - low, inside))
+    sizes, hot_bytes = (np.bincount(rank, weights=each) for each in (high - low, inside))
     part = np.clip((before[-1] - np.cumsum(sizes) + sizes) / sizes, 0, 1)
-    return float((found * part).sum() / before[-1])
+    return float((hot_bytes * part).sum() / before[-1])

@@ -58,8 +58,8 @@ def _null(params: Accuracy, windows: Callable[..., Iterator[Watched]]) -> pd.Ser
     speeds = ALONE._replace(sleep_us=params.sample_us)
     pages = memory(params, configuration(params), speeds, truth=True)
     reported = windows(pages, params.samples, params.sample_us)
-    seen = masim.compare_windows(params, pages, reported)
-    values = figures(seen, accuracy.planned(params), params, speeds)
+    compared = masim.compare_windows(params, pages, reported)
+    values = figures(compared, accuracy.planned(params), params, speeds)
     return pd.Series({name: value for name, (_, value) in values.items()})
 
 

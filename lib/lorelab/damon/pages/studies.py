@@ -85,7 +85,7 @@ def inside(windows: list[np.ndarray], low: int, high: int) -> pd.DataFrame:
     Parameters
     ----------
     windows : list of (n,) SNAPSHOT array
-        A report each, as `lorelab.damon.kernel.follow.Given` has them.
+        A report each, as `lorelab.damon.kernel.follow.Inputs` has them.
     """
     parts = []
     for number, rows in enumerate(windows, 1):

@@ -50,8 +50,8 @@ def above_half(program: str, max_regions: int, repeats: int, seed: int = 1) -> p
         for one in runs(params):
             pages, ctx = _started(one)
             ctx.info["splits_some"] = rules.get("splits_some", True)
-            seen = masim.compare_windows(one, pages, masim.monitored(one, ctx, pages))
-            rows.append({"rules": name, "max_regions": max_regions} | _figures(one, seen))
+            compared = masim.compare_windows(one, pages, masim.monitored(one, ctx, pages))
+            rows.append({"rules": name, "max_regions": max_regions} | _figures(one, compared))
     return pd.DataFrame(rows)
 
 
@@ -84,8 +84,8 @@ def shared(
         for one in runs(params):
             first, second = _started(one), _started(seeded(one, one.seed + repeats))
             windows = _in_turns(one, first, second, SHARED[name])
-            seen = masim.compare_windows(one, first[0], windows)
-            rows.append({"shared": name, "seed": one.seed} | _figures(one, seen))
+            compared = masim.compare_windows(one, first[0], windows)
+            rows.append({"shared": name, "seed": one.seed} | _figures(one, compared))
     return pd.DataFrame(rows)
 
 

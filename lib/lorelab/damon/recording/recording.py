@@ -195,10 +195,10 @@ def _told_apart(recordings: list[Recording], records: list[dict]) -> list[Record
 
 def _traced(one: trace.Target) -> Recording:
     windows, regions = np.full(len(one.end), np.nan), np.full(len(one.low), np.nan)
-    seen = (one.low, one.high, one.nr_accesses, one.age, regions, regions)
+    columns = (one.low, one.high, one.nr_accesses, one.age, regions, regions)
     times = (one.start, one.end, windows, one.first)
     nothing = np.zeros(len(one.low), np.uint64)
-    return Recording(one.target, None, *times, *seen, nothing, one.kdamond)
+    return Recording(one.target, None, *times, *columns, nothing, one.kdamond)
 
 
 def follows(one: Recording, before: Recording) -> bool:
@@ -323,9 +323,9 @@ def _aggr_us(recording: Recording, samples: np.ndarray) -> np.ndarray:
     sample_us, aggr_us, tuned = recording.intervals
     if not tuned:
         return np.full(len(recording.end), aggr_us)
-    seen = (recording.end - recording.start) / 1000
-    seen = np.where(np.abs(seen - aggr_us) / aggr_us < 0.1, aggr_us, seen)
-    return np.where(np.isnan(samples), seen, samples * (aggr_us / sample_us))
+    measured_us = (recording.end - recording.start) / 1000
+    measured_us = np.where(np.abs(measured_us - aggr_us) / aggr_us < 0.1, aggr_us, measured_us)
+    return np.where(np.isnan(samples), measured_us, samples * (aggr_us / sample_us))
 
 
 def _verify(one: Recording) -> None:

@@ -99,10 +99,10 @@ def _at_the_default() -> str:
 
 
 def _booted() -> str:
-    seen = mainline.sizes_beside().query("kernel == '7.3.4'").set_index("shared")
-    assert ((seen["beside"] / seen["alone"] - 1).abs() > 0.08).all(), "both tell"
+    regions = mainline.sizes_beside().query("kernel == '7.3.4'").set_index("shared")
+    assert ((regions["beside"] / regions["alone"] - 1).abs() > 0.08).all(), "both tell"
     sizes = [
-        f"{seen.loc[name, 'beside']:,} KiB instead of {seen.loc[name, 'alone']:,} ({name})"
+        f"{regions.loc[name, 'beside']:,} KiB instead of {regions.loc[name, 'alone']:,} ({name})"
         for name in ("last_nr_regions", "rotation")
     ]
     return (
@@ -121,19 +121,19 @@ def _fisher(missed: list[int], runs: int) -> float:
 def fresh_pages() -> str:
     """Of 256 pages in use those that 6.12 sees, and of idle ones those that 7.3.4 takes for hot."""
     params = {"workload": "whole", "mib": 1, "min_regions": 1000}
-    seen = []
+    pages = []
     for fresh in (False, True):
         counters = _recorded("damon/masim", Masim(**params, fresh=fresh))
         hot = counters.loc[counters["counter"] == "hot_seen", "value"]
-        seen.append(hot.median() / PAGE)
-    assert seen[1] < seen[0], "fresh pages are not seen"
+        pages.append(hot.median() / PAGE)
+    assert pages[1] < pages[0], "fresh pages are not seen"
     [(release, _), *_] = mainline.recorded()
     stale = mainline.untouched(release).sum()
     return (
         f"7.3.4, one run: {stale['in all']} of {stale.sum()} pages that the program does not touch "
         f"count as accessed in each sample of a window. 6.12.117, one run: of 256 pages in use "
-        f"DAMON sees {seen[1]:.0f} while the last {256 - seen[1]:.0f} wait in a batch of up to "
-        f"{BATCH}, and {seen[0]:.0f} once they are on a list."
+        f"DAMON sees {pages[1]:.0f} while the last {256 - pages[1]:.0f} wait in a batch of up to "
+        f"{BATCH}, and {pages[0]:.0f} once they are on a list."
     )
 
 

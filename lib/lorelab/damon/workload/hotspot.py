@@ -38,7 +38,7 @@ def program(params: Hotspot) -> masim.Config:
     return masim.Config(sizes, (masim.Phase("steady", FOREVER_MS, (access,)),))
 
 
-class Seen(NamedTuple):
+class Outcome(NamedTuple):
     """What a run came to, up to the window that told the hot range apart."""
 
     wait: int
@@ -50,14 +50,14 @@ class Seen(NamedTuple):
     """Share of the windows before it that ended with a cut in three."""
 
 
-def counted(params: Hotspot, seen: list[Seen]) -> dict[str, tuple[str, list[float]]]:
+def counted(params: Hotspot, outcomes: list[Outcome]) -> dict[str, tuple[str, list[float]]]:
     """Counters of runs: by window the share of them that is over; by run the rest."""
-    waits = [run.wait or params.windows + 1 for run in seen]
+    waits = [run.wait or params.windows + 1 for run in outcomes]
     steps = np.arange(1, params.windows + 1)
     share = (np.array(waits)[:, None] <= steps).mean(axis=0)
     return {
         "isolated": ("share", list(share)),
         "wait": ("windows", waits),
-        "nr_regions": ("regions", [run.regions for run in seen]),
-        "in_three": ("share", [run.in_three for run in seen]),
+        "nr_regions": ("regions", [run.regions for run in outcomes]),
+        "in_three": ("share", [run.in_three for run in outcomes]),
     }

@@ -70,7 +70,7 @@ def play(params: Reread, node: Node, own: Mapping[str, int] | None = None) -> pd
     """Do the phases of a run in these zones, which change.
 
     `own` are the pages, by phase, that the program takes for itself as it starts, and gives back as
-    it ends; none if not told.
+    it ends; none by default.
     """
     pages = pages_of(params)
     mm = filemap.make(node, pages, nap_pages(params.disk_mb_s), slabs=True)

@@ -38,8 +38,8 @@ def _counters(params: Probed, measured: Measured, run: int) -> pd.DataFrame:
         for name, value in whole.items()
     }
     patch = table(NAME, params.mode, "kernel", columns, first=0)
-    seen = probes.counters(NAME, params.mode, measured.probes)
-    return pd.concat([patch, seen], ignore_index=True)
+    probe = probes.counters(NAME, params.mode, measured.probes)
+    return pd.concat([patch, probe], ignore_index=True)
 
 
 measure = Measurement(NAME, _request, _counters)

@@ -1,6 +1,6 @@
 """A kernel's own walks of the zonelist, one after the other, and what the model says to each.
 
-What is told: which CPU asked, for how many pages, of which class, and the free pages that each zone
+Given are: which CPU asked, for how many pages, of which class, and the free pages that each zone
 had. What is not: batches and their per-CPU parts, which zones are skipped for them, when they are
 reset, how many passes that takes, and which zone gives the page.
 """

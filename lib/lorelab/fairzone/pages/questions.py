@@ -29,8 +29,8 @@ def reserve() -> tuple[pd.DataFrame, str]:
     sizes = (67584, 33792, 11429)
     runs = {kib: tiobench.run(Tiobench(variant="off", min_free_kib=kib)) for kib in sizes}
     tables = {kib: simulated.summary(run).set_index("phase") for kib, run in runs.items()}
-    kept = {kib: table["hits"]["read"] for kib, table in tables.items()}
-    reserve = (100 * pd.Series(kept)).rename("hits, %").rename_axis("min_free_kib")
+    hits = {kib: table["hits"]["read"] for kib, table in tables.items()}
+    reserve = (100 * pd.Series(hits)).rename("hits, %").rename_axis("min_free_kib")
     table = reserve.round(2).to_frame()
     return table, (
         f"{reserve[67584]:.1f} % of the reads hit with the raised reserve, "

@@ -28,12 +28,15 @@ def _request(batch: list[Faults]) -> Request:
 def _counters(params: Faults, measured: Measured, run: int) -> pd.DataFrame:
     """Of each fault what the guest says, and the window that the probe saw in the same place."""
     probes.check_whole("faultaround/faults", measured.probes)
-    seen = probes.events(measured.probes)["windows.faults"].to_numpy()
+    windows = probes.events(measured.probes)["windows.faults"].to_numpy()
     faults = [np.array(row["faults"]) for row in measured.rows]
-    if not np.array_equal(seen[:, 0], np.concatenate(faults)[:, 0]):
+    if not np.array_equal(windows[:, 0], np.concatenate(faults)[:, 0]):
         raise RunFailed("faultaround/faults: probe and guest have other faults")
     ahead = sum(map(len, faults[:run]))
-    (page, mapped, lines), (_, start, end) = faults[run].T, seen[ahead : ahead + len(faults[run])].T
+    (page, mapped, lines), (_, start, end) = (
+        faults[run].T,
+        windows[ahead : ahead + len(faults[run])].T,
+    )
     page = page - measured.rows[run]["at"]
     return table(params, "kernel", np.stack([page, start, end, mapped, lines], axis=1))
 

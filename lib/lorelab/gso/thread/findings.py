@@ -32,9 +32,9 @@ def _vhost() -> str:
 def _flag() -> str:
     ways, mended = interleavings(1, 1), interleavings(1, 1, mended=True)
     steps = len(lifetimes.shortest(Lifetimes(cpus=2, segments=2), 5))
-    seen = views.lost_flags().query("copier == 1").set_index("kernel")
-    [[here, most]] = seen.filter(like="6.18", axis=0)[["not_told", "copies"]].to_numpy()
-    before, after = seen.loc[["7.3.4", "7.3.4 with the patches"]].to_dict("records")
+    runs = views.lost_flags().query("copier == 1").set_index("kernel")
+    [[here, most]] = runs.filter(like="6.18", axis=0)[["not_told", "copies"]].to_numpy()
+    before, after = runs.loc[["7.3.4", "7.3.4 with the patches"]].to_dict("records")
     return (
         f"on 6.18.44, a virtual machine, {here} of {most} copies of packets that another CPU "
         f"copies while the sending CPU frees them are not reported; 7.3.4 in QEMU leaves "

@@ -15,7 +15,7 @@ NUMBER = len(ALLOCATORS)
 
 
 @njit
-def seen(p):
+def run(p):
     """Run it.
 
     Parameters
@@ -43,6 +43,6 @@ def simulate(params: Holes) -> pd.DataFrame:
         Per folio that asks and allocator: `slot`, the first that it got, or 0; `visited`, clusters
         looked into; `read`, slots of them read.
     """
-    rows = seen(flat(params, {})[0])[: params.folios, :COUNTING]
+    rows = run(flat(params, {})[0])[: params.folios, :COUNTING]
     columns = {name: (unit, rows[:, n]) for n, (name, unit) in enumerate(UNITS.items())}
     return counters.table(NAME, VARIANT, "model", columns)

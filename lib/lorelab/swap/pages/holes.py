@@ -6,7 +6,7 @@ import pandas as pd
 from lorelab.flat import flat
 from lorelab.params import label
 from lorelab.showing.charts import title
-from lorelab.swap.experiments.holes import VARIANT, seen
+from lorelab.swap.experiments.holes import VARIANT, run
 from lorelab.swap.pages.charts import BLACK, HOLDS, OTHER
 from lorelab.swap.params_holes import Holes
 from lorelab.swap.workload.holes import (
@@ -34,7 +34,7 @@ def rows(params: Holes) -> pd.DataFrame:
         By step, `variant`, the counters and `DRAWN`: a row for each folio that asks, and those that
         are drawn.
     """
-    frame = pd.DataFrame(seen(flat(params, {})[0]), columns=[*UNITS, *DRAWN])
+    frame = pd.DataFrame(run(flat(params, {})[0]), columns=[*UNITS, *DRAWN])
     frame.index = pd.RangeIndex(1, len(frame) + 1, name="step")
     return frame.assign(variant=VARIANT)
 

@@ -38,8 +38,8 @@ def whole_list() -> str:
     growth = [one.iloc[-1] / one.iloc[0] for one in read]
     apart = (old["fallback_order4"] - new["fallback_order4"]).abs().max()
     assert growth[0] > 10 > 2 > growth[1], "6.12 reads more on a larger device, 7.2 does not"
-    seen = recorded.searches()
-    kernel, model = (seen.xs(name, level=1) for name in ("6.12.117", "7.2 (model)"))
+    searches = recorded.searches()
+    kernel, model = (searches.xs(name, level=1) for name in ("6.12.117", "7.2 (model)"))
     assert kernel["visited"].is_monotonic_increasing, "the list grows with the device"
     assert (kernel["slots"] > 9 * model["slots"]).all(), "6.12.117 reads more at each size"
     slots = [", ".join(f"{one[mib]:,.0f}" for mib in SIZES) for one in read]

@@ -73,8 +73,8 @@ class Test(NamedTuple):
 
     what: str
     threads: tuple[tuple[Access, ...], ...]
-    asked: dict[tuple[int, int], int]
-    """The outcome that is asked about: value by thread and register."""
+    exists: dict[tuple[int, int], int]
+    """The outcome of its `exists` clause: value by thread and register."""
     first: dict[str, int] = {}  # noqa: RUF012
     __test__ = False
 
@@ -355,8 +355,8 @@ MODEL = Model(_perform, _outcome, words=3, most_following=16)
 
 
 def setting(test: Test, machine: Machine) -> np.ndarray:
-    """What the search is told; (18,) uint64."""
-    told = np.full(18, NO_ACCESS, U)
+    """What the search is given; (18,) uint64."""
+    values = np.full(18, NO_ACCESS, U)
     names = variables(test)
     for number, thread in enumerate(test.threads):
         places = [
@@ -369,10 +369,10 @@ def setting(test: Test, machine: Machine) -> np.ndarray:
             access = kind | names.index(where) << 4 | value << 8 | must << 16
             if behind is not None:
                 access |= (16 | _last_register(thread[:place]) << 2 | behind) << 24
-            told[number * 8 + n] = U(access)
-    told[16] = sum(3 << 2 * (4 * thread + register) for thread, register in test.asked)
-    told[17] = sum(v << 2 * (4 * thread + r) for (thread, r), v in test.asked.items())
-    return told
+            values[number * 8 + n] = U(access)
+    values[16] = sum(3 << 2 * (4 * thread + register) for thread, register in test.exists)
+    values[17] = sum(v << 2 * (4 * thread + r) for (thread, r), v in test.exists.items())
+    return values
 
 
 def _last_register(before: tuple[Access, ...]) -> int:
@@ -415,10 +415,10 @@ def lkmm(name: str) -> str:
 
     used = variables(test)
     begins = " ".join(f"{where}={value};" for where, value in test.first.items() if where in used)
-    asked = [f" * {test.what[0].upper()}{test.what[1:]}."]
+    comment = [f" * {test.what[0].upper()}{test.what[1:]}."]
     if test.what.startswith("the same"):
-        asked.append(f" * As in {name.partition('-')[0]}.")
-    text = [f"C {name}", "", "(*", *asked, " *)", ""]
+        comment.append(f" * As in {name.partition('-')[0]}.")
+    text = [f"C {name}", "", "(*", *comment, " *)", ""]
     text += [f"{{ {begins} }}" if begins else "{ }"]
     for number, thread in enumerate(test.threads):
         own = dict.fromkeys(access.where for access in thread if access.where)
@@ -427,5 +427,5 @@ def lkmm(name: str) -> str:
         body = [f"\t{spelled(thread, place)}" for place in range(len(thread))]
         space = [""] if registers else []
         text += ["", f"P{number}({takes})", "{", *registers, *space, *body, "}"]
-    wanted = " /\\ ".join(f"{thread}:r{r}={v}" for (thread, r), v in test.asked.items())
-    return "\n".join([*text, "", f"exists ({wanted})", ""])
+    clause = " /\\ ".join(f"{thread}:r{r}={v}" for (thread, r), v in test.exists.items())
+    return "\n".join([*text, "", f"exists ({clause})", ""])

@@ -32,7 +32,7 @@ def edges(test: Test) -> pd.DataFrame:
         weak machine.
     """
     met = []
-    for (thread, register), value in test.asked.items():
+    for (thread, register), value in test.exists.items():
         own = enumerate(test.threads[thread])
         load = next(n for n, a in own if a.kind == Kind.LOAD and a.value == register)
         where = test.threads[thread][load].where

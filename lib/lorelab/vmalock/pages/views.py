@@ -293,8 +293,12 @@ def broken() -> pd.DataFrame:
         ]
         wrong = values.get("lost" if params.workload == "fork" else "stale")
         shown = params.model_dump(include={"workload", "config", "without", "rounds"})
-        seen = {"ended": values["ended"] == 1, "wrong": wrong, "complaints": "; ".join(complaints)}
-        rows.append(shown | seen)
+        outcome = {
+            "ended": values["ended"] == 1,
+            "wrong": wrong,
+            "complaints": "; ".join(complaints),
+        }
+        rows.append(shown | outcome)
     columns = ["workload", "config", "without", "rounds", "ended", "wrong", "complaints"]
     table = pd.DataFrame(rows)[columns].astype({"wrong": "Int64"})
     return table.sort_values(columns[:3], ignore_index=True)
