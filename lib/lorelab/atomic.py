@@ -43,13 +43,13 @@ def folder(beside: Path) -> Iterator[Path]:
     """
     _clear(beside)
     while True:
-        made = Path(tempfile.mkdtemp(dir=beside, prefix=LEFTOVER_PREFIX))
-        if (lock := _held(made)) is not None:
+        there = Path(tempfile.mkdtemp(dir=beside, prefix=LEFTOVER_PREFIX))
+        if (lock := _held(there)) is not None:
             break  # not taken for a leftover between these two lines
     try:
-        yield made
+        yield there
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(there, ignore_errors=True)
         os.close(lock)
 
 
@@ -81,10 +81,10 @@ def new_folder(place: Path) -> Iterator[Path]:
         raise BadInput(f"{place} is there already; give -o another name")
     try:
         with folder(place.parent) as part:
-            made = part / place.name
-            made.mkdir()
-            yield made
-            made.rename(place)
+            inside = part / place.name
+            inside.mkdir()
+            yield inside
+            inside.rename(place)
     except OSError as error:
         reason = f"{error.strerror}; give -o another place"
         raise RunFailed(f"cannot write {place}: {reason}") from None
@@ -119,8 +119,8 @@ def write(file: Path, content: str | bytes, new: bool = False) -> Path:
     (['run.csv'], 'step,value')
     """
     try:
-        with folder(file.parent) as made:
-            part = made / file.name
+        with folder(file.parent) as there:
+            part = there / file.name
             part.write_bytes(content.encode() if isinstance(content, str) else content)
             if new:
                 file.hardlink_to(part)

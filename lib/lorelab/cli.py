@@ -325,10 +325,10 @@ def _keep_part(failed: GuestFailed, file: Path | None) -> None:
         for line in part.to_csv(index=False).splitlines() if len(part) else ():
             print(f"partial: {line}", file=sys.stderr)
         return
-    kept = file.with_name(f"{file.name}.partial.csv")
+    beside = file.with_name(f"{file.name}.partial.csv")
     if len(part):
-        _write(part, kept)
-        print(f"partial: {len(part)} results before the failure are in {kept}", file=sys.stderr)
+        _write(part, beside)
+        print(f"partial: {len(part)} results before the failure are in {beside}", file=sys.stderr)
 
 
 def _sample(recorded: list[params.Params], chance: random.Random) -> list[params.Params]:

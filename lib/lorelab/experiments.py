@@ -73,8 +73,8 @@ class Experiment:
         """
         if not self._has("experiments"):
             raise BadInput(f"{self.name} has no model half; use `lorelab kernel {self.name}`")
-        if said := without_effect(params, "model"):
-            raise NoModel(f"{said}; leave it out, or use `lorelab kernel {self.name}`")
+        if unread := without_effect(params, "model"):
+            raise NoModel(f"{unread}; leave it out, or use `lorelab kernel {self.name}`")
         return self._function("experiments", "simulate")(params)
 
     def measure(
@@ -96,8 +96,8 @@ class Experiment:
         if not self._has("kernel"):
             raise BadInput(f"{self.name} has no kernel half; use `lorelab model {self.name}`")
         for params in requested:
-            if said := without_effect(params, "kernel"):
-                raise BadInput(f"{said}; leave it out, or use `lorelab model {self.name}`")
+            if unread := without_effect(params, "kernel"):
+                raise BadInput(f"{unread}; leave it out, or use `lorelab model {self.name}`")
         options = options or import_module("lorelab.lab.run").DEFAULTS
         return self._function("kernel", "measure")(requested, options)
 
@@ -198,11 +198,11 @@ def experiments(design: str | None = None) -> dict[str, Experiment]:
     >>> "swap/allocator-test" in experiments("swap"), "gso/traffic" in experiments("swap")
     (True, False)
     """
-    found = {}
+    by_name = {}
     for name in designs(design):
         for experiment in import_module(f"lorelab.{name}").EXPERIMENTS:
-            found[experiment.name] = experiment
-    return found
+            by_name[experiment.name] = experiment
+    return by_name
 
 
 def experiment(name: str) -> Experiment:

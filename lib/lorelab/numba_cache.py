@@ -38,21 +38,21 @@ def digest(file: Path, package: Path = PACKAGE) -> str:
 
 def made_of(file: Path, package: Path = PACKAGE) -> set[Path]:
     """The modules of the package that a file imports as it is loaded, and theirs, and itself."""
-    found, left = set(), [file]
+    modules, left = set(), [file]
     while left:
         each = left.pop()
-        if each not in found:
-            found.add(each)
+        if each not in modules:
+            modules.add(each)
             left += _imported(each, package)
-    return found
+    return modules
 
 
 @cache
 def _imported(file: Path, package: Path) -> list[Path]:
     names = []
-    for module, given, whole in _IMPORTS.findall(file.read_text()):
+    for module, named, whole in _IMPORTS.findall(file.read_text()):
         names += (
-            [whole] if whole else [module, *(f"{module}.{n}" for n in re.findall(r"\w+", given))]
+            [whole] if whole else [module, *(f"{module}.{n}" for n in re.findall(r"\w+", named))]
         )
     # The package itself is imported by all, and no kernel is made of what it imports.
     inside = (Path(*name.split(".")[1:]) for name in names if name.startswith(f"{package.name}."))

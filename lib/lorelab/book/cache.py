@@ -138,8 +138,8 @@ def environment() -> str:
 @cache
 def versions(package: str) -> str | None:
     """What is installed under a name that is imported, with its version; None if nothing is."""
-    found = _providers().get(package, [])
-    return " ".join(f"{name} {metadata.version(name)}" for name in sorted(set(found))) or None
+    packages = _providers().get(package, [])
+    return " ".join(f"{name} {metadata.version(name)}" for name in sorted(set(packages))) or None
 
 
 @cache

@@ -56,13 +56,13 @@ def read(root: str) -> dict[str, list[str]]:
 
 def inside(root: str, paths: set[str]) -> list[str]:
     """Those of `paths` that are part of the checkout at `root`, relative to it, in order."""
-    found = set()
+    names = set()
     for path in list(paths):
         for form in (path, os.path.realpath(path)):
             relative = os.path.relpath(form, root)
             if not relative.startswith("..") and not IGNORED & set(relative.split(os.sep)):
-                found.add(relative)
-    return sorted(found)
+                names.add(relative)
+    return sorted(names)
 
 
 def main() -> None:

@@ -136,9 +136,9 @@ class Agreement:
         reached = list(zip(rows["counter"], verdicts(rows, within), strict=True))
         named = [aside.get(name, str(verdict)) for name, verdict in reached]
         judged = [verdict for name, verdict in reached if name not in aside]
-        for mark, said in SAID_OF.items():
+        for mark, words in SAID_OF.items():
             if names := [name for name in rows["counter"] if aside.get(name) == mark]:
-                method += f"; {said}: {', '.join(names)}"
+                method += f"; {words}: {', '.join(names)}"
         return cls(worst(judged), rows.assign(verdict=named), method)
 
 

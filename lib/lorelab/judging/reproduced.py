@@ -108,8 +108,8 @@ def run(one: Finding, image: Path) -> Answer:
     measured = measure(request, RunOptions(image), programs=upstream.kit(one.title))
     [row] = measured.rows
     _check_verdict(file, row["status"], row["said"], row["complained"])
-    given = {"file": file.name}
-    source = Provenance(experiment=one.title, params=given, run_in_boot=1, **measured.source)
+    params = {"file": file.name}
+    source = Provenance(experiment=one.title, params=params, run_in_boot=1, **measured.source)
     return Answer(row["said"], source, _patched(one.title, source))
 
 

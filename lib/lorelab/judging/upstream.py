@@ -111,7 +111,7 @@ def places(files: Sequence[Path]) -> dict[str, list[str]]:
     return {place: names for place, names in left.items() if names}
 
 
-def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
+def write(one: Finding, folder: Path, answers: Sequence[str] = ()) -> list[Path]:
     """Write what is sent of a finding into a new folder.
 
     Parameters
@@ -119,7 +119,7 @@ def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
     one : Finding
     folder : Path
         Is made; it may be there, but must be empty.
-    seen : sequence of str, optional
+    answers : sequence of str, optional
         What the reproducer said, a kernel each (`lorelab.judging.reproduced`).
 
     Returns
@@ -145,7 +145,7 @@ def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
     if not mails:
         raise BadInput(f"{one.title} has no patch to send; what would fix it: {one.fix}")
     # All of it before the folder is made: what it costs is computed, and may be refused.
-    texts = _texts(one, mails, seen)
+    texts = _texts(one, mails, answers)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -159,10 +159,10 @@ def write(one: Finding, folder: Path, seen: Sequence[str] = ()) -> list[Path]:
     return [folder / name for name in texts]
 
 
-def _texts(one: Finding, mails: list[Path], seen: Sequence[str]) -> dict[str, str]:
+def _texts(one: Finding, mails: list[Path], answers: Sequence[str]) -> dict[str, str]:
     """What is in the folder, by name."""
     to = (kit(one.title) / "recipients").read_text()
-    notes = _notes(one, seen)
+    notes = _notes(one, answers)
     shown = reproducer(one.title)
     return {
         **{
@@ -196,10 +196,10 @@ def _addressed(mail: str, to: str, notes: str) -> str:
     return f"{head}\n{to}\n{helped}{line}{notes}{diff}"
 
 
-def _notes(one: Finding, seen: Sequence[str]) -> str:
+def _notes(one: Finding, answers: Sequence[str]) -> str:
     parts = {
         "Measured": one.effect(),
-        **({"Reproducer, one run each": "; ".join(seen)} if seen else {}),
+        **({"Reproducer, one run each": "; ".join(answers)} if answers else {}),
         "Known": one.prior_art.text,
         "In mainline": one.mainline,
     }

@@ -41,21 +41,21 @@ def build_(designs: tuple[str, ...], config: str | None, word: str | None, upstr
         if len(designs) != 1:
             raise BadInput(f"--source {word}: of which design? give one")
         needs.check(needs.BUILD)
-        asked = recipes.recipe(designs[0], config, upstream, source.find(word))
-        if upstream and not asked.patches:
+        recipe = recipes.recipe(designs[0], config, upstream, source.find(word))
+        if upstream and not recipe.patches:
             raise BadInput(
-                f"--upstream: {designs[0]} has no patch for {asked.package} {asked.version}"
+                f"--upstream: {designs[0]} has no patch for {recipe.package} {recipe.version}"
             )
-        print(build.build(asked).image)
+        print(build.build(recipe).image)
         return
     # All that can be missing is named before the first of them starts.
     needs.check(needs.BUILD + needs.GUEST + needs.BOOT)
     selected = list(designs) or cache.designs()
-    made = (
+    chosen = (
         [recipes.recipe(one, config) for one in selected] if config else recipes.recipes(selected)
     )
     # Last those with patches, on the objects of the others: few files are compiled again.
-    for one in made:
+    for one in chosen:
         kernel = build.build(one)
         print(f"{_named(one)} is ready: {kernel.info.release}", file=sys.stderr)
     if config is None:
@@ -70,19 +70,19 @@ def status() -> None:
     """What is built, as a table on stdout."""
     table = Table("part", "state", "made of")
     try:
-        for made in recipes.recipes(cache.designs()):
-            kernel = build.find(made)
+        for recipe in recipes.recipes(cache.designs()):
+            kernel = build.find(recipe)
             state = f"built, {kernel.info.release}" if kernel else "not built"
-            of = f"{made.package} {made.version}, {len(made.patches)} patches, {made.compiler}"
-            table.add_row(_named(made), state, of)
+            of = f"{recipe.package} {recipe.version}, {len(recipe.patches)} patches"
+            table.add_row(_named(recipe), state, f"{of}, {recipe.compiler}")
     except BadInput as lacking:
         table.add_row("kernels", "not built", str(lacking))
     root = guest.find()
     packages = f"{guest.SUITE}, {len(root.info.packages)} packages" if root else guest.SUITE
     table.add_row("guest", "built" if root else "not built", packages)
     for design, (runs, off) in drift.counted().items():
-        made = f"{off} with patches, config or guest programs that are no longer in the tree"
-        table.add_row(f"records of {design}", f"{runs} runs", made)
+        since = f"{off} with patches, config or guest programs that are no longer in the tree"
+        table.add_row(f"records of {design}", f"{runs} runs", since)
     Console().print(table)
 
 

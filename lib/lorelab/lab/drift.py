@@ -67,8 +67,8 @@ def _kernel(kernel: KernelInfo, design: str) -> list[str]:
         merged = fragments(kernel.design, config)
     except BadInput:  # a config that is gone
         return [*changed, "config"]
-    made = (kernel.package, kernel.package_version, kernel.source_sha256, kernel.compiler)
-    digest = digest_of(made, merged, kernel.patches_sha256)
+    parts = (kernel.package, kernel.package_version, kernel.source_sha256, kernel.compiler)
+    digest = digest_of(parts, merged, kernel.patches_sha256)
     return changed if digest == kernel.digest else [*changed, "config"]
 
 

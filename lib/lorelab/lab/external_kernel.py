@@ -158,13 +158,13 @@ def command(
         mkinitramfs.mkinitramfs(file, config)
     guest.make_disk(folder / "lab", folder / "lab.ext4")
     disks = (guest.disk(root), folder / "lab.ext4")
-    made = ["qemu-system-x86_64", "-machine", "q35", "-no-reboot", "-net", "none"]
-    made += ["-vga", "none", "-display", "none", "-serial", "chardev:console"]
-    made += ["-chardev", "file,id=console,path=/proc/self/fd/2"]
-    made += ["-kernel", str(image), "-initrd", str(folder / "initramfs")]
+    qemu = ["qemu-system-x86_64", "-machine", "q35", "-no-reboot", "-net", "none"]
+    qemu += ["-vga", "none", "-display", "none", "-serial", "chardev:console"]
+    qemu += ["-chardev", "file,id=console,path=/proc/self/fd/2"]
+    qemu += ["-kernel", str(image), "-initrd", str(folder / "initramfs")]
     for disk in disks:
-        made += ["-drive", f"file={disk},if=virtio,format=raw,readonly=on"]
-    return made, used
+        qemu += ["-drive", f"file={disk},if=virtio,format=raw,readonly=on"]
+    return qemu, used
 
 
 def _image(path: Path) -> Path:

@@ -156,9 +156,9 @@ def make_disk(folder: Path, image: Path, mib: int = 64) -> None:
         They do not fit, or the disk is full; no image is left.
     """
     part = image.with_name(image.name + ".part")
-    made = ["/usr/sbin/mke2fs", "-q", "-F", "-t", "ext4", "-O", "^has_journal"]
+    mke2fs = ["/usr/sbin/mke2fs", "-q", "-F", "-t", "ext4", "-O", "^has_journal"]
     try:
-        check_output(*made, "-d", str(folder), str(part), f"{mib}M")
+        check_output(*mke2fs, "-d", str(folder), str(part), f"{mib}M")
         part.replace(image)
     finally:
         part.unlink(missing_ok=True)
@@ -184,8 +184,8 @@ def build_programs(kernel: recipes.Recipe) -> Path | None:
         log.write_text("")
         source = build.source_tree(kernel)
         here = cache.KERNEL_FILES / kernel.design / "guest"
-        with atomic.folder(folder) as made:
-            part = made / out.name
+        with atomic.folder(folder) as there:
+            part = there / out.name
             part.mkdir()
             make = ["make", "-C", str(here), f"KERNEL={source}", f"OUT={part}"]
             run_logged(f"guest: compiling the programs of {kernel.design}", make, log)
@@ -220,8 +220,8 @@ def _alone() -> tuple[str, ...]:
 
 
 def _folder() -> Path:
-    made = COMMAND if os.geteuid() == 0 else (*COMMAND, *OPEN)
-    return cache.root() / "guest" / cache.digest(*made)[:16]
+    command = COMMAND if os.geteuid() == 0 else (*COMMAND, *OPEN)
+    return cache.root() / "guest" / cache.digest(*command)[:16]
 
 
 def _programs(kernel: recipes.Recipe) -> Path | None:
@@ -232,8 +232,8 @@ def _programs(kernel: recipes.Recipe) -> Path | None:
     sources = [file for end in ("*.[ch]", "*.mk") for file in cache.files(None, f"guest/{end}")]
     sources += [own / "Makefile", *sorted(own.glob("*.[ch]"))]
     parts = [part for path in sources for part in (path.name, path.read_bytes())]
-    made = cache.digest(kernel.source_sha256, kernel.compiler, *parts)
-    return cache.root() / "programs" / made[:16]
+    digest = cache.digest(kernel.source_sha256, kernel.compiler, *parts)
+    return cache.root() / "programs" / digest[:16]
 
 
 def _installed(status: Path) -> dict[str, str]:

@@ -51,8 +51,8 @@ def measured(
     left = parts(requests, cpus)
     if len(left) == 1 or cpus == 1:
         for part in left:
-            for given, record in zip(part.runs, part.experiment.measure(part.runs), strict=True):
-                yield part.experiment, given, record
+            for params, record in zip(part.runs, part.experiment.measure(part.runs), strict=True):
+                yield part.experiment, params, record
         return
     running, failed = {}, None
     # Processes, so that Ctrl-C reaches each, and its QEMU ends with it; no part waits in the pool,
@@ -72,8 +72,8 @@ def measured(
                     continue
                 took = f"{len(records)} runs in {time.monotonic() - began:.0f} s"
                 print(f"{part.experiment.name}: {took}", file=sys.stderr)
-                for given, record in zip(part.runs, records, strict=True):
-                    yield part.experiment, given, record
+                for params, record in zip(part.runs, records, strict=True):
+                    yield part.experiment, params, record
     if failed is not None:
         raise failed
 

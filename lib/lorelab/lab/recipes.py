@@ -77,8 +77,8 @@ class Recipe(NamedTuple):
 
     @property
     def digest(self) -> str:
-        made = (self.package, self.version, self.source_sha256, self.compiler)
-        return digest_of(made, self.fragments, self.patches_sha256)
+        sources = (self.package, self.version, self.source_sha256, self.compiler)
+        return digest_of(sources, self.fragments, self.patches_sha256)
 
     @property
     def folder(self) -> Path:
@@ -176,9 +176,9 @@ def patches(design: str, config: str | None = None) -> list[Path]:
 
 def recipes(designs: list[str]) -> list[Recipe]:
     """What the kernels of some designs are made of, each once: the unmodified ones come first."""
-    made = [recipe(), *(recipe(design, patched=False) for design in designs)]
+    plain = [recipe(), *(recipe(design, patched=False) for design in designs)]
     by_digest: dict[str, Recipe] = {}
-    for one in [*made, *(recipe(design) for design in designs)]:
+    for one in [*plain, *(recipe(design) for design in designs)]:
         by_digest.setdefault(one.digest, one)
     return list(by_digest.values())
 

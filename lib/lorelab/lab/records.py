@@ -241,11 +241,11 @@ def _own(kernel: KernelInfo) -> str | None:
 def _newest(
     home: Path, params: Params, release: str | None = None, before: datetime | None = None
 ) -> tuple[Path, _Sealed[Provenance]] | None:
-    wanted = for_kernel(params)
+    of_kernel = for_kernel(params)
     matching = [
         (file, sealed)
         for file, sealed in _all(home)
-        if _params(file, sealed, type(params)) == wanted
+        if _params(file, sealed, type(params)) == of_kernel
         and _own(sealed.provenance.kernel) == release
         and (before is None or sealed.provenance.date < before)
     ]

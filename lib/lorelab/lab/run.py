@@ -74,8 +74,8 @@ class Measured(NamedTuple):
         kernel = self.source["kernel"]
         if kernel.digest is None:
             counters = external_kernel.of_release(counters, kernel.release)
-        given = params.model_dump(mode="json")
-        provenance = Provenance(experiment=name, params=given, run_in_boot=run, **self.source)
+        values = params.model_dump(mode="json")
+        provenance = Provenance(experiment=name, params=values, run_in_boot=run, **self.source)
         return Record(counters, provenance, self.extra_frames)
 
 

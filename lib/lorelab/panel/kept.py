@@ -104,11 +104,11 @@ def build(questions: list[str], folder: Path = MODULES) -> Iterator[str]:
     from lorelab.panel.compile import ENV
 
     for question in track(questions, "panels"):
-        with tempfile.TemporaryDirectory() as made:
-            file = Path(made, "module.wasm")
+        with tempfile.TemporaryDirectory() as scratch:
+            file = Path(scratch, "module.wasm")
             command = [sys.executable, "-m", "lorelab.panel.compile", question, file]
             # Kept kernels are of this machine's instructions, so none of those is read or written.
-            env = {**os.environ, **ENV, "XDG_CACHE_HOME": made}
+            env = {**os.environ, **ENV, "XDG_CACHE_HOME": scratch}
             ran = subprocess.run(command, env=env, capture_output=True, text=True)
             if ran.returncode:
                 raise RunFailed(f"{question}: no module: {ran.stderr.strip().splitlines()[-1]}")
@@ -176,13 +176,13 @@ def _reads(function: FunctionType, source: ast.Module) -> dict[str, Any]:
     around = inspect.getclosurevars(function).nonlocals
     known = {**function.__globals__, **around}
     names = {node.id for node in ast.walk(source) if isinstance(node, ast.Name)}
-    found = {name: known[name] for name in names if name in known}
+    read = {name: known[name] for name in names if name in known}
     for node in ast.walk(source):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            module = found.get(node.value.id)
+            module = read.get(node.value.id)
             if isinstance(module, ModuleType) and module.__name__.startswith("lorelab."):
-                found[f"{node.value.id}.{node.attr}"] = getattr(module, node.attr)
-    return found
+                read[f"{node.value.id}.{node.attr}"] = getattr(module, node.attr)
+    return read
 
 
 def _constant(value: Any) -> str:

@@ -175,8 +175,8 @@ def _values(field: Any, name: str, choices: Choices) -> list[tuple[str, int]]:
 
 
 def _bounds(model: type[Params], name: str, field: Any) -> Iterator[tuple[str, str, str]]:
-    given = [getattr(one, "multiple_of", None) for one in field.metadata]
-    step = next((number for number in given if number), 1)
+    steps = [getattr(one, "multiple_of", None) for one in field.metadata]
+    step = next((number for number in steps if number), 1)
     for bound in BOUNDS:
         for constraint in field.metadata:
             if (number := getattr(constraint, bound, None)) is not None:

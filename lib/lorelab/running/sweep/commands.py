@@ -56,15 +56,15 @@ def sweep(
         check(point)
     from lorelab.running.sweep import journal, page, run  # Dask takes a second
 
-    with journal.Journal(folder, plan, journal.rests_on(plan)) as kept:
-        if kept.others and not kept.done:
+    with journal.Journal(folder, plan, journal.rests_on(plan)) as points:
+        if points.others and not points.done:
             print("points of another state are not taken over", file=sys.stderr)
-        if kept.done:
-            print(f"{len(kept.done)} of {len(plan)} points are finished already", file=sys.stderr)
-        failed = run.run(kept, scheduler)
+        if points.done:
+            print(f"{len(points.done)} of {len(plan)} points are finished already", file=sys.stderr)
+        failed = run.run(points, scheduler)
         for number, why in failed.items():
             print(f"failed: {plan[number]}: {why}", file=sys.stderr)
-        for written in page.write(kept, failed):
+        for written in page.write(points, failed):
             print(written)
     if failed:
         raise RunFailed(f"{len(failed)} of {len(plan)} points failed; the others are kept")

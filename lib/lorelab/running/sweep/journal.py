@@ -162,8 +162,8 @@ def rests_on(plan: Plan) -> str:
         What is needed for a kernel is not here; names the command that gets it.
     """
     folders = [DATA, cache.KERNEL_FILES] if plan.kernel else [DATA]
-    given = (file for folder in folders for file in folder.rglob("*") if file.is_file())
-    files = sorted([*LIBRARY.rglob("*.py"), *given])
+    data = (file for folder in folders for file in folder.rglob("*") if file.is_file())
+    files = sorted([*LIBRARY.rglob("*.py"), *data])
     parts = [f"{file.relative_to(LIBRARY.parents[1])} {cache.file_digest(file)}" for file in files]
     packages = sorted(f"{package.name} {package.version}" for package in distributions())
     if plan.target.endswith(".ipynb"):

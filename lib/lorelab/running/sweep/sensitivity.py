@@ -152,14 +152,14 @@ def rests_on(experiment: Experiment) -> str:
     """Digest of what a point rests on: the modules its model is made of, and what computes."""
     design, question = experiment.name.split("/")
     todo = [f"lorelab.{design}.experiments.{question.replace('-', '_')}"]
-    seen: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     while todo:
         name = todo.pop()
         file = _file(name)
-        if name not in seen and file is not None:
-            seen[name] = file
+        if name not in files and file is not None:
+            files[name] = file
             todo += _imported(file)
-    parts = [f"{name} {cache.file_digest(seen[name])}" for name in sorted(seen)]
+    parts = [f"{name} {cache.file_digest(files[name])}" for name in sorted(files)]
     return cache.digest(*parts, *(f"{package} {version(package)}" for package in PACKAGES))
 
 
