@@ -4,7 +4,7 @@ The model is given what the guest's zones are, and how many of their pages are f
 of the CPU when a run begins; when each zone is low, when kswapd wakes and what it frees follow in
 both by themselves. A run of the model stands beside each of the kernel.
 
-fio takes pages for itself as it starts. How many is given, too: what the kernel allocates in a phase
+fio takes pages for itself as it starts. Their number is given: what the kernel allocates in a phase
 beyond what the model does without them. Which zones they come from follows in the model.
 """
 
