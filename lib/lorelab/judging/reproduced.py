@@ -8,7 +8,9 @@ import platform
 import re
 import subprocess
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -177,7 +179,7 @@ def save(one: Finding, answer: Answer, folder: Path = FOLDER) -> Path:
 
 
 def recorded(title: str, folder: Path = FOLDER) -> list[Answer]:
-    """What was kept of the finding `title`, the newest of each kernel: unpatched ones first.
+    """What was kept of the finding `title`: unpatched kernels first, runs of one by their dates.
 
     Raises
     ------
@@ -189,8 +191,8 @@ def recorded(title: str, folder: Path = FOLDER) -> list[Answer]:
     >>> [answer.verdict[:4] for answer in recorded("gso/one-word-for-many")]
     ['FAIL', 'PASS']
     """
-    newest: dict[str, Answer] = {}
-    for file in sorted((folder / title).glob("*.json"), key=lambda file: file.stem[-16:]):
+    answers = []
+    for file in (folder / title).glob("*.json"):
         sealed = records.unseal(file, Provenance | Here)
         output = file.with_suffix(".txt")
         data = output.read_bytes() if output.exists() else b""
@@ -198,9 +200,24 @@ def recorded(title: str, folder: Path = FOLDER) -> list[Answer]:
             raise BadInput(f"{output} is not what was recorded; `git checkout` brings it back")
         source = sealed.provenance
         patched = isinstance(source, Provenance) and _patched(title, source)
-        answer = Answer(data.decode(), source, patched)
-        newest[answer.kernel] = answer
-    return sorted(newest.values(), key=lambda answer: (answer.patched, answer.kernel))
+        answers.append(Answer(data.decode(), source, patched))
+    return sorted(answers, key=lambda one: (one.patched, one.kernel, one.source.date))
+
+
+def by_kernel(answers: Iterable[Answer]) -> dict[str, str]:
+    """The last line of each run, by the kernel in words and how many runs it had.
+
+    Examples
+    --------
+    >>> by_kernel(recorded("gso/one-word-for-many"))["7.3.4 with the patches, one run"]
+    'PASS'
+    """
+    lines = {}
+    for kernel, runs in groupby(answers, key=lambda one: one.kernel):
+        verdicts = [one.verdict for one in runs]
+        number = "one run" if len(verdicts) == 1 else f"{len(verdicts)} runs"
+        lines[f"{kernel}, {number}"] = "; ".join(dict.fromkeys(verdicts))
+    return lines
 
 
 def _patched(title: str, source: Provenance) -> bool:

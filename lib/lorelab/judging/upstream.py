@@ -199,7 +199,7 @@ def _addressed(mail: str, to: str, notes: str) -> str:
 def _notes(one: Finding, answers: Sequence[str]) -> str:
     parts = {
         "Measured": one.effect(),
-        **({"Reproducer, one run each": "; ".join(answers)} if answers else {}),
+        **({"Reproducer": "; ".join(answers)} if answers else {}),
         "Known": one.prior_art.text,
         "In mainline": one.mainline,
     }

@@ -84,11 +84,14 @@ def _row(one: Finding) -> tuple[str, ...]:
 
 def _seen(one: Finding) -> list[str]:
     """What the reproducer said of each kernel, a line each."""
+    answers = reproduced.recorded(one.title)
+    program = {True: "Reproducer", False: "A program that is not given"}
     return [
-        f"<i>{'Reproducer' if answer.given else 'A program that is not given'} on "
-        f"{answer.kernel}:</i> "
-        f"<b>{answer.verdict[:4]}</b>{escape(answer.verdict[4:])}"
-        for answer in reproduced.recorded(one.title)
+        f"<i>{program[given]} on {kernel}:</i> <b>{said[:4]}</b>{escape(said[4:])}"
+        for given in program
+        for kernel, said in reproduced.by_kernel(
+            one for one in answers if one.given is given
+        ).items()
     ]
 
 
