@@ -27,6 +27,8 @@ def found(text):
         ("see https://lore.kernel.org/r/12 [3] or line 40", []),
         (" mm/memory.c | 12 ++--\n 2 files changed, 8 insertions(+)", []),
         ("elapsed time: 7.250461742 seconds", [(7.250461742, "seconds")]),
+        ("Before: swpout:11663  swpout_fallback:6", [(11663, "count"), (6, "count")]),
+        ("at 12:38:05.017 in mm/swapfile.c:801, 0000:00:1f", []),
         ("> It takes 12 ms.", []),
         ("-- \n12 Main Street", []),
     ],
@@ -72,6 +74,15 @@ def test_questions_and_doubts(text, kind):
     asked = figures.sentences([message(text)])
     assert [one.kind for one in asked] == ([kind] if kind else [])
     assert all(one.line == 1 for one in asked)
+
+
+def test_a_number_is_named_by_the_label_that_it_follows():
+    text = "After:  sys time: 5587.53s   64kB/swpout: 1811598  64kB/swpout_fallback: 7  free:9"
+    named = [(one.value, one.quantity) for one in figures.figures([message(text)])]
+    assert named == [
+        *((5587.53, "After sys time"), (1811598, "64kB/swpout")),
+        *((7, "64kB/swpout_fallback"), (9, "free")),
+    ]
 
 
 def test_a_long_sentence_is_shortened():

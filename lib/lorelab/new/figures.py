@@ -22,14 +22,15 @@ UNITS = (
     "\u00b5s", "\u03bcs",  # the micro sign, and the letter mu
 )  # fmt: skip
 NUMBER = re.compile(
-    rf"""(?<![\w.,/:#~^@$+-])[~]?(?P<value>-?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?)
+    rf"""(?<![\w.,/#~^@$+-])(?<![^A-Za-z_)]:)[~]?(?P<value>-?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?)
     (?P<unit>\s?(?:{"|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))})
     (?![\w/]))?(?![\w/:@]|\.\d|,\d{{3}}|-\d)""",
     re.X,
 )
 NO_FIGURE = re.compile(
     r"\bv?\d+\.\d+(?:\.\d+|-\S+)|\b(?:linux|kernel|v|version|gcc|commit|line|lines|patch|page)"
-    r"[ -]?v?\d[\d.]*|\[[^]]*\]|\b(?=\d*[a-f])[0-9a-f]{7,40}\b|https?://\S+|\S+@\S+|\b\d{4}-\d\d-\d\d\b|\b\d\d?:\d\d\b"
+    r"[ -]?v?\d[\d.]*|\[[^]]*\]|\b(?=\d*[a-f])[0-9a-f]{7,40}\b|https?://\S+|\S+@\S+|\S+\.[chS]:\d+"
+    r"|\b\d{4}-\d\d-\d\d\b|\b\d\d?:\d\d\b"
     r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w*,? \d+"
     r"|\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w* \d{4}|\b\w+\(\d+\)"
     r"|^\s*(?:\d+[.)]|\(\d+\)|\*) |^.*\|\s+\d+ [+-]*$|^.*\(\d+\):$|^.*\d+ files? changed.*$"
@@ -45,6 +46,8 @@ DOUBT = re.compile(
     re.I,
 )
 WORD = re.compile(r"\(?[A-Za-z_][\w/()-]*")
+LABEL = re.compile(r"(\d\S*[A-Za-z]\S*): ?$")
+"""A label that begins with a digit, as `64kB/swpout:`, at the end of what is before a number."""
 LONGEST = 200
 """Characters of a sentence that a row quotes."""
 WORDS = 8
@@ -150,7 +153,7 @@ def _bracketed(name: str) -> str:
 def _before(text: str, at: int) -> str:
     """Words between a number and the one before it, or, where there are none, around it."""
     near = re.split(r"\d[\d.,]*\S*", text[:at])[-1]
-    words = WORD.findall(near) or WORD.findall(text)
+    words = WORD.findall(near) or LABEL.findall(text[:at]) or WORD.findall(text)
     return " ".join(words[-WORDS:])
 
 
