@@ -75,9 +75,9 @@ def findings(
         if title is None:
             raise BadInput(f"-o {folder}: of which finding? `lorelab findings` alone lists all")
         one = found_.finding(title)
-        given = [answer for answer in reproduced.recorded(one.title) if answer.given]
-        seen = [f"{kernel}: {said}" for kernel, said in reproduced.by_kernel(given).items()]
-        files = upstream.write(one, folder, seen)
+        runs = [answer for answer in reproduced.recorded(one.title) if answer.given]
+        lines = [f"{kernel}: {line}" for kernel, line in reproduced.by_kernel(runs).items()]
+        files = upstream.write(one, folder, lines)
         print(*files, sep="\n")
         for place, names in upstream.places(files).items():
             print(f"fill in before you send it: {place} in {', '.join(names)}", file=sys.stderr)
@@ -89,8 +89,8 @@ def findings(
         show_again(one.command)
         print(one.effect(), file=sys.stderr)
         print(one.prior_art.text, file=sys.stderr)
-        for kernel, said in reproduced.by_kernel(reproduced.recorded(one.title)).items():
-            print(f"{kernel}: {said}", file=sys.stderr)
+        for kernel, line in reproduced.by_kernel(reproduced.recorded(one.title)).items():
+            print(f"{kernel}: {line}", file=sys.stderr)
         return
     rows = found_.table(found_.findings())
     if not console.is_terminal:

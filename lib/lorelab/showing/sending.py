@@ -87,9 +87,9 @@ def _seen(one: Finding) -> list[str]:
     answers = reproduced.recorded(one.title)
     program = {True: "Reproducer", False: "A program that is not given"}
     return [
-        f"<i>{program[given]} on {kernel}:</i> <b>{said[:4]}</b>{escape(said[4:])}"
+        f"<i>{program[given]} on {kernel}:</i> <b>{line[:4]}</b>{escape(line[4:])}"
         for given in program
-        for kernel, said in reproduced.by_kernel(
+        for kernel, line in reproduced.by_kernel(
             one for one in answers if one.given is given
         ).items()
     ]
