@@ -9,13 +9,13 @@ typedef uint32_t u32;
 
 struct setting {
 	u64 sends, length, segment, zerocopy, held, loss, reorder, tap, received;
-	u64 copies, at_send, counts, transfers, parent, flagged;
+	u64 copies, at_send, counts, transfers, parent, clone_gets, flagged;
 	u64 head_truesize, info_bytes;
 };
 
 struct counted {
 	u64 told, copied, sent, wrong, segmentations, holds, clones, copies, copied_bytes;
-	u64 completions, completions_copied, allocations, atomics, lines, truesize;
+	u64 completions, completions_copied, allocations, atomics, lines, truesize, tap_wrong;
 };
 
 struct rnd_state {
@@ -55,7 +55,8 @@ void run(const struct setting *s, u64 seed, struct counted *c)
 
 	for (n = 0; n < s->sends; n++) {
 		int any_copy = orphaned || (s->zerocopy && !user), last_early = 0;
-		u64 waiting = 0;
+		int kept_back;
+		u64 waiting = 0, lent = 0;
 
 		c->allocations += 2 + !!s->zerocopy + (user ? 0 : whole);
 		c->atomics += 2 * whole;
@@ -101,6 +102,9 @@ void run(const struct setting *s, u64 seed, struct counted *c)
 							c->completions++;
 							c->completions_copied++;
 						}
+					} else if (kept) {
+						lent++;
+						c->atomics += s->clone_gets;
 					}
 				}
 				if (s->received && flagged) {
@@ -120,15 +124,17 @@ void run(const struct setting *s, u64 seed, struct counted *c)
 					c->atomics += 2;
 			}
 		}
-		if (kept) {
+		kept_back = lent && s->clone_gets;
+		if (kept && !kept_back) {
 			c->completions++;
 			c->atomics++;
 		}
 		if (last_early ||
 		    (kept && segmented && !(s->counts || s->parent || s->transfers)))
 			c->wrong += waiting;
-		if (s->zerocopy) {
+		if (s->zerocopy && !kept_back) {
 			c->told++;
+			c->tap_wrong += lent;
 			c->copied += any_copy;
 		}
 	}
