@@ -278,7 +278,8 @@ def _sending(one: Finding, mails: list[Path]) -> list[str | Sequence[str]]:
             f"{STABLE}, and whom MAINTAINERS of {SOURCES[False][1]} names for the code; this "
             "source's own names fewer. "
             if is_stable(mails[-1])
-            else "what scripts/get_maintainer.pl says of the source above. "
+            else "what scripts/get_maintainer.pl says of the source above, and in some who wrote "
+            "or discussed the commit that is fixed. "
         )
         + "Maintainers may want the patches made for a newer tree, which the command below names: "
         "run it there as well, and apply, build and boot the patches again.",
