@@ -206,7 +206,9 @@ class Wrap(Params):
 class Litmus(Params):
     """The protocol's accesses as litmus tests, on machines that reorder them."""
 
-    test: Literal["all", "L1", "L2", "L3", "L4", "L5", "L6", "L7"] = param("all", "which of them")
+    test: Literal["all", "L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8"] = param(
+        "all", "which of them"
+    )
 
 
 class Faulters(Params):

@@ -7,7 +7,8 @@ import pytest
 
 from lorelab.lab import needs
 from lorelab.lab.cache import KERNEL_FILES
-from lorelab.vmalock.model.litmus import MARKED, WMB, Machine, Test, allowed, load, store
+from lorelab.vmalock.model.litmus import load, store
+from lorelab.vmalock.model.litmus_tests import TESTS
 
 [PATCH] = (KERNEL_FILES / "vmalock" / "upstream" / "taken-for-marked").glob("0001-*.patch")
 
@@ -42,24 +43,11 @@ def test_no_number_that_a_writer_can_have_is_left_where_vmas_begin(source):
     assert begins == text.count("+	vma->vm_lock_seq = VMA_LOCK_SEQ_NONE;") == 1
 
 
-@pytest.mark.parametrize("release", [True, False])
-@pytest.mark.parametrize("acquire", [True, False])
-def test_a_fault_that_finds_the_reset_finds_what_came_before_it(release, acquire):
-    """Else it takes the VMA for unlocked, and reads what was before the writer's store."""
-    writer = (store("data", 1), WMB, store("mm_seq", 2), store("vm_seq", 2, release=release))
-    fault = (load("vm_seq", 0, acquire=acquire), load("mm_seq", 1, acquire=True), load("data", 2))
-    no_overflow, old_data = {(1, 0): 2, (1, 1): 1}, {(1, 0): 2, (1, 2): 0}
-    missed, stale = (
-        [
-            machine
-            for machine in Machine
-            if allowed(Test("", (writer, fault), seen, MARKED), machine)[0]
-        ]
-        for seen in (no_overflow, old_data)
-    )
-    assert (Machine.WEAK in missed) == (not (release and acquire))
-    assert (Machine.WEAK in stale) == (not acquire)
-    assert Machine.TSO not in missed + stale
+def test_the_litmus_tests_of_the_reset_have_its_release_and_its_acquire():
+    """L8 of the model: with both a fault that finds the reset finds the wrap."""
     added = [line[1:].strip() for line in PATCH.read_text().splitlines() if line[:1] == "+"]
+    resets, finds = TESTS["L8"].threads
+    assert resets[-1] == store("vm_seq", 2, release=True)
     assert "smp_store_release(&vma->vm_lock_seq, VMA_LOCK_SEQ_NONE);" in added
+    assert finds[0] == load("vm_seq", 0, acquire=True)
     assert "vm_lock_seq = smp_load_acquire(&vma->vm_lock_seq);" in added

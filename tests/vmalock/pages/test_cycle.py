@@ -2,7 +2,8 @@
 
 import pytest
 
-from lorelab.vmalock.model.litmus import TESTS, Machine, allowed
+from lorelab.vmalock.model.litmus import Machine, allowed
+from lorelab.vmalock.model.litmus_tests import TESTS
 from lorelab.vmalock.pages.cycle import cycle, edges
 
 DRAWN = ["L1", "L2", "L2-read-once", "L4", "L4-release", "L4-mmap-lock", "L5-locked"]

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from lorelab.counters import table
-from lorelab.vmalock.model.litmus import TESTS, Machine, allowed
+from lorelab.vmalock.model.litmus import Machine, allowed
+from lorelab.vmalock.model.litmus_tests import TESTS
 from lorelab.vmalock.params import Litmus
 
 CHOSEN = {name: name.split("-")[0] for name in TESTS}

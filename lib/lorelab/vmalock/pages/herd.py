@@ -19,8 +19,8 @@ from typing import Literal
 import pandas as pd
 
 from lorelab.errors import BadInput, RunFailed
-from lorelab.vmalock.model.litmus import TESTS as MODELLED
 from lorelab.vmalock.model.litmus import Machine, allowed
+from lorelab.vmalock.model.litmus_tests import TESTS as MODELLED
 
 ROOT = Path(__file__).resolve().parents[4]
 TESTS = ROOT / "lib/kernel/vmalock/litmus"
