@@ -215,6 +215,10 @@ FINDINGS = [
                 "locks together",
                 "CAJuCfpEs1JTywfZNPrVmeTHUUyK+7waCU9fqfur2Q_xxx7hacw@mail.gmail.com": "Suren "
                 "Baghdasaryan agrees, and warns of other flags",
+                "49e14dabed7a": 'the commit that brought the flag: the read lock "excludes the '
+                'write, avoiding RMW races"; it does not exclude the read before that write',
+                "20260326080836.695207-5-surenb@google.com": "Suren Baghdasaryan moves the "
+                "vma_start_write() of a split up, for another reason, and not to before the copy",
             },
             where=ARCHIVES,
             how="VM_MAYBE_GUARD, vma_set_atomic_flag, MADV_GUARD_INSTALL, mprotect, race, lost; "
@@ -226,7 +230,8 @@ FINDINGS = [
         "the same kernel",
         mainline="7.3.4 has it, by its source and as Debian boots it; mainline after 7.3 was not "
         "read. Before sending, see whether get_lock_mode() of its mm/madvise.c still returns "
-        "MADVISE_VMA_READ_LOCK for MADV_GUARD_INSTALL",
+        "MADVISE_VMA_READ_LOCK for MADV_GUARD_INSTALL. 6.18.y has VM_MAYBE_GUARD, by the patches "
+        "posted for it, and takes mmap_lock to install",
         worth_sending=True,
         command="findings vmalock/lost-guard --kernel running",
         cpus=2,
