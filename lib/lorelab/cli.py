@@ -331,13 +331,13 @@ def _keep_part(failed: GuestFailed, file: Path | None) -> None:
         print(f"partial: {len(part)} results before the failure are in {beside}", file=sys.stderr)
 
 
-def _sample(recorded: list[params.Params], chance: random.Random) -> list[params.Params]:
+def _sample(recorded: list[params.Params], draws: random.Random) -> list[params.Params]:
     """One of each kind of recorded run, by which parameters are off their defaults."""
     kinds: dict[frozenset[str], list[params.Params]] = {}
     for setting in recorded:
         off = setting.model_dump(exclude_defaults=True).keys() - {"seed"}
         kinds.setdefault(frozenset(off), []).append(setting)
-    return [chance.choice(kind) for kind in kinds.values()]
+    return [draws.choice(kind) for kind in kinds.values()]
 
 
 def _say_which(measured: records.Record) -> None:

@@ -61,7 +61,7 @@ class Kernel(NamedTuple):
     image: Path
     info: KernelInfo
     modules: Path | None = None
-    """Folder of the modules without which it has no road to the guest's root."""
+    """Folder of the modules without which it does not reach the guest's root."""
 
 
 def find(recipe: Recipe) -> Kernel | None:

@@ -1,6 +1,6 @@
 """A kernel of the reader's own, and how one is booted that comes with modules.
 
-Debian's kernels have the laboratory's road, 9p, neither built in nor (the cloud flavour) as a
+Debian's kernels have the transport of the root, 9p, neither built in nor (the cloud flavour) as a
 module, and virtme-ng knows no other that needs no daemon. Such a kernel is booted by QEMU
 directly: an initramfs with its modules, the guest's root and the job as read-only disks.
 """
@@ -32,7 +32,7 @@ IMAGES = (
 DEBIAN_HAS = {"modules.builtin": "linux-base", "kernel": "linux-modules"}
 """What lib/modules/RELEASE has, and which package brings it where linux-image has neither."""
 MODULES = ("virtio_pci", "virtio_console", "virtio_blk", "ext4", "zram", "lzo", "lzo_rle", "lz4")
-"""What a guest loads before its root is there: the road, and what experiments use of the kernel.
+"""What a guest loads before its root is there: its transport, and what experiments use of it.
 Those that the kernel has built in need no loading; those it lacks, the job will miss."""
 
 INIT = (

@@ -2,7 +2,7 @@
 
 The laboratory's series is for 6.12 alone; such a kernel has the design's config, and the patches
 that are for the maintainers if they are asked for. Names of the config that its Kconfig no longer
-has are told and left out, but for those without which a guest has no road or a probe no ground.
+has are named and left out, but for those that the guest's root or a probe needs.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ NEEDED = {
         *("BPF_SYSCALL", "KPROBES", "DEBUG_INFO_BTF", "IKHEADERS"),
     )
 }
-"""The guest's road, and what a probe stands on."""
+"""The transport of the guest's root, and what a probe stands on."""
 
 
 def find(word: str) -> Path:

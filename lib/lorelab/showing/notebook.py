@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lorelab.lab.records import Provenance, Record
     from lorelab.params import Params
 
-PUT = "# Parameters\n"
+PAPERMILL_HEADER = "# Parameters\n"
 """The first line of the cell that papermill puts after the one tagged `parameters`."""
 KERNEL_SOURCES = ("recorded", "live")
 """What a page's parameter `kernel` takes."""
@@ -68,7 +68,7 @@ def _refuse_unknown() -> None:
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     cells = shell.user_ns.get("In", []) if shell is not None else []
     for own, put in itertools.pairwise(cells):
-        if put.startswith(PUT):
+        if put.startswith(PAPERMILL_HEADER):
             known = _assigned(own)
             if unknown := [name for name in _assigned(put) if name not in known]:
                 raise BadInput(f"unknown parameter {', '.join(unknown)}: takes {', '.join(known)}")

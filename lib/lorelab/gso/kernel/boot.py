@@ -53,16 +53,16 @@ def vhost_switches(refcnt: bool) -> dict[str, str]:
     return {"gso/vhost_refcnt": "on"} if refcnt else {}
 
 
-def queues(burst: int, delay_ms: int, chance: Tcp | Traffic | None = None) -> list[str]:
+def queues(burst: int, delay_ms: int, lossy: Tcp | Traffic | None = None) -> list[str]:
     """What `tc qdisc add` is given: a token bucket of `burst` bytes, in it a netem that delays.
 
-    netem reorders and drops as `chance` says, by its seed.
+    netem reorders and drops as `lossy` says, by its seed.
     """
     netem = f"parent 1:1 handle 10: netem limit 1000000 delay {delay_ms}ms"
-    if chance:
-        netem += f" reorder {chance.reorder:g}%" if chance.reorder else ""
-        netem += f" loss {chance.loss:g}%" if chance.loss else ""
-        netem += f" seed {chance.seed}"
+    if lossy:
+        netem += f" reorder {lossy.reorder:g}%" if lossy.reorder else ""
+        netem += f" loss {lossy.loss:g}%" if lossy.loss else ""
+        netem += f" seed {lossy.seed}"
     return [f"root handle 1: tbf rate 30gbit burst {burst} limit 100000000", netem]
 
 
