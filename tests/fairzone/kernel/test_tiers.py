@@ -95,3 +95,13 @@ def test_what_is_beyond_blocks_is_counted_per_zone_and_without_demotion(monkeypa
     monkeypatch.setattr(pages, "measured", lambda: runs)
     found = pages.beyond_blocks()
     assert found.reset_index().to_numpy().tolist() == [["7.3.4", 20, 7, 0]]
+
+
+def test_runs_of_a_setting_are_one_row_whichever_record_has_them(monkeypatch):
+    more = said(read_pgalloc_normal=350, **{f"read_cached_{PARTS - 1}": 128})
+    runs = [("7.3.4", Tiers(), pd.DataFrame([each])) for each in (said(), more)]
+    monkeypatch.setattr(pages, "measured", lambda: runs)
+    found = pages.table()
+    assert found.loc[("plain", "7.3.4"), ["runs", "far"]].tolist() == ["2", "25-40"]
+    ages = pages.ages()
+    assert len(ages) == PARTS and ages["cached"].iloc[-1] == round(100 * 96 / 8192, 1)

@@ -174,24 +174,25 @@ def table() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a `setting` and `source`; columns of `kernel_shares`, as text such as `12-15`, the
-        model's with their median; empty where it does not say.
+        A row a `setting` and `source`; `runs`, and columns of `kernel_shares`, as text such as
+        `12-15`, of more than `FEW` runs with their median; empty where it does not say.
     """
-    rows = {}
+    rows: dict[tuple[str, str], list[dict[str, float]]] = {}
     for release, params, wide in measured():
         name = setting(params)
         each = [kernel_shares(params, counted) for _, counted in wide.iterrows()]
-        rows[name, release] = pd.DataFrame(each)
+        rows.setdefault((name, release), []).extend(each)
         if params.mglru or release != MODELLED:
             continue
         plays = [
             play(params, counted, spread, rate)[0]
             for (_, counted), rate, spread in product(wide.iterrows(), RATES, SPREADS)
         ]
-        rows[name, MODEL] = pd.DataFrame(plays)
+        rows.setdefault((name, MODEL), []).extend(plays)
     places = list(SETTINGS)
     ranges = {
-        key: {share: _range(rows[key], share) for share in SHARES}
+        key: {"runs": str(len(rows[key]))}
+        | {share: _range(pd.DataFrame(rows[key]), share) for share in SHARES}
         for key in sorted(rows, key=lambda key: (places.index(key[0]), key[1]))
     }
     return pd.DataFrame(ranges).T.rename_axis(["setting", "source"])
@@ -218,14 +219,16 @@ def ages() -> pd.DataFrame:
     parts = []
     for release, params, wide in measured():
         each = (1 + params.turnovers) * (params.near_mib + params.far_mib) * PAGES_A_MIB / PARTS
-        mean = wide.filter(like="read_cached_").sort_index(axis=1).mean().to_numpy()
         ago = (1 + params.turnovers) * (PARTS - 0.5 - np.arange(PARTS)) / PARTS
-        parts.append(
-            pd.DataFrame(
-                {"ago": ago, "cached": np.minimum(100 * mean / each, 100).round(1)}
-            ).assign(setting=setting(params), source=release)
-        )
-    return pd.concat(parts, ignore_index=True)
+        parts += [
+            pd.DataFrame({"ago": ago, "cached": 100 * cached.to_numpy(float) / each}).assign(
+                setting=setting(params), source=release
+            )
+            for _, cached in wide.filter(like="read_cached_").sort_index(axis=1).iterrows()
+        ]
+    by = ["setting", "source", "ago"]
+    mean = pd.concat(parts).groupby(by, sort=False, as_index=False)["cached"].mean()
+    return mean.assign(cached=mean["cached"].clip(upper=100).round(1))
 
 
 def drawn(table: pd.DataFrame, settings: tuple[str, ...], see: str) -> alt.Chart:
