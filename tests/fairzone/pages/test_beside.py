@@ -52,21 +52,28 @@ def test_the_kernels_rows_are_those_of_the_page(monkeypatch):
         )
     assert len(table) == 3 * len(kernel)
     assert set(beside.ends(table).index.get_level_values("source")) == set(table["source"])
-    assert beside.managed("0_dma") == 3840
+    assert beside.alike("zone_0_dma_managed", 20) == 3840
 
 
-def test_a_pace_has_every_spread_and_uneven_turns(monkeypatch):
+def test_a_pace_has_every_rule_every_spread_and_uneven_turns(monkeypatch):
     asked = []
 
-    def play(params, _, **given):
-        asked.append((params.disk_mb_s, *given.values()))
-        return pd.Series({"share": given["rate"], "runs": given["spread"], "by naps": 0})
+    def play(params, _, every_zone, spread, rate, uneven):
+        asked.append((params.disk_mb_s, every_zone, rate, spread, uneven))
+        return pd.Series({"share": rate + 100 * every_zone, "runs": spread, "by naps": 0})
 
     monkeypatch.setattr(beside, "play", play)
     found = beside.paces()
     paces = [(disk, rate) for disk, rates in beside.PACES.items() for rate in rates]
-    once = {(*pace, spread, True) for pace in paces for spread in beside.SPREADS}
-    assert {(disk, rate, spread, uneven) for disk, spread, rate, uneven in asked} == once
+    once = {
+        (disk, every, rate, spread, True)
+        for disk, rate in paces
+        for every in (False, True)
+        for spread in beside.SPREADS
+    }
+    assert set(asked) == once
     assert len(asked) == 3 * len(once), "three repeats"
-    assert found.loc[132, "model, pace 4"].tolist() == [4, 4, 0, 50]
+    six, three = (f"model, {name}, pace 4" for name in beside.RULES)
+    assert found.loc[132, six].tolist() == [4, 4, 0, 50]
+    assert found.loc[132, three].tolist() == [104, 104, 0, 50]
     assert beside.PACES[20] == (4 * 132 / 20,), "the same kswapd"

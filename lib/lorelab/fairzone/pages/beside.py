@@ -141,26 +141,33 @@ def paces() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        For each disk of `PACES` a row of the kernel, and one for each pace, over `SPREADS`; the
-        least and the most of `share`, in per cent, and of `runs`, those of both kswapds.
+        For each disk of `PACES` a row of the kernel, and one for each rule and pace, over
+        `SPREADS`; the least and the most of `share`, in per cent, and of `runs`, those of both
+        kswapds.
     """
     parts = []
     for params, first in _read_once():
         of = {"MB/s": params.disk_mb_s}
         parts.append(of | {"source": KERNEL} | _kernel(first))
-        for rate, spread in product(PACES[params.disk_mb_s], SPREADS):
-            shares = play(params, first, spread=spread, rate=rate, uneven=True).to_dict()
-            parts.append(of | {"source": f"model, pace {rate}"} | shares)
+        for name, rate, spread in product(RULES, PACES[params.disk_mb_s], SPREADS):
+            shares = play(params, first, RULES[name], spread, rate, uneven=True).to_dict()
+            parts.append(of | {"source": f"model, {name}, pace {rate}"} | shares)
     groups = pd.DataFrame(parts).groupby(["MB/s", "source"], sort=False)[["share", "runs"]]
     return groups.agg(["min", "max"]).round(1)
 
 
-def managed(zone: str) -> int:
-    """Managed pages of one of `ZONES`, as every recorded run without the patch has them."""
-    runs = recorded("fairzone/nodes")
-    counters = pd.concat([run.counters for params, run in runs if params.mode == "unpatched"])
-    [pages] = counters.set_index("counter")["value"][[f"zone_{zone}_managed"]].unique()
-    return int(pages)
+def alike(counter: str, mb_s: int) -> int:
+    """A counter of a zone that every recorded run without the patch has alike, beside a disk.
+
+    Parameters
+    ----------
+    counter : str
+        `zone_0_dma_high`, for example.
+    mb_s : int
+        The speed of the disk; each had its own min_free_kbytes, and so its own watermarks.
+    """
+    [pages] = {int(first[counter]) for params, first in _read_once() if params.disk_mb_s == mb_s}
+    return pages
 
 
 def _size(first: pd.Series) -> float:
