@@ -78,7 +78,7 @@ OTHERWISE = {
     },
     "gso/vhost": {
         "refcnt": ({}, True), "sends": ({}, 65), "length": ({}, 57_400), "segment": ({}, 1000),
-        "unread": ({}, True),
+        "unread": ({}, True), "protocol": ({}, "tcp"), "zerocopy": ({}, False),
     },
 }  # fmt: skip
 """By experiment and parameter: the others, and a value with which the model counts otherwise."""
@@ -110,6 +110,7 @@ def test_a_model_reads_its_parameters(name, field):
     ("name", "field", "value"),
     [
         ("gso/vhost", "held", True),
+        ("gso/vhost", "cpus", 2),
         ("gso/tcp", "seed", 2),
         ("gso/broken", "sends", 2),
         ("gso/broken", "config", "lab"),
@@ -126,14 +127,14 @@ KERNELS = {
     "gso/tcp": tcp.program,
     "gso/broken": lambda params: (broken.program(params), params.config),
     "gso/told": told.program,
-    "gso/vhost": lambda params: (vhost.program(params), params.unread),
+    "gso/vhost": lambda params: (vhost.program(params), vhost.measure.machine(params)),
     "gso/breakeven": lambda params: (breakeven.program(params), params.pointer),
     "gso/vhost-cost": vhost_cost.program,
 }
 OTHERS = {
     "variant": "last-segment", "zerocopy": False, "held": True, "loss": 5, "reorder": 10, "seed": 7,
     "tap": None, "received": True, "unread": True, "refcnt": True, "config": "lab",
-    "pointer": "sk-buff-tail",
+    "pointer": "sk-buff-tail", "protocol": "tcp", "cpus": 2,
     "sends": 3, "length": 2816, "segment": 1408, "alike": 2, "copied_first": True, "late": False,
 }  # fmt: skip
 

@@ -211,12 +211,21 @@ class Vhost(Params):
     unread: bool = param(
         False, "the packets go to a tap on the bridge that nobody reads, not to the card"
     )
+    protocol: Literal["udp", "tcp"] = param(
+        "udp", "of the packets; a TCP packet has no connection, so no reader checks its bytes"
+    )
+    zerocopy: bool = param(
+        True, "vhost_net.experimental_zcopytx, which is 0 by default since 2019", machine=True
+    )
+    cpus: int = param(1, "CPUs of the host", "CPUs", only="kernel", machine=True, ge=1, le=4)
 
     @model_validator(mode="after")
     def _can_be(self) -> Self:
         segments = -(-self.length // self.segment)
         if not 1 < segments <= 64:
             raise ValueError(f"length={self.length}: {segments} segments; takes 2 to 64")
+        if self.protocol == "tcp" and (self.length > 65_495 or self.segment > 1460):
+            raise ValueError("protocol=tcp: takes up to 65495 bytes, and segments of up to 1460")
         if self.held and self.unread:
             raise ValueError("held=true and unread=true: no segment reaches the card")
         return self

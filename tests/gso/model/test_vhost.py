@@ -49,6 +49,23 @@ def test_what_becomes_of_packets(given, expected):
     assert set(table["variant"]) == {"refcnt" if given["refcnt"] else "upstream"}
 
 
+def test_without_zero_copy_nothing_is_lent_and_of_tcp_nobody_checks_the_bytes():
+    for given in ({}, {"unread": True}, {"refcnt": True}):
+        table = vhost.simulate(Vhost(sends=128, zerocopy=False, **given))
+        values = dict(zip(table["counter"], table["value"], strict=True))
+        assert values["segmentations"] == values["told"] == 128
+        for name in ("copies", "copied_bytes", "completions", "completions_copied"):
+            assert values[name] == 0
+    udp, tcp = (vhost.simulate(Vhost(protocol=which)) for which in ("udp", "tcp"))
+    rest = udp[udp["counter"] != "wrong"].reset_index(drop=True)
+    assert len(udp) == len(tcp) + 1 and rest.equals(tcp)
+    with pytest.raises(ValueError, match="takes up to 65495 bytes"):
+        Vhost(protocol="tcp", segment=1461)
+    with pytest.raises(ValueError, match="takes up to 65495 bytes"):
+        Vhost(protocol="tcp", length=65_496)
+    assert Vhost(protocol="tcp", length=65_495, segment=1460)
+
+
 @pytest.mark.parametrize(
     ("refcnt", "copies", "completions"),
     # Two of 128 packets are tried in both: each comes back as copied, whole or in three segments.

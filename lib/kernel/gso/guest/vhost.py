@@ -19,12 +19,12 @@ EVENTS = {
 def run(params):
     """Yield what became of each of `params["runs"]`.
 
-    A run has `switches`, `link` (`wire` or `dummy`, see traffic.py), `sends`, `length`, `segment`,
-    `buffers`, and `qdisc` of the card.
+    A run has `switches`, `link` (`wire` or `dummy`, see traffic.py), `protocol`, `sends`, `length`,
+    `segment`, `buffers`, and `qdisc` of the card. The kernel was booted with the `zcopytx` of all.
     """
     zerocopy = Path("/sys/module/vhost_net/parameters/experimental_zcopytx")
-    if not zerocopy.exists() or zerocopy.read_text().strip() != "1":
-        raise NotImplementedError("vhost_net.experimental_zcopytx=1")
+    if not zerocopy.exists() or zerocopy.read_text().strip() != params["zcopytx"]:
+        raise NotImplementedError(f"vhost_net.experimental_zcopytx={params['zcopytx']}")
     traffic.EVENTS = EVENTS
     if not params["bare"]:
         traffic.attach()
@@ -49,11 +49,11 @@ def one(wanted, device):
     for words in wanted["qdisc"]:
         sh("tc", "qdisc", "add", "dev", device, *words.split())
     reader = None
-    if wanted["link"] != "dummy":
+    if wanted["link"] != "dummy" and wanted["protocol"] == "udp":
         command = ["ip", "netns", "exec", FAR, HERE / "zeroread", "udp", PORT, "4000"]
         reader = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         reader.stdout.readline()
-    words = ("sends", "length", "segment", "buffers")
+    words = ("protocol", "sends", "length", "segment", "buffers")
     sender = subprocess.Popen(
         [HERE / "vhostsend", TAP, *(str(wanted[word]) for word in words)],
         stdin=subprocess.PIPE,

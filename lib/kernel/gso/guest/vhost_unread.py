@@ -41,7 +41,7 @@ def run(params):
 
 def one(wanted):
     """One run: totals of the sender and the kernel's functions, and whether vhost keeps it."""
-    words = ("sends", "length", "segment", "buffers")
+    words = ("protocol", "sends", "length", "segment", "buffers")
     sender = subprocess.Popen(
         [HERE / "vhostsend", TAP, *(str(wanted[word]) for word in words)],
         stdin=subprocess.PIPE,

@@ -3,11 +3,12 @@
  * A guest's network driver without the guest: hands packets to vhost-net over a virtqueue, and
  * rewrites each buffer the moment vhost says that it was used.
  *
- *	vhostsend TAP SENDS LENGTH SEGMENT BUFFERS
+ *	vhostsend TAP udp|tcp SENDS LENGTH SEGMENT BUFFERS
  *
- * A packet is UDP from 192.0.2.9 to 192.0.2.2 with LENGTH bytes of payload as zerosend has them, to
- * be segmented at SEGMENT (VIRTIO_NET_HDR_GSO_UDP_L4; 0: not). One line comes out: packets given
- * back, packets that were not, and ns that the thread of vhost ran.
+ * A packet goes from 192.0.2.9 to 192.0.2.2 with LENGTH bytes of payload as zerosend has them, to be
+ * segmented at SEGMENT (VIRTIO_NET_HDR_GSO_UDP_L4 or _TCPV4; 0: not). Of TCP there is no connection.
+ * One line comes out: packets given back, packets that were not, and ns that the thread of vhost
+ * ran.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -35,7 +36,7 @@
 #define GSO_UDP_L4 5	/* VIRTIO_NET_HDR_GSO_UDP_L4, which older headers lack */
 #define ENTRIES 256
 #define TX 1
-#define HEADERS 42	/* Ethernet, IPv4, UDP */
+#define BELOW 34	/* Ethernet, IPv4 */
 #define PAGE 4096
 #define RETURNED 0xee
 #define LATEST_MS 3000
@@ -48,7 +49,17 @@ struct frame {
 	uint8_t ttl, protocol;
 	uint16_t sum;
 	uint32_t source, destination;
-	uint16_t source_port, port, size, udp_sum;
+	uint16_t source_port, port;
+	union {
+		struct {
+			uint16_t size, sum;
+		} udp;
+		struct {
+			uint32_t seq, ack;
+			uint8_t words, flags;
+			uint16_t window, sum, urgent;
+		} __attribute__((packed)) tcp;
+	};
 } __attribute__((packed));
 
 static void die(const char *what)
@@ -74,25 +85,36 @@ static uint16_t fold(uint32_t sum)
 	return htons(sum);
 }
 
-static void fill(struct frame *f, unsigned int length)
+/* Write the headers, and say what they take. */
+static unsigned int fill(struct frame *f, int tcp, unsigned int seq, unsigned int length)
 {
+	unsigned int own = tcp ? 20 : 8;
 	uint32_t sum;
 
 	memcpy(f->to, "\x52\x54\0\0\0\x02", 6);
 	memcpy(f->from, "\x52\x54\0\0\0\x09", 6);
 	f->type = htons(0x0800);
 	f->version = 0x45;
-	f->length = htons(28 + length);
+	f->length = htons(20 + own + length);
 	f->ttl = 64;
-	f->protocol = 17;
+	f->protocol = tcp ? 6 : 17;
 	f->source = inet_addr("192.0.2.9");
 	f->destination = inet_addr("192.0.2.2");
 	f->sum = ~fold(add(&f->version, 20, 0));
 	f->source_port = f->port = htons(4791);
-	f->size = htons(8 + length);
 	/* What the checksum starts from: the pseudo-header. */
-	sum = add(&f->source, 8, 17 + 8 + length);
-	f->udp_sum = fold(sum);
+	sum = add(&f->source, 8, f->protocol + own + length);
+	if (tcp) {
+		f->tcp.seq = htonl(seq);
+		f->tcp.words = own / 4 << 4;
+		f->tcp.flags = 0x10; /* ACK */
+		f->tcp.window = 0xffff;
+		f->tcp.sum = fold(sum);
+	} else {
+		f->udp.size = htons(own + length);
+		f->udp.sum = fold(sum);
+	}
+	return BELOW + own;
 }
 
 static int open_tap(const char *name)
@@ -137,16 +159,17 @@ int main(int argc, char **argv)
 	volatile struct vring_used *used;
 	size_t each, whole;
 	uint64_t features = 0, one = 1;
-	int tap, vhost, kick, call;
+	int tap, vhost, kick, call, tcp;
 	long long begun, ended;
 	char *arena, *data;
 
-	if (argc != 6)
+	if (argc != 7)
 		return 2;
-	sends = atoi(argv[2]);
-	length = atoi(argv[3]);
-	segment = atoi(argv[4]);
-	buffers = atoi(argv[5]);
+	tcp = !strcmp(argv[2], "tcp");
+	sends = atoi(argv[3]);
+	length = atoi(argv[4]);
+	segment = atoi(argv[5]);
+	buffers = atoi(argv[6]);
 	while (idles < buffers) {
 		idle[idles] = idles;
 		idles++;
@@ -218,22 +241,23 @@ int main(int argc, char **argv)
 			char *at = data + b * each;
 			struct virtio_net_hdr *hdr = (void *)at;
 			uint64_t *words = (void *)(at + PAGE);
-			unsigned int d = 3 * b;
+			unsigned int d = 3 * b, headers;
 
 			memset(hdr, 0, sizeof(*hdr));
 			hdr->flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
-			hdr->gso_type = segment ? GSO_UDP_L4 : 0;
+			if (segment)
+				hdr->gso_type = tcp ? VIRTIO_NET_HDR_GSO_TCPV4 : GSO_UDP_L4;
 			hdr->gso_size = segment;
-			hdr->hdr_len = HEADERS;
-			hdr->csum_start = 34;
-			hdr->csum_offset = 6;
-			memset(at + 64, 0, HEADERS);
-			fill((void *)(at + 64), length);
+			memset(at + 64, 0, sizeof(struct frame));
+			headers = fill((void *)(at + 64), tcp, s * length, length);
+			hdr->hdr_len = headers;
+			hdr->csum_start = BELOW;
+			hdr->csum_offset = tcp ? 16 : 6;
 			for (n = 0; n < length / 8; n++)
 				words[n] = (uint64_t)s << 32 | n;
 			desc[d] = (struct vring_desc){ (uintptr_t)hdr, sizeof(*hdr),
 						       VRING_DESC_F_NEXT, d + 1 };
-			desc[d + 1] = (struct vring_desc){ (uintptr_t)at + 64, HEADERS,
+			desc[d + 1] = (struct vring_desc){ (uintptr_t)at + 64, headers,
 							   VRING_DESC_F_NEXT, d + 2 };
 			desc[d + 2] = (struct vring_desc){ (uintptr_t)words, length, 0, 0 };
 			avail->ring[s % ENTRIES] = d;

@@ -1,7 +1,7 @@
 """`gso/vhost` on a kernel: vhost-net driven by a program that stands for the guest.
 
-The tap and an e1000 card are ports of one bridge; at the other end of the wire every word that
-arrives is checked. With `unread` another tap is in the place of the card, and nobody reads it.
+The tap and an e1000 card are ports of one bridge; at the other end of the wire every word of UDP
+that arrives is checked. With `unread` another tap is in the place of the card, and nobody reads it.
 """
 
 import pandas as pd
@@ -12,13 +12,14 @@ from lorelab.gso.params import Vhost
 from lorelab.gso.workload.vhost import table
 from lorelab.lab.boot import Job
 from lorelab.lab.run import Measured, Measurement, Request, RunOptions
+from lorelab.params import machine_of
 
 BUFFERS = 64
 """A quarter of the ring: with more outstanding, vhost copies."""
 
 
 def _check(params: Vhost, options: RunOptions) -> None:
-    if not params.unread:
+    if not params.unread and params.protocol == "udp":
         boot.check_words({"length": params.length, "segment": params.segment})
     if params.sends > BUFFERS and (params.held or not params.refcnt):
         raise BadInput(
@@ -30,10 +31,14 @@ def _check(params: Vhost, options: RunOptions) -> None:
 
 def _request(batch: list[Vhost]) -> Request:
     runs = [program(params) for params in batch]
-    content = {"runs": runs, "bare": False}
+    zcopytx = str(int(batch[0].zerocopy))
+    content = {"runs": runs, "bare": False, "zcopytx": zcopytx}
     workload = "vhost_unread" if batch[0].unread else "vhost"
     job = Job(boot.DESIGN, workload, content, boot.SECONDS_A_RUN * len(runs), rows=len(runs))
-    return Request(boot.WITH_VHOST, job, patched=True)
+    machine = boot.WITH_VHOST._replace(
+        cpus=batch[0].cpus, append=(f"vhost_net.experimental_zcopytx={zcopytx}",)
+    )
+    return Request(machine, job, patched=True)
 
 
 def _counters(params: Vhost, measured: Measured, run: int) -> pd.DataFrame:
@@ -45,6 +50,7 @@ def program(params: Vhost) -> dict[str, object]:
     return {
         "switches": boot.vhost_switches(params.refcnt),
         "link": "wire",
+        "protocol": params.protocol,
         "sends": params.sends,
         "length": params.length,
         "segment": params.segment,
@@ -54,5 +60,9 @@ def program(params: Vhost) -> dict[str, object]:
 
 
 measure = Measurement(
-    "gso/vhost", _request, _counters, machine=lambda params: params.unread, check=_check
+    "gso/vhost",
+    _request,
+    _counters,
+    machine=lambda params: (params.unread, machine_of(params)),
+    check=_check,
 )

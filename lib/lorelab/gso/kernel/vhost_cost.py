@@ -16,7 +16,8 @@ SEGMENT = 1400
 
 def _request(batch: list[VhostCost]) -> Request:
     runs = [program(params) for _ in range(REPEATS) for params in batch]
-    job = Job(boot.DESIGN, "vhost", {"runs": runs, "bare": True}, 60.0 * len(runs), rows=len(runs))
+    content = {"runs": runs, "bare": True, "zcopytx": "1"}
+    job = Job(boot.DESIGN, "vhost", content, 60.0 * len(runs), rows=len(runs))
     return Request(boot.WITH_VHOST._replace(icount=True), job, patched=True)
 
 
@@ -40,6 +41,7 @@ def program(params: VhostCost) -> dict[str, object]:
     return {
         "switches": boot.vhost_switches(params.refcnt),
         "link": "dummy",
+        "protocol": "udp",
         "sends": SENDS,
         "length": params.length,
         "segment": SEGMENT,
