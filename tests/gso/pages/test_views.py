@@ -152,16 +152,37 @@ def test_instructions_of_a_send(view, name):
             assert table.loc[params.length, way] == pd.Series(each).median()
 
 
+def test_copies_of_vhost():
+    """A cell is the record of just these parameters, and there is one for each such record."""
+    table, asked = views.vhost_copies(), experiment("gso/vhost")
+    cells = table.melt(ignore_index=False).dropna()
+    for (receiver, protocol, cpus), (zerocopy, copies) in zip(
+        cells.index, cells.to_numpy(), strict=True
+    ):
+        params = asked.Params(
+            unread=receiver == "an unread tap",
+            protocol=protocol,
+            cpus=cpus,
+            zerocopy=zerocopy != "off",
+            refcnt=zerocopy.endswith("flag"),
+        )
+        by = asked.recorded(params).counters.set_index("counter")["value"]
+        assert copies == by["copies"]
+    usual = {"sends": 64, "length": 56_000, "segment": 1400, "held": False}
+    found = records.recorded("gso/vhost", asked.Params)
+    assert len(cells) == sum(params.model_dump(include=set(usual)) == usual for params in found)
+
+
 def test_instructions_of_vhost():
     table = views.vhost_instructions()
-    assert list(table.columns) == ["copied", "lent", "saved"]
+    assert list(table.columns) == ["copied", "shared", "saved"]
     assert table.index.is_monotonic_increasing
     asked = experiment("gso/vhost-cost")
     for params in records.recorded("gso/vhost-cost", asked.Params):
         by = asked.recorded(params).counters.set_index(["counter", "step"])["value"]
         each = (by["instructions"] / by["sends"]).median() / params.length
-        assert table.loc[params.length, "lent" if params.refcnt else "copied"] == each
-    spared = (table["copied"] - table["lent"]) / table["copied"]
+        assert table.loc[params.length, "shared" if params.refcnt else "copied"] == each
+    spared = (table["copied"] - table["shared"]) / table["copied"]
     np.testing.assert_allclose(table["saved"], 100 * spared)
 
 

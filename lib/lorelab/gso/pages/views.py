@@ -133,13 +133,49 @@ def pointer_instructions() -> pd.DataFrame:
     return pd.concat([table["none"], more[sorted(more)]], axis=1)
 
 
+def vhost_copies() -> pd.DataFrame:
+    """Calls of skb_copy_ubufs() in recorded runs of `gso/vhost` with its default packets.
+
+    Returns
+    -------
+    DataFrame
+        By `receiver`, `protocol` and `CPUs`; a column each for zero copy that is `off`, `on`, and
+        `on, with the flag`, missing where no such run is recorded.
+    """
+    question = experiment("gso/vhost")
+    packets = {"sends", "length", "segment", "held"}
+    usual = question.Params().model_dump(include=packets)
+    rows = []
+    for params in records.recorded("gso/vhost", question.Params):
+        if params.model_dump(include=packets) != usual:
+            continue
+        counted = question.recorded(params).counters.set_index("counter")["value"]
+        zerocopy = "on, with the flag" if params.refcnt else "on"
+        rows.append(
+            {
+                "receiver": "an unread tap" if params.unread else "a card",
+                "protocol": params.protocol,
+                "CPUs": params.cpus,
+                "zero copy": zerocopy if params.zerocopy else "off",
+                "copies": counted["copies"],
+            }
+        )
+    table = pd.DataFrame(rows).astype({"copies": "Int64"})
+    return table.pivot_table(
+        index=["receiver", "protocol", "CPUs"],
+        columns="zero copy",
+        values="copies",
+        aggfunc="first",
+    )[["off", "on", "on, with the flag"]]
+
+
 def vhost_instructions() -> pd.DataFrame:
     """Instructions of vhost's thread a byte of a guest's packets, recorded (`gso/vhost-cost`).
 
     Returns
     -------
     DataFrame
-        By `length` [bytes]: `copied` and `lent`, the median of the repeats, and `saved` [%].
+        By `length` [bytes]: `copied` and `shared`, the median of the repeats, and `saved` [%].
     """
     question = experiment("gso/vhost-cost")
     medians: dict[str, dict[int, float]] = {}
@@ -148,9 +184,9 @@ def vhost_instructions() -> pd.DataFrame:
             index="step", columns="counter", values="value"
         )
         middle = (counted["instructions"] / counted["sends"]).median() / params.length
-        medians.setdefault("lent" if params.refcnt else "copied", {})[params.length] = middle
-    table = pd.DataFrame(medians)[["copied", "lent"]].rename_axis("length").sort_index()
-    return table.assign(saved=100 * (1 - table["lent"] / table["copied"]))
+        medians.setdefault("shared" if params.refcnt else "copied", {})[params.length] = middle
+    table = pd.DataFrame(medians)[["copied", "shared"]].rename_axis("length").sort_index()
+    return table.assign(saved=100 * (1 - table["shared"] / table["copied"]))
 
 
 def streams() -> pd.DataFrame:

@@ -21,10 +21,10 @@ def _vhost() -> str:
     newest = views.elsewhere("gso/vhost").iloc[-1]
     assert before["copies"] and not after["copies"], "none is copied with the flag"
     return (
-        f"of {before['told']} packets of a guest vhost lends the pages of {before['completions']}, "
-        f"and that one is copied ({before['copied_bytes']} bytes); with the flag none is copied, "
-        f"{after['told']} come back once each after {after['completions']} completions, and "
-        f"{after['wrong']} segments are wrong (exact, 6.12.117); {newest['kernel']} copies "
+        f"of {before['told']} packets of a guest vhost sends {before['completions']} with zero "
+        f"copy, and that one is copied ({before['copied_bytes']} bytes); with the flag none is "
+        f"copied, {after['told']} come back once each after {after['completions']} completions, "
+        f"and {after['wrong']} segments are wrong (exact, 6.12.117); {newest['kernel']} copies "
         f"{newest['copied_bytes']} bytes of the same packets"
     )
 
