@@ -44,10 +44,10 @@ from lorelab.gso.model.lifetimes import (
 
 INVARIANTS = {
     1: "nothing is sent or read after the sender rewrote its pages",
-    2: "the sender is told at most once",
-    3: "once all packets are gone the sender has been told, once",
+    2: "the sender is notified at most once",
+    3: "once all packets are gone the sender has been notified, once",
     4: "counts equal their holders",
-    5: "the sender is told of a copy exactly if there was one",
+    5: "a copy is reported to the sender exactly if there was one",
     6: "once all packets are gone no page is referred to",
     7: "local queues hold none of the sender's pages",
     8: "what is charged to the sender is in some queue",

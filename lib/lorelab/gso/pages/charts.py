@@ -380,7 +380,7 @@ def told(table: pd.DataFrame, patched: pd.DataFrame) -> alt.Chart:
     sends["sends"] = sends["sends"].map({"copied": "copied", "told_copied": "reported as copied"})
     heading = title(
         "Eight sends on one socket, the error queue read after the last",
-        "The first send is lent, the second copied, and so on in turn.",
+        "The first send is not copied, the second is, and so on in turn.",
     )
     whole = alt.X(
         "number:Q", title="sends", scale=alt.Scale(domain=[0, 8]), axis=alt.Axis(tickMinStep=1)

@@ -38,9 +38,9 @@ def dropped() -> tuple[pd.DataFrame, str]:
     assert set(lossy["told"]) == {Traffic().sends}
     wrong = list(lossy.index[lossy["wrong"] > 0])
     return table, (
-        f"All four tell of all {Traffic().sends} sends: a dropped segment gives up its pages as "
-        f"a sent one does. They differ in *when*: {' and '.join(wrong)} tell while segments wait, "
-        "so what the sender writes next is what is sent."
+        f"All four report all {Traffic().sends} sends: a dropped segment gives up its pages as "
+        f"a sent one does. They differ in *when*: {' and '.join(wrong)} report while segments "
+        "wait, so what the sender writes next is what is sent."
     )
 
 
@@ -59,5 +59,5 @@ def heard() -> tuple[pd.DataFrame, str]:
         f"The same {one['copied_bytes']:,} bytes, in {one['copies']} copies or in "
         f"{other['copies']}: `orphan` copies the packet before it is segmented, "
         "`shared-count` each segment when the packet socket takes it. "
-        "Both tell the sender that all was copied."
+        "Both report to the sender that all was copied."
     )

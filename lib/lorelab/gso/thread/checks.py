@@ -243,7 +243,7 @@ def weigh_after_all() -> Weighed:
     return Weighed(
         ClaimVerdict.HOLDS if kept else ClaimVerdict.CONTRADICTED,
         "Where segments are only sent or dropped, as the message may mean it, no order breaks it. "
-        "With a clone of a segment the head is released once too often and the sender told too "
+        "With a clone of a segment the head is released once too often and the sender notified too "
         "early; a packet freed past kfree_skb() and consume_skb() never releases it."
         if kept
         else "An order of segments that are sent or dropped breaks it.",
@@ -275,7 +275,7 @@ def weigh_shared() -> Weighed:
         "Merged for MSG_ZEROCOPY in 4.14. On one CPU no order of the model breaks an invariant, "
         "as long as each local queue is behind skb_orphan_frags_rx() and the card gathers "
         "fragments. Without the rule, as at a macvtap's ring, a queue keeps the sender's pages "
-        "(I7); without scatter-gather a copy is not told of (I5); and two CPUs that complete "
+        "(I7); without scatter-gather a copy is not reported (I5); and two CPUs that complete "
         "segments at once can forget a copy (I5).",
         {"invariants kept on one CPU": sum(not steps for steps in alone.values())}
         | elsewhere
@@ -336,7 +336,7 @@ def weigh_verified() -> Weighed:
         ClaimVerdict.NOT_TESTABLE,
         "The HCK and a Windows guest are not run here, and what OffloadLSO exercises is unknown. "
         "Where segments are only sent or dropped, no order of the model breaks the invariants of "
-        "memory and of what the sender is told.",
+        "memory and of notifications to the sender.",
         {"invariants kept there": ", ".join(f"I{n}" for n in kept)},
         judgement=True,
     )
@@ -391,8 +391,9 @@ def weigh_other_loads() -> Weighed:
     fewer = 1 - grown["fit_after"] / grown["fit_before"]
     return Weighed(
         ClaimVerdict.NOT_TESTABLE,
-        "Cache misses and pressure are not seen under emulation; the memory is counted: sizes that "
-        "jump a bucket halve what a receive buffer holds, all others stay.",
+        "Cache misses and pressure are not seen under emulation; the memory is counted: of packets "
+        f"that need the next bucket, a receive buffer holds up to {100 * fewer.max():.0f} % fewer, "
+        "of all others as many as before.",
         {"most packets fewer in a socket's buffer": float(fewer.max())},
         judgement=True,
     )

@@ -140,7 +140,7 @@ CLAIMS = [
         weigh_breaks(
             Variant.HEAD_ONLY,
             {1: "wrong bytes"},
-            "The head is released as soon as it is segmented, and the sender told.",
+            "The head is released as soon as it is segmented, and the sender notified.",
             **SIMPLE,
         ),
     ),
@@ -280,7 +280,7 @@ NOT_CLAIMED = [
         f"{SEARCH}, no clones",
         weigh_breaks(
             Variant.PARENT,
-            {3: "a sender that is never told", 6: "pages that are never returned"},
+            {3: "a sender that is never notified", 6: "pages that are never returned"},
             "net_tx_action() and receivers free packets that way.",
             clone=False,
         ),
