@@ -52,13 +52,15 @@ def gains(series: str, old: str, new: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by `threads`: `old` and `new`, means in MB/s; `percent`, nan where none is printed;
-        `low`, `high` and `hits` as in `tiobench`.
+        Indexed by `threads`: `old` and `new`, means in MB/s; `percent`, nan where none is printed
+        or it is over another kernel than `old`; `low`, `high` and `hits` as in `tiobench`.
     """
     rows = threads.figures("fairzone")
     names = [[f"{series}-{number}-{kernel}" for number in THREADS] for kernel in (old, new)]
     before, after = (rows.loc[ids, "value"].to_numpy() for ids in names)
     percent = pd.to_numeric(rows.loc[names[1], "percent"]).to_numpy(float)
+    if pd.to_numeric(rows.loc[names[0], "percent"]).notna().any():  # over what came before `old`
+        percent = np.full(len(THREADS), np.nan)
     table = pd.DataFrame(
         {"old": before, "new": after, "percent": percent}, index=pd.Index(THREADS, name="threads")
     )
@@ -71,6 +73,11 @@ def follows(table: pd.DataFrame | pd.Series) -> bool:
     """Whether each gain that is printed lies where its rounded means leave it."""
     outside = (table["percent"] < table["low"] - HALF) | (table["percent"] > table["high"] + HALF)
     return not np.any(outside)
+
+
+def printed(table: pd.DataFrame) -> pd.Series:
+    """Gains in per cent as printed; where none is, what the printed means make."""
+    return table["percent"].fillna(100 * (table["new"] / table["old"] - 1))
 
 
 def hit_fraction(old: float | pd.Series, new: float | pd.Series) -> float | pd.Series:

@@ -10,19 +10,19 @@ from lorelab.judging.claims import ClaimVerdict, ledger
 from tests.fairzone.thread import test_follow_ups
 
 EXPECTED = {
-    "streaming": ClaimVerdict.CONTRADICTED,
+    "streaming": ClaimVerdict.HOLDS,
     "noise": ClaimVerdict.ARITHMETIC,
     "reset-below-watermark": ClaimVerdict.HOLDS,
     "reset-before-remote": ClaimVerdict.HOLDS,
     "reset-to-zero": ClaimVerdict.CONTRADICTED,
-    "imbalance": ClaimVerdict.CONTRADICTED,
+    "imbalance": ClaimVerdict.HOLDS,
     "remote-blocks": ClaimVerdict.HOLDS,
     "drift": ClaimVerdict.HOLDS,
     "boundary": ClaimVerdict.HOLDS,
     "local-repair": ClaimVerdict.HOLDS,
     "second-file": ClaimVerdict.HOLDS,
     "diffstat": ClaimVerdict.ARITHMETIC,
-    "trapped": ClaimVerdict.HOLDS,
+    "trapped": ClaimVerdict.OTHER_NUMBER,
     "cold": ClaimVerdict.HOLDS,
 }
 
@@ -52,9 +52,16 @@ def test_a_v1_that_resets_moves_verdicts(monkeypatch):
     monkeypatch.setattr(checks, "ran", lambda variant, **given: fair)
     assert checks.weigh_local_repair().verdict == ClaimVerdict.CONTRADICTED
     assert checks.weigh_trapped().verdict == ClaimVerdict.CONTRADICTED
+    assert checks.weigh_streaming().verdict == ClaimVerdict.CONTRADICTED
     cell = checks.weigh_cell("seqread", 1)()
     assert cell.verdict == ClaimVerdict.NOT_TESTABLE
     assert cell.evidence["hits in the model"] < checks.NO_HITS < cell.evidence["hits it needs"]
+
+
+def test_no_printed_boost_moves_the_verdict(monkeypatch):
+    means = figures.geometric_means()
+    monkeypatch.setattr(figures, "geometric_means", lambda: means * 0 + 0.5)
+    assert checks.weigh_streaming().verdict == ClaimVerdict.CONTRADICTED
 
 
 def test_a_number_beyond_a_factor_of_two_is_the_models_fault():

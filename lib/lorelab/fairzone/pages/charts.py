@@ -26,11 +26,15 @@ KERNELS = {
     "3.0": BLACK,
     "18 June": PURPLE,
     "managed/4": ORANGE,
-    "v4r8": GREEN,
+    "v2 to v4r8": GREEN,
     "v4r8, class zone kept": SKY,
-    "25 June": "#8a6d3b",
 }
 """Colours of what the threads' kernels are called, where the model is put beside them."""
+KIN = dict.fromkeys(("v2", "v3", "v4", "v4r5", "v4r8"), "v2 to v4r8") | {
+    "laptop": "18 June",
+    "desktop": "18 June",
+}
+"""Kernels that are drawn as one."""
 
 
 def offset_map(parts: pd.DataFrame, slider: bool = False, see: str = "") -> alt.Chart:
@@ -351,10 +355,12 @@ def beside_print(table: pd.DataFrame, factor: float, see: str) -> alt.LayerChart
         .mark_area(opacity=0.15, color="#808080", aria=False)
         .encode(x=x, y=alt.Y("low:Q", title="model, %"), y2="high:Q")
     )
-    used = [name for name in KERNELS if name in set(table["kernel"])]
+    kernel = table["kernel"].replace(KIN)
+    used = [name for name in KERNELS if name in set(kernel)]
     points = (
         alt.Chart(
             table.assign(
+                kernel=kernel,
                 kind=table["of"].map(lambda of: of if of == "gain" else "share"),
                 printed=table["printed"].round(2),
                 model=table["model"].round(2),
@@ -373,5 +379,5 @@ def beside_print(table: pd.DataFrame, factor: float, see: str) -> alt.LayerChart
         )
     )
     return (area + points).properties(
-        width=480, height=330, title=title("The model beside every number of the threads", see)
+        width=480, height=330, title=title("The model beside the threads' numbers", see)
     )

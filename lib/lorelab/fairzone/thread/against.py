@@ -1,8 +1,10 @@
 """The model beside every number of the threads that it has one for, with the factor between them.
 
 Gains of reads are compared as gains, in per cent, and shares as shares. The model's gain is that
-of its hits, if hits cost nothing. Its machine is the one of June 2014; the reviewer's is unknown.
+of its hits, if hits cost nothing. It has the zones of the machine that a number belongs to.
 """
+
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -10,27 +12,72 @@ from lorelab.fairzone import figures
 from lorelab.fairzone.figures import THREADS, figure
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.thread.checks import factor, near, ran
-from lorelab.fairzone.thread.follow_ups import big_batches, hits_by_threads, posted, whole
+from lorelab.fairzone.thread.follow_ups import (
+    big_batches,
+    hits_by_threads,
+    posted,
+    reviewers,
+    whole,
+)
 
 NONE_BELOW = 1.0
 """Gains below this many per cent count as none: the same, if both are."""
-DAYS = ("29 May", "18 June", "19 June", "27 June", "1 July")
+CLOSE = 0.25
+"""A gain of the model within so much of the printed one is close to it."""
+DAYS = ("29 May", "18 June", "19 June", "25 June", "27 June", "30 June", "1 July")
+JUNE, REVIEWER, OTHER = "June", "the reviewer's", "zones not printed"
+"""Machines. That of May is not named; its baseline is within 4 % of that of June."""
+STATIC = ("v2", "v3", "v4r5", "v4r8")
+"""Series whose kswapd keeps no reserve free, so that DMA32 takes no allocation of the reads."""
+
+
+class Read(NamedTuple):
+    """Gains of sequential reads that a message prints, and what the model runs for them."""
+
+    kernel: str
+    day: str
+    machine: str
+    series: str
+    old: str
+    new: str
+    variant: Variant
+    reserves: bool = True
+
+
 READS = (
-    ("3.0", "18 June", "june18-seqread", "vanilla", "3.0", Variant.OFF, {}),
-    ("18 June", "18 June", "june18-seqread", "vanilla", "fairzone", Variant.JUNE_18, {}),
-    ("3.0", "19 June", "big-seqread", "rc1", "3.0", Variant.OFF, {}),
-    (
-        "v4r8",
-        "1 July",
-        "v4r8-seqread",
-        "rc1",
-        "series",
-        Variant.MERGED,
-        {"balance_reserves": False},
+    Read("3.0", "18 June", JUNE, "june18-seqread", "vanilla", "3.0", Variant.OFF),
+    # The columns of 18 June add up: cfq600 is patch 1, fairzone is patch 3 on top of it.
+    Read("18 June", "18 June", JUNE, "june18-seqread", "cfq600", "fairzone", Variant.JUNE_18),
+    Read("laptop", "18 June", OTHER, "laptop-seqread", "cfq600", "fairzone", Variant.JUNE_18),
+    Read("desktop", "18 June", OTHER, "desktop-seqread", "cfq600", "fairzone", Variant.JUNE_18),
+    Read("3.0", "19 June", REVIEWER, "big-seqread", "rc1", "3.0", Variant.OFF),
+    Read(
+        *("v2", "25 June", JUNE, "june25-seqread", "vanilla", "lessdirty"),
+        Variant.JUNE_25,
+        reserves=False,
     ),
-    ("v4r8, class zone kept", "1 July", "v4r8-seqread", "rc1", "classzone", Variant.MERGED, {}),
+    Read("3.0", "25 June", JUNE, "june25-seqread", "vanilla", "3.0", Variant.OFF),
+    Read(
+        *("v3", "27 June", JUNE, "june27-seqread", "vanilla", "lessdirty"),
+        Variant.MERGED,
+        reserves=False,
+    ),
+    Read(
+        *("v4r5", "30 June", JUNE, "june30-seqread", "vanilla", "fairzone"),
+        Variant.MERGED,
+        reserves=False,
+    ),
+    Read("3.0", "30 June", JUNE, "june30-seqread", "vanilla", "3.0", Variant.OFF),
+    Read(
+        *("v4r8", "1 July", REVIEWER, "v4r8-seqread", "rc1", "series"),
+        Variant.MERGED,
+        reserves=False,
+    ),
+    Read(
+        *("v4r8, class zone kept", "1 July", REVIEWER, "v4r8-seqread", "rc1", "classzone"),
+        Variant.MERGED,
+    ),
 )
-"""Printed kernel, day, series, its two kernels, and the model's variant and parameters."""
 
 
 def against() -> pd.DataFrame:
@@ -39,18 +86,20 @@ def against() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `kernel`, as printed; `day` of the message in 2014; `of`, what is compared; `threads`, 0
-        where the number is not of a number of threads; `printed` and `model`, in per cent;
-        `factor`, model over print; `within`, whether that is at most `checks.FACTOR`, or both
-        gains are none.
+        `kernel`, as printed; `day` of the message in 2014; `machine`; `of`, what is compared;
+        `threads`, 0 where the number is not of a number of threads; `printed` and `model`, in per
+        cent; `factor`, model over print; `within`, whether that is at most `checks.FACTOR`, or
+        both gains are none.
     """
     rows = [*_v1(), *_managed_4(), *_shares()]
-    for kernel, day, series, old, new, variant, changes in READS:
-        table = figures.gains(series, old, new)
-        hits = hits_by_threads(table, variant, **changes)
-        rows += _gains(kernel, day, table, hits)
-    table = pd.DataFrame(rows, columns=["kernel", "day", "of", "threads", "printed", "model"])
-    none = (table["of"] == "gain") & (table[["printed", "model"]].abs().max(axis=1) < NONE_BELOW)
+    for read in READS:
+        table = figures.gains(read.series, read.old, read.new)
+        fields = reviewers() if read.machine == REVIEWER else {}
+        hits = hits_by_threads(table, read.variant, **_reserves(read.reserves), **fields)
+        rows += _gains(read.kernel, read.day, read.machine, table, hits)
+    columns = ["kernel", "day", "machine", "of", "threads", "printed", "model"]
+    table = pd.DataFrame(rows, columns=columns)
+    none = (table["of"] == "gain") & _none(table)
     pairs = table[["model", "printed"]].mask(none, 1.0)
     table["factor"] = pairs.apply(lambda pair: factor(*pair), axis=1)
     table["within"] = pairs.apply(lambda pair: near(*pair), axis=1)
@@ -64,11 +113,11 @@ def off(table: pd.DataFrame) -> pd.DataFrame:
     return table[~table["within"]].drop(columns="within").reset_index(drop=True)
 
 
-def worth(table: pd.DataFrame) -> pd.Series:
-    """What a hit is worth by threads, as v4r8 tells: 1 if it costs nothing.
+def worth(table: pd.DataFrame) -> pd.DataFrame:
+    """What a hit is worth: the part of a disk read's time that it saves, 1 if it costs nothing.
 
-    DMA32 was measured static there, so the model's hits are taken for the kernel's; what is printed
-    is less of a gain than so many hits that cost nothing would make.
+    In `STATIC` the model's DMA32 is static, as it was measured of v4r8. What is printed is less of
+    a gain than so many hits that cost nothing would make.
 
     Parameters
     ----------
@@ -77,27 +126,41 @@ def worth(table: pd.DataFrame) -> pd.Series:
 
     Returns
     -------
-    Series
-        Hits that the printed gain needs over those of the model, by `threads`.
+    DataFrame
+        Hits that the printed gain needs over those of the model: a row a series, by `machine` and
+        `kernel`, and a column a number of threads.
     """
-    rows = table.query("kernel == 'v4r8' and of == 'gain'").set_index("threads")
-    return hits_of(rows["printed"]) / hits_of(rows["model"])
+    rows = table[(table["of"] == "gain") & table["kernel"].isin(STATIC)]
+    rows = rows.assign(worth=hits_of(rows["printed"]) / hits_of(rows["model"]))
+    return rows.pivot_table(index=["machine", "kernel"], columns="threads", values="worth")
 
 
 def weighted(table: pd.DataFrame) -> pd.DataFrame:
-    """Gains of all kernels but v4r8 itself, with hits of that worth.
+    """Gains of kernels that are not `STATIC`, with hits worth what they are on their machine.
 
     Returns
     -------
     DataFrame
-        Rows of `against()` with `model` anew, and its `factor`; those that are none on both sides
-        are left out.
+        Rows of `against()` whose machine has such a series; `model` anew, with the mean worth of
+        the machine's series, and its `factor`; `least` and `most`, the factors with the lowest and
+        the highest. Rows that are none on both sides are left out.
     """
-    rows = table.query("of == 'gain' and not kernel.str.startswith('v4r8')")
-    rows = rows[rows[["model", "printed"]].abs().max(axis=1) >= NONE_BELOW]
-    hits = hits_of(rows["model"]) * rows["threads"].map(worth(table))
-    model = hits.map(figures.speedup)
-    return rows.assign(model=model, factor=model / rows["printed"]).drop(columns="within")
+    known = worth(table).melt(ignore_index=False, value_name="worth").reset_index()
+    known = known.groupby(["machine", "threads"])["worth"].agg(["min", "mean", "max"])
+    rows = table[(table["of"] == "gain") & ~table["kernel"].isin(STATIC) & ~_none(table)]
+    rows = rows.join(known, on=["machine", "threads"], how="inner")
+    hits = hits_of(rows["model"])
+    gains = {name: (hits * rows[name]).map(figures.speedup) for name in known}
+    factors = {name: gain / rows["printed"] for name, gain in gains.items()}
+    rows = rows.assign(
+        model=gains["mean"], factor=factors["mean"], least=factors["min"], most=factors["max"]
+    )
+    return rows.drop(columns=["within", *known])
+
+
+def close(table: pd.DataFrame) -> pd.Series:
+    """Whether each row's factor is within `CLOSE`, either way."""
+    return table["factor"].between(1 / (1 + CLOSE), 1 + CLOSE)
 
 
 def hits_of(gain: pd.Series) -> pd.Series:
@@ -105,9 +168,22 @@ def hits_of(gain: pd.Series) -> pd.Series:
     return gain / (100 + gain)
 
 
-def _gains(kernel: str, day: str, table: pd.DataFrame, hits: dict[int, float]) -> list[tuple]:
-    printed = table["percent"].fillna(100 * (table["new"] / table["old"] - 1))
-    return [(kernel, day, "gain", n, printed[n], figures.speedup(hits[n])) for n in table.index]
+def _none(table: pd.DataFrame) -> pd.Series:
+    return table[["printed", "model"]].abs().max(axis=1) < NONE_BELOW
+
+
+def _gains(
+    kernel: str, day: str, machine: str, table: pd.DataFrame, hits: dict[int, float]
+) -> list[tuple]:
+    printed = figures.printed(table)
+    return [
+        (kernel, day, machine, "gain", n, printed[n], figures.speedup(hits[n])) for n in table.index
+    ]
+
+
+def _reserves(kept: bool) -> dict[str, bool]:
+    """Nothing where kswapd keeps them, so that runs have the name that others give them too."""
+    return {} if kept else {"balance_reserves": False}
 
 
 def _v1() -> list[tuple]:
@@ -123,52 +199,49 @@ def _v1() -> list[tuple]:
         ).loc["read", "hits"]
         for n in THREADS
     }
-    return _gains("v1", "29 May", reads, hits)
+    return _gains("v1", "29 May", JUNE, reads, hits)
 
 
 def _managed_4() -> list[tuple]:
     table = figures.gains("big-seqread", "rc1", "bigbatches")
     data = round(100 * figure("data-size"))
-    tables = {n: big_batches(speed, data) for n, speed in table["old"].items()}
-    hits = {n: phases.loc["read", "hits"] for n, phases in tables.items()}
-    return _gains("managed/4", "19 June", table, hits)
+    hits = {n: big_batches(speed, data, n).loc["read", "hits"] for n, speed in table["old"].items()}
+    return _gains("managed/4", "19 June", REVIEWER, table, hits)
 
 
 def _shares() -> list[tuple]:
     """DMA32's part of allocations and of what is scanned; a velocity's beside that of the reads."""
-    unreserved = {"balance_reserves": False}
-    in_core = "share, data of 80 %"
-    pairs = [
-        ("baseline", "18 June", in_core, "june18-{}-allocs-vanilla", Variant.BASELINE, {}),
-        ("18 June", "18 June", in_core, "june18-{}-allocs-fairzone", Variant.JUNE_18, {}),
-        ("3.0", "18 June", in_core, "june18-{}-allocs-3.0", Variant.OFF, {}),
-        ("25 June", "27 June", "share", "june27-{}-allocs-fairzone", Variant.JUNE_25, unreserved),
-        ("3.0", "19 June", "velocity", "big-velocity-{}-3.0", Variant.OFF, {}),
-        ("baseline", "19 June", "velocity", "big-velocity-{}-rc1", Variant.BASELINE, {}),
-        ("baseline", "1 July", "velocity", "v4r8-velocity-{}-rc1", Variant.BASELINE, {}),
-        ("v4r8", "1 July", "velocity", "v4r8-velocity-{}-series", Variant.MERGED, unreserved),
-        (
-            "v4r8, class zone kept",
-            "1 July",
-            "velocity",
-            "v4r8-velocity-{}-classzone",
-            Variant.MERGED,
-            {},
-        ),
+    in_core, velocity = "share, data of 80 %", "velocity"
+    kept = "v4r8, class zone kept"
+    found = [
+        ("baseline", "18 June", in_core, "june18-{}-allocs-vanilla", Variant.BASELINE, True),
+        ("18 June", "18 June", in_core, "june18-{}-allocs-fairzone", Variant.JUNE_18, True),
+        ("3.0", "18 June", in_core, "june18-{}-allocs-3.0", Variant.OFF, True),
+        ("v2", "27 June", "share", "june27-{}-allocs-fairzone", Variant.JUNE_25, False),
+        ("baseline", "1 July", in_core, "july1-{}-allocs-vanilla", Variant.BASELINE, True),
+        ("v4", "1 July", in_core, "july1-{}-allocs-fairzone", Variant.MERGED, False),
+        ("3.0", "19 June", velocity, "big-velocity-{}-3.0", Variant.OFF, True),
+        ("baseline", "19 June", velocity, "big-velocity-{}-rc1", Variant.BASELINE, True),
+        ("baseline", "1 July", velocity, "v4r8-velocity-{}-rc1", Variant.BASELINE, True),
+        ("v4r8", "1 July", velocity, "v4r8-velocity-{}-series", Variant.MERGED, False),
+        (kept, "1 July", velocity, "v4r8-velocity-{}-classzone", Variant.MERGED, True),
     ]
     rows = []
-    for kernel, day, of, row, variant, changes in pairs:
+    for kernel, day, of, row, variant, reserves in found:
         pattern, name = row.rsplit("-", 1)
+        machine, fields = (REVIEWER, reviewers()) if of == velocity else (JUNE, {})
         data = 80 if of == in_core else 200
-        run = ran(variant, data_percent=data, **changes)
+        run = ran(variant, data_percent=data, **_reserves(reserves), **fields)
         model = whole(run) if of == in_core else run.loc["read", "share"]
-        rows.append((kernel, day, of, 0, 100 * posted(pattern, name), 100 * model))
+        rows.append((kernel, day, machine, of, 0, 100 * posted(pattern, name), 100 * model))
     slow = big_batches(figure("cold-read"), 200).loc["read", "share"]
     large = posted("big-velocity-{}", "bigbatches")
-    rows.append(("managed/4", "19 June", "velocity", 0, 100 * large, 100 * slow))
-    split = whole(ran(Variant.MERGED, **unreserved))
-    printed = figure("v4r8-split-series")
-    rows.append(("v4r8", "1 July", "share", 0, printed, 100 * split))
-    base = whole(ran(Variant.BASELINE))
-    rows.append(("baseline", "1 July", "share", 0, figure("v4r8-split-rc1"), 100 * base))
+    rows.append(("managed/4", "19 June", REVIEWER, velocity, 0, 100 * large, 100 * slow))
+    fifth = whole(ran(Variant.BASELINE, **reviewers("june30-dma32-size")))
+    rows.append(
+        ("baseline", "30 June", REVIEWER, "share", 0, figure("june30-dma32-share"), 100 * fifth)
+    )
+    # The baseline's share of 1 July, 40 %, is no row: the machine's zones are taken from it.
+    split = whole(ran(Variant.MERGED, balance_reserves=False, **reviewers()))
+    rows.append(("v4r8", "1 July", REVIEWER, "share", 0, figure("v4r8-split-series"), 100 * split))
     return rows
