@@ -248,7 +248,7 @@ def test_what_began_each_run_of_kswapd(monkeypatch):
     monkeypatch.setattr(answers, "EIGHTH", small)
     table = answers.sleeps()
     assert list(table.index.unique("nap")) == ["yes", "no"] and len(table) == 8
-    read = 2 * table["pages a run"] * (table["by naps"] + table["by wakeups"])
+    read = 2 * table["pages per run"] * (table["by naps"] + table["by wakeups"])
     assert (abs(read / read.iloc[0] - 1) < 1e-9).all(), "each run began in one of two ways"
     assert (table.loc["no", "by naps"] == 0).all()
     assert table.loc["yes", "by naps"].sum() > 0

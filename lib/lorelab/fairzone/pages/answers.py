@@ -116,6 +116,15 @@ def alike(params: Tiobench) -> pd.DataFrame:
     return pd.DataFrame(reads).T.astype(float)
 
 
+def resets_if_taken(params: Tiobench, pages: int) -> int:
+    """4: resets of v1's whole run if something else has taken pages of ZONE_DMA before it."""
+    params = params.model_copy(update={"variant": Variant.V1, "steps": 1})
+    node = node_of(params, params.dirty_percent)
+    node.zone["nr_alloc_batch"][0] -= pages
+    done = tiobench.run_on(node, params)
+    return int(done.count[:, tiobench.COUNTS.index("resets")].sum())
+
+
 def dma_is_out_from(params: Tiobench) -> int:
     """4: least memory in MiB from which on ZONE_DMA never serves, at this `min_free_kib`."""
     mib = params.mib
@@ -281,7 +290,7 @@ def sleeps() -> pd.DataFrame:
     -------
     DataFrame
         Indexed by `nap`, whether kswapd naps on a disk of 16.5 MB/s, and `rate`, its pace: `by
-        naps`, runs that began at a nap's end, and `by wakeups`; `pages a run`, pages given on
+        naps`, runs that began at a nap's end, and `by wakeups`; `pages per run`, pages given on
         average from one to the next; `residency`, how many times as long a page of DMA32 stays as
         one of Normal.
     """
@@ -294,7 +303,7 @@ def sleeps() -> pd.DataFrame:
         rows[naps, rate] = {
             "by naps": counted["high_wmark_hit_quickly"],
             "by wakeups": counted["wakeups"],
-            "pages a run": allocated.sum() / counted["pageoutrun"],
+            "pages per run": allocated.sum() / counted["pageoutrun"],
             "residency": stay[-2] / stay[-1],
         }
     return pd.DataFrame(rows).T.rename_axis(["nap", "rate"])

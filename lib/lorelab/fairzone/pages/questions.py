@@ -17,10 +17,9 @@ def disk() -> tuple[pd.DataFrame, str]:
     table = percent.rename_axis("MB/s").round(2).to_frame()
     much = percent[percent > 1]
     return table, (
-        "Neither: of these paces more than one read in a hundred hits only at "
-        f"{', '.join(map(str, much.index))} MB/s, and most at {percent.idxmax()} "
-        f"({percent.max():.1f} %). What the disk and kswapd's nap have to do with it "
-        "is on the model's page."
+        f"Neither. More than 1 % of the reads hit between {much.index.min()} and "
+        f"{much.index.max()} MB/s only, and most at {percent.idxmax()} ({percent.max():.1f} %). "
+        "What the disk and kswapd's nap have to do with it is on the model's page."
     )
 
 
@@ -34,8 +33,8 @@ def reserve() -> tuple[pd.DataFrame, str]:
     table = reserve.round(2).to_frame()
     return table, (
         f"{reserve[67584]:.1f} % of the reads hit with the raised reserve, "
-        f"{reserve[11429]:.1f} % without. It sets the distance between the watermarks, "
-        "which the disk crosses in a nap or does not."
+        f"{reserve[11429]:.1f} % without. The reserve sets how far low and high are apart. "
+        "Either the disk moves more than that during a nap or less."
     )
 
 
