@@ -9,10 +9,12 @@ from lorelab.fairzone.workload.files import FIXED_POINT, sequential
 from lorelab.numerics import U
 from lorelab.params import label
 
-RATE, DISK_MB_S = 30, 132
+RATE, DISK_MB_S, CPUS = 30, 132, 4
 OWN = {
     True: "your kernel is the column node-lru: since 4.8 all zones of a node share one LRU",
-    False: "your kernel is of 3.12 to 4.7: baseline is 3.15 and 3.16, fixed 3.17 to 4.6, v4.7 4.7",
+    False: "your kernel is of 3.12 to 4.7: as released, 3.12 is the column v3.12, 3.13 and 3.14 "
+    "v3.13, 3.15 and 3.16 baseline, 3.17 to 4.6 fixed, 4.7 v4.7; a stable series may have a later "
+    "one's policy (3a025760fc15: baseline)",
     None: "your kernel is the column node-lru if it is 4.8 or later; the file does not tell",
 }
 
@@ -21,6 +23,8 @@ def notes(dump: Dump, disk_mb_s: float = DISK_MB_S, page_kib: int = 4) -> list[s
     """What a reader has to know of the table: the disk, the own kernel, and what is left out."""
     lines = [
         f"shares are the model's, on a disk of {disk_mb_s:g} MB/s and with pages of {page_kib} KiB",
+        f"whatever your machine has, the model has {CPUS} CPUs, and a kswapd that looks at {RATE} "
+        "pages while the disk moves one",
         OWN[dump.node_lru],
     ]
     if dump.empty:
@@ -87,7 +91,7 @@ def summary(
 
 
 def _shares(node_zones: list[Zone], variant: Variant, nap_pages: int) -> list[float]:
-    node = make(node_zones, variant)
+    node = make(node_zones, variant, CPUS)
     pages = int(node.zone["managed"].sum())
     mm = filemap.make(node, 2 * pages, nap_pages)
     before = 0
