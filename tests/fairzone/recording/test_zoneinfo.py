@@ -174,8 +174,8 @@ def test_what_is_left_out_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(report, "MOST_FRAMES", 100_000)
     assert report.notes(dump, 500, 64) == [
         "shares are the model's, on a disk of 500 MB/s and with pages of 64 KiB",
-        "whatever your machine has, the model has 4 CPUs, and a kswapd that looks at 30 pages while "
-        "the disk moves one",
+        "whatever your machine has, the model has 4 CPUs, and a kswapd that looks at 30 pages "
+        "while the disk moves one",
         report.OWN[None],
         "left out, for they have no managed pages: node 0 Movable, node 0 Exotic",
         "node 0 has no shares: 100000 pages are simulated",
