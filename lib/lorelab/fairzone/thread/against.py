@@ -12,13 +12,7 @@ from lorelab.fairzone import figures
 from lorelab.fairzone.figures import THREADS, figure
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.thread.checks import factor, near, ran
-from lorelab.fairzone.thread.follow_ups import (
-    big_batches,
-    hits_by_threads,
-    posted,
-    reviewers,
-    whole,
-)
+from lorelab.fairzone.thread.follow_ups import hits_by_threads, larger, posted, reviewers, whole
 
 NONE_BELOW = 1.0
 """Gains below this many per cent count as none: the same, if both are."""
@@ -204,8 +198,7 @@ def _v1() -> list[tuple]:
 
 def _managed_4() -> list[tuple]:
     table = figures.gains("big-seqread", "rc1", "bigbatches")
-    data = round(100 * figure("data-size"))
-    hits = {n: big_batches(speed, data, n).loc["read", "hits"] for n, speed in table["old"].items()}
+    hits = {n: larger(speed, n).loc["read", "hits"] for n, speed in table["old"].items()}
     return _gains("managed/4", "19 June", REVIEWER, table, hits)
 
 
@@ -234,7 +227,7 @@ def _shares() -> list[tuple]:
         run = ran(variant, data_percent=data, **_reserves(reserves), **fields)
         model = whole(run) if of == in_core else run.loc["read", "share"]
         rows.append((kernel, day, machine, of, 0, 100 * posted(pattern, name), 100 * model))
-    slow = big_batches(figure("cold-read"), 200).loc["read", "share"]
+    slow = larger(figure("cold-read")).loc["read", "share"]
     large = posted("big-velocity-{}", "bigbatches")
     rows.append(("managed/4", "19 June", REVIEWER, velocity, 0, 100 * large, 100 * slow))
     fifth = whole(ran(Variant.BASELINE, **reviewers("june30-dma32-size")))
