@@ -72,7 +72,10 @@ def test_a_number_beyond_a_factor_of_two_is_the_models_fault():
     assert both.verdict == ClaimVerdict.OTHER_NUMBER and "1.4 to 2.0 times" in both.why
     assert both.evidence == {"given": 3, "model to print, 1": 2.0, "model to print, 8": 1.4}
     one = checks.weighed_gains({1: (20.0, 10.0), 8: (21.0, 10.0)}, {})
-    assert one.verdict == ClaimVerdict.NOT_TESTABLE and "2.1 times the printed one with 8 threads" in one.why
+    assert (
+        one.verdict == ClaimVerdict.NOT_TESTABLE
+        and "2.1 times the printed one with 8 threads" in one.why
+    )
     none = checks.weighed_gains({1: (0.1, 10.0)}, {})
     assert none.why == "The model finds nothing cached."
 

@@ -206,7 +206,7 @@ def _shares() -> list[tuple]:
     """DMA32's part of allocations and of what is scanned; a velocity's beside that of the reads."""
     in_core, velocity = "share, data of 80 %", "velocity"
     kept = "v4r8, class zone kept"
-    found = [
+    pairs = [
         ("baseline", "18 June", in_core, "june18-{}-allocs-vanilla", Variant.BASELINE, True),
         ("18 June", "18 June", in_core, "june18-{}-allocs-fairzone", Variant.JUNE_18, True),
         ("3.0", "18 June", in_core, "june18-{}-allocs-3.0", Variant.OFF, True),
@@ -220,7 +220,7 @@ def _shares() -> list[tuple]:
         (kept, "1 July", velocity, "v4r8-velocity-{}-classzone", Variant.MERGED, True),
     ]
     rows = []
-    for kernel, day, of, row, variant, reserves in found:
+    for kernel, day, of, row, variant, reserves in pairs:
         pattern, name = row.rsplit("-", 1)
         machine, fields = (REVIEWER, reviewers()) if of == velocity else (JUNE, {})
         data = 80 if of == in_core else 200
