@@ -47,7 +47,7 @@ WITHOUT = {
     "checker.fill": "a part of the search, for compiled code",
     "judging.claims.open_questions": "of chapters that `lorelab new` laid out; the book has none",
     "judging.reproduced.run": "boots a guest",
-    "judging.upstream.said": "reads a file of a kit, whose words change",
+    "judging.upstream.text_of": "reads a file of a kit, whose words change",
     "judging.reproduced.run_here": "runs a reproducer on this machine's own kernel",
     "showing.notebook.sources": "of the records that a page has read until there",
     "showing.chapter_cards.totals": "reads every recorded run, which takes seconds",

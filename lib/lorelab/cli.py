@@ -177,8 +177,7 @@ def agree(name: str, pairs: tuple[str, ...], image: Path | None, live: bool) -> 
     """Run model and kernel; how far apart they are, counter by counter.
 
     The kernel's side is the recorded run of these parameters; without one, a kernel is booted.
-    How they were held against each other, and what came of it (passed, failed, undecided, no
-    model), is said on stderr.
+    stderr gets the verdict (passed, failed, undecided, no model) and the method that reached it.
     """
     question, setting = _asked(name, pairs)
     question.check_agrees()
@@ -240,7 +239,7 @@ def figure_(name: str | None, file: Path | None) -> None:
 @lab.command("record")
 @click.argument("design", required=False)
 def record_all(design: str | None) -> None:
-    """Measure every recorded run again; a run that says something new is kept beside the old."""
+    """Measure every recorded run again; a run that differs is kept beside the old."""
     requested = [
         (question, records.recorded(question.name, question.Params))
         for question in experiments(design).values()
@@ -253,7 +252,7 @@ def record_all(design: str | None) -> None:
 @click.argument("design", required=False)
 @click.option("--seed", default=1, show_default=True, help="Chooses among the runs of one kind.")
 def verify(design: str | None, seed: int) -> None:
-    """Measure a sample of the recorded runs again; fails when one says something else.
+    """Measure a sample of the recorded runs again; fails when one differs.
 
     The sample has one run of each kind: those that set the same parameters to other than their
     defaults are of one kind. Runs in which the kernel draws random numbers are judged by means over

@@ -18,7 +18,7 @@ IDLE = FOUND["damon/pages-on-no-list"]
 @pytest.mark.parametrize("title", RECORDED)
 def test_a_record_is_of_the_reproducer_that_is_sent(title):
     file = upstream.reproducer(title)
-    given = [said for said in RECORDED[title] if said.given]
+    given = [said for said in RECORDED[title] if said.published]
     assert len(given) == len(RECORDED[title]) or title == "vmalock/taken-for-marked"
     for said in given:
         assert said.source.programs[file.name] == cache.file_digest(file), said.kernel

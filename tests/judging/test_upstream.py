@@ -76,7 +76,7 @@ def test_a_mail_says_what_is_for_stable_series_and_what_tests_it(title, tmp_path
     below = first.split("\n---\n")[1]
     assert "\n\nStable: " in below and "\n\nTests: " in below
     readme = " ".join((tmp_path / "out" / "README").read_text().split())
-    for advice in upstream.said(title, "advice").split("\n\n"):
+    for advice in upstream.text_of(title, "advice").split("\n\n"):
         words = " ".join(advice.split())
         assert words in readme and not (words and words in " ".join(first.split()))
     marked = [file for file in (tmp_path / "out").glob("*.patch") if PLACE in file.read_text()]

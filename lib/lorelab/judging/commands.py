@@ -75,7 +75,7 @@ def findings(
         if title is None:
             raise BadInput(f"-o {folder}: of which finding? `lorelab findings` alone lists all")
         one = found_.finding(title)
-        runs = [answer for answer in reproduced.recorded(one.title) if answer.given]
+        runs = [answer for answer in reproduced.recorded(one.title) if answer.published]
         lines = [f"{kernel}: {line}" for kernel, line in reproduced.by_kernel(runs).items()]
         files = upstream.write(one, folder, lines)
         print(*files, sep="\n")

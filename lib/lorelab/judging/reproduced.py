@@ -77,7 +77,7 @@ class Answer(NamedTuple):
         return self.text.splitlines()[-1]
 
     @property
-    def given(self) -> bool:
+    def published(self) -> bool:
         """Whether its program is the kit's; of a bug that users can trigger, one is withheld."""
         shown = upstream.reproducer(self.source.experiment)
         return shown is not None and shown.name == self.source.params["file"]

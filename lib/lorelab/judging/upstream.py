@@ -81,7 +81,7 @@ def mail(file: Path) -> str:
     return message.read_text() + "---\n" + text.partition("\n---\n")[2]
 
 
-def said(title: str, name: str) -> str:
+def text_of(title: str, name: str) -> str:
     """A text of a kit, `notes` or `advice`; "" where it has none."""
     file = kit(title) / name
     return file.read_text().strip() if file.exists() else ""
@@ -204,7 +204,7 @@ def _notes(one: Finding, answers: Sequence[str]) -> str:
         "In mainline": one.mainline,
     }
     paragraphs = [f"{name}: {text}" for name, text in parts.items()]
-    paragraphs += filter(None, said(one.title, "notes").split("\n\n"))
+    paragraphs += filter(None, text_of(one.title, "notes").split("\n\n"))
     return "\n\n".join(map(_laid_out, paragraphs)) + "\n\n"
 
 
@@ -272,7 +272,7 @@ def _sending(one: Finding, mails: list[Path]) -> list[str | Sequence[str]]:
     picked = re.search(r"^commit (\w{12})\w{28} upstream\.$", mail(mails[-1]), re.MULTILINE)
     return [
         "2. SEND IT",
-        *filter(None, said(one.title, "advice").split("\n\n")),
+        *filter(None, text_of(one.title, "advice").split("\n\n")),
         "To and Cc in each mail are "
         + (
             f"{STABLE}, and whom MAINTAINERS of {SOURCES[False][1]} names for the code; this "

@@ -87,10 +87,10 @@ def _seen(one: Finding) -> list[str]:
     answers = reproduced.recorded(one.title)
     program = {True: "Reproducer", False: "A program that is not given"}
     return [
-        f"<i>{program[given]} on {kernel}:</i> <b>{line[:4]}</b>{escape(line[4:])}"
-        for given in program
+        f"<i>{program[published]} on {kernel}:</i> <b>{line[:4]}</b>{escape(line[4:])}"
+        for published in program
         for kernel, line in reproduced.by_kernel(
-            one for one in answers if one.given is given
+            one for one in answers if one.published is published
         ).items()
     ]
 

@@ -261,7 +261,7 @@ def whole_wraps() -> pd.DataFrame:
         (whether that machine is a virtual one), the `minutes` it took, and its last line, `said`.
     """
     runs = [
-        answer for answer in reproduced.recorded("vmalock/taken-for-marked") if not answer.given
+        answer for answer in reproduced.recorded("vmalock/taken-for-marked") if not answer.published
     ]
     return pd.DataFrame(
         {
