@@ -129,8 +129,8 @@ def weigh_noise() -> Weighed:
 def weigh_streaming() -> Weighed:
     """Whether streaming readers gain more than the same message calls noise, and from what."""
     warm, cold = (
-        {v: ran(v, **given).loc["read", "hits"] for v in (Variant.BASELINE, Variant.V1)}
-        for given in ({}, {"workload": "drop-caches"})
+        {v: ran(v, **changes).loc["read", "hits"] for v in (Variant.BASELINE, Variant.V1)}
+        for changes in ({}, {"workload": "drop-caches"})
     )
     gain = figures.geometric_means()["seqread"]
     evidence = {"mean gain, printed, %": gain}
@@ -313,14 +313,14 @@ def weigh_second_file() -> Weighed:
 def weigh_trapped() -> Weighed:
     """Whether what is kept in DMA32 during the write is from the file's beginning, and read."""
     evidence, first, hits = {}, {}, {}
-    for name, given in (
+    for name, changes in (
         ("v1", {"variant": Variant.V1}),
         ("v4r8", {"variant": Variant.MERGED, "balance_reserves": False}),
     ):
-        done = tiobench.run(Tiobench(steps=1, **given), maps=True)
+        done = tiobench.run(Tiobench(steps=1, **changes), maps=True)
         kept = done.windows.query("phase == 'write' and zone == 'DMA32' and pages > 0")
         first[name] = kept["offset"].min() / tiobench.BUCKETS
-        hits[name] = ran(**given).loc["read", "hits"]
+        hits[name] = ran(**changes).loc["read", "hits"]
         evidence |= {f"first offset in DMA32, {name}": first[name], f"hits, {name}": hits[name]}
     stuck = min(hits.values()) > NO_HITS
     verdict = ClaimVerdict.HOLDS if first["v1"] < BEGINNING else ClaimVerdict.OTHER_NUMBER

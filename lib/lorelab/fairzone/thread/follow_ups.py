@@ -210,7 +210,7 @@ def weigh_in_core_v4() -> Weighed:
     shares = {name: posted("july1-{}-allocs", name) for name in ("vanilla", "fairzone")}
     v4 = {"variant": Variant.MERGED, "balance_reserves": False}
     model = {"vanilla": {"variant": Variant.BASELINE}, "fairzone": v4}
-    model = {name: whole(ran(data_percent=80, **given)) for name, given in model.items()}
+    model = {name: whole(ran(data_percent=80, **changes)) for name, changes in model.items()}
     evidence = {f"{name}, posted": share for name, share in shares.items()}
     evidence |= {f"{name}, model": share for name, share in model.items()}
     same = [verdict_of_share(model[name], shares[name], size()) for name in shares]

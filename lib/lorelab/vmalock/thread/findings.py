@@ -61,8 +61,8 @@ def _release() -> str:
 
 def _acquire() -> str:
     kernels, arms = herd.recorded("whole"), herd.recorded("arm")
-    for said in (kernels, arms):
-        assert said["acquire"] == said["flags-acquire"] == "Never", "an acquire orders it"
+    for model in (kernels, arms):
+        assert model["acquire"] == model["flags-acquire"] == "Never", "an acquire orders it"
     return (
         f"herd7 says {kernels['after-flag']} of a writer that misses the page table of a fault "
         f"that ends after the writer's flag is set, under the kernel's model, and "
