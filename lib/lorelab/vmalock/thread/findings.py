@@ -203,7 +203,10 @@ FINDINGS = [
         hurts="A process that forks, and installs a guard page in a mapping without an anon_vma "
         "(shared, or of a file and not written to) while another thread changes that mapping: "
         "fork() does not copy the guard page, and the child reads what the parent can't. By "
-        "source the parent may lose it, too (retract_page_tables()).",
+        "source the parent may lose it, too (retract_page_tables()). By source one thread is "
+        "enough where a name (PR_SET_VMA_ANON_NAME) merges shared anonymous memory with the guard "
+        "page's: madvise_update_vma() stores the flags from before the merge. That was not seen: "
+        "no kernel with CONFIG_ANON_VMA_NAME was booted.",
         effect=_guards,
         prior_art=PriorArt(
             {
