@@ -231,7 +231,7 @@ class Tiobench(Paced):
     threads: int = param(1, "threads, each with a file of its own", "threads", ge=1, le=16)
     data_percent: int = param(
         200,
-        "size of all files together, in per cent of memory; below 100 they fit (in-core)",
+        "size of all files together, of two-files each, in per cent of memory; below 100 they fit",
         "%",
         ge=1,
         le=1000,
@@ -264,8 +264,8 @@ class Tiobench(Paced):
     )
     nap_spread: int = param(
         0,
-        "how much more or less than on average the disk moves in a nap, each equally likely; seeks "
-        "and queues make it so",
+        "how much more or less than on average the disk moves in a nap, each equally likely, as "
+        "where it seeks between readers",
         "%",
         ge=0,
         le=100,
