@@ -16,6 +16,7 @@ from lorelab.book.dialect import dialect
 from lorelab.experiments import designs
 from tests.doors import answers, doors
 from tests.new.test_mail import FIRST, PAGE, mbox, second
+from tests.test_house import listed_rooms
 
 ROOT = Path(__file__).parents[2]
 LATER = ["--no-outputs"]
@@ -68,6 +69,9 @@ def test_it_comes_runs_and_goes_without_a_trace(tree, lorelab):
     _, out, _ = lorelab("claims", "sixth")
     assert out.count("no verdict yet") == 2 and "Why not 5 ms?" in out
 
+    listed, may_lack = listed_rooms()
+    here = tree / "lib/lorelab/sixth"
+    assert not [room for room in {*listed} - may_lack if not (here / room).exists()]
     written = [file for file in tree.rglob("*.py") if "sixth" in file.parts]
     for how in (["check"], ["format", "--diff"]):
         ruff = [sys.executable, "-m", "ruff", *how, "--no-cache", "--config"]
