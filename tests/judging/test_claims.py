@@ -34,7 +34,8 @@ def test_the_claims_of_a_design_have_names_of_their_own():
     found = claims.claims()
     assert len({(c.design, c.id) for c in found}) == len(found)
     for c in found:
-        assert c.statement.endswith(".")
+        # Of a chapter that was just laid out they are what somebody wrote.
+        assert c.statement.endswith(".") or c.weigh is claims.not_weighed
         assert c.place and c.check
 
 
