@@ -160,3 +160,33 @@ def breaks(state, rule, setting):
     """Note that a step broke a rule, if it is one of those looked for, and the first."""
     if get(state, BROKEN) == ZERO and (setting[RULES] >> rule) & ONE:
         put(state, BROKEN, rule)
+
+
+@forceinline
+def mm_seq(state, vma):
+    """The sequence of the process that a VMA belongs to."""
+    return get(state, OTHER_SEQ) if vget(state, vma, OTHER) else get(state, SEQ)
+
+
+@forceinline
+def count_up(state, field, setting):
+    """A sequence goes on by one, and wraps."""
+    put(state, field, (get(state, field) + ONE) & setting[SEQ_MASK])
+
+
+@forceinline
+def end_marks(state, other):
+    """A process gives back all its marks."""
+    for v in range(VMAS):
+        vma = v + ONE
+        if vget(state, vma, LIFE) != UNUSED and vget(state, vma, OTHER) == other:
+            vput(state, vma, MARKED, ZERO)
+
+
+@forceinline
+def reset_numbers(state, setting):
+    """Every VMA of the process gets an even number: a writer's is odd."""
+    for v in range(VMAS):
+        vma = v + ONE
+        if not vget(state, vma, OTHER):
+            vput(state, vma, VM_LOCK_SEQ, setting[SEQ_MASK] - ONE)

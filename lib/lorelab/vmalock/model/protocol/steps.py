@@ -82,35 +82,6 @@ def _changes(state, thread, vma, setting):
 
 
 @forceinline
-def _mm_seq(state, vma):
-    """The sequence of the process that a VMA belongs to."""
-    return get(state, OTHER_SEQ) if vget(state, vma, OTHER) else get(state, SEQ)
-
-
-@forceinline
-def _count_up(state, field, setting):
-    put(state, field, (get(state, field) + ONE) & setting[SEQ_MASK])
-
-
-@forceinline
-def _end_marks(state, other):
-    """A process gives back all its marks."""
-    for v in range(VMAS):
-        vma = v + ONE
-        if vget(state, vma, LIFE) != UNUSED and vget(state, vma, OTHER) == other:
-            vput(state, vma, MARKED, ZERO)
-
-
-@forceinline
-def _reset_numbers(state, setting):
-    """Every VMA of the process gets an even number: a writer's is odd."""
-    for v in range(VMAS):
-        vma = v + ONE
-        if not vget(state, vma, OTHER):
-            vput(state, vma, VM_LOCK_SEQ, setting[SEQ_MASK] - ONE)
-
-
-@forceinline
 def _end_rcu(state, thread):
     """Leave an RCU section; VMAs that waited for this thread alone are freed."""
     tput(state, thread, IN_RCU, ZERO)
@@ -191,7 +162,7 @@ def _reader(state, thread, op, arg, setting):
         tput(state, thread, LOADED_SEQ, vget(state, vma, VM_LOCK_SEQ))
         return NEXT
     if op == ops.UNLESS_EQUAL:  # 7.3 reads its own mm's sequence, those before the VMA's mm's
-        seq = get(state, SEQ) if setting[REFCOUNT] else _mm_seq(state, vma)
+        seq = get(state, SEQ) if setting[REFCOUNT] else st.mm_seq(state, vma)
         return OTHERWISE if tget(state, thread, LOADED_SEQ) == seq else NEXT
     if op == ops.DOWN_READ_TRYLOCK:
         if vget(state, vma, EXCLUSIVE) or vget(state, vma, WAITERS):
@@ -271,25 +242,25 @@ def _locking(state, thread, op, arg, setting):
         put(state, MMAP_READERS, get(state, MMAP_READERS) + ONE)
         return NEXT
     if op == ops.SEQ_BEGIN:
-        _count_up(state, SEQ, setting)
+        st.count_up(state, SEQ, setting)
         return NEXT
     if op == ops.SEQ_END:  # arg: at a wrap every VMA's number is reset
-        _count_up(state, SEQ, setting)
-        _end_marks(state, ZERO)
+        st.count_up(state, SEQ, setting)
+        st.end_marks(state, ZERO)
         if arg and get(state, SEQ) == ZERO:
-            _reset_numbers(state, setting)
+            st.reset_numbers(state, setting)
         return NEXT
     if op == ops.OTHER_SEQ_BEGIN:
-        _count_up(state, OTHER_SEQ, setting)
+        st.count_up(state, OTHER_SEQ, setting)
         return NEXT
     if op == ops.OTHER_SEQ_END:
-        _count_up(state, OTHER_SEQ, setting)
-        _end_marks(state, ONE)
+        st.count_up(state, OTHER_SEQ, setting)
+        st.end_marks(state, ONE)
         return NEXT
     if vma == ZERO:
         return _stops(state, ALIVE, setting)
     if op == ops.IF_NOT_MARKED:  # __is_vma_write_locked(): both are the writer's to change
-        if vget(state, vma, VM_LOCK_SEQ) != _mm_seq(state, vma):
+        if vget(state, vma, VM_LOCK_SEQ) != st.mm_seq(state, vma):
             return NEXT
         vput(state, vma, MARKED, ONE)
         return OTHERWISE
@@ -315,7 +286,7 @@ def _locking(state, thread, op, arg, setting):
             vput(state, vma, WAITERS, ZERO)
         return NEXT
     if op == ops.STORE_VM_LOCK_SEQ:
-        vput(state, vma, VM_LOCK_SEQ, _mm_seq(state, vma))
+        vput(state, vma, VM_LOCK_SEQ, st.mm_seq(state, vma))
         vput(state, vma, MARKED, ONE)
         return NEXT
     # UP_WRITE, or the count without its flag
