@@ -92,26 +92,6 @@ def test_receives_of_the_same_vma_and_of_another():
         assert table[8, madvise, "mmap-lock"] == of("zerocopy", params)["fault_rate"]
 
 
-def test_a_benefit_is_less_about_or_more_than_the_figure():
-    table = performance.region(75)
-    gains = table[table["faster"]]
-    off = gains["benefit"] - 75
-    assert (gains.loc[off > 10, "holds"] == "more").all()
-    assert (gains.loc[off < -10, "holds"] == "less").all()
-    assert (gains.loc[off.abs() <= 10, "holds"] == "about 75 %").all()
-    assert (table.loc[~table["faster"], "holds"] == "SPF gains nothing").all()
-    assert {"more", "about 75 %"} <= set(gains["holds"])
-
-
-@pytest.mark.parametrize("think", [500, 2000])
-def test_where_the_figure_holds_by_the_price_of_a_line(think):
-    table = assumptions.where(remotes=(60,), thinks=(think,))
-    assert table.iloc[0][["think_ns", "remote_ns"]].to_list() == [think, 60]
-    grid = performance.benefit(writers=(0.0,), remote_ns=60, think_ns=think)
-    near = [row.cpus for row in grid.itertuples() if row.faster and 65 <= row.benefit <= 85]
-    assert table.iloc[0, 2:].to_list() == [len(near), min(near), max(near)]
-
-
 def test_what_a_thread_does_is_named_by_where_it_comes_to():
     params = Contention(cpus=3, threads=3, vmas=2, writer_share=0.5, ms=1)
     old, new = (

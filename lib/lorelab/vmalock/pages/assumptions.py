@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from lorelab.vmalock.experiments import contention
-from lorelab.vmalock.pages.performance import NEAR, benefit
+from lorelab.vmalock.pages.published import TOUCH_NS, UNMAP
 from lorelab.vmalock.params import Contention, Variant
 from lorelab.vmalock.workload.costs import INSTRUCTIONS
 
@@ -58,6 +58,11 @@ def assumed(params: Contention) -> pd.DataFrame:
         (time.part, getattr(params, name), "" if name == "per_ns" else "ns", time.source)
         for name, time in TIMES.items()
     ]
+    per_page = " to ".join(f"{number:,}" for number in UNMAP)
+    rows += [
+        ("a touch of a page, of ebizzy and pft", TOUCH_NS, "ns", "assumed: no measurement"),
+        ("a page that munmap() frees, of ebizzy", per_page, "instructions", "assumed: a range"),
+    ]
     return pd.DataFrame(rows, columns=["part", "value", "unit", "source"])
 
 
@@ -97,26 +102,3 @@ def _ratios(params: Contention) -> dict[str, float]:
 def _rate(params: Contention, variant: Variant) -> float:
     counters = contention.simulate(params.model_copy(update={"variant": variant}))
     return float(counters.set_index("counter").loc["fault_rate", "value"])
-
-
-def where(
-    percent: float = 75,
-    remotes: tuple[int, ...] = (30, 60, 120),
-    thinks: tuple[int, ...] = (500, 2000),
-) -> pd.DataFrame:
-    """Where the thread's figure holds while nobody writes, by what is assumed.
-
-    Returns
-    -------
-    DataFrame
-        `remote_ns`, `think_ns`, settings within `NEAR` points, and the least and most CPUs of
-        those.
-    """
-    rows = []
-    for think in thinks:
-        for remote in remotes:
-            grid = benefit(writers=(0.0,), remote_ns=remote, think_ns=think)
-            near = grid[grid["faster"] & ((grid["benefit"] - percent).abs() <= NEAR)]["cpus"]
-            rows.append((think, remote, len(near), near.min(), near.max()))
-    columns = ["think_ns", "remote_ns", "settings", "from CPUs", "to CPUs"]
-    return pd.DataFrame(rows, columns=columns).astype({c: "Int64" for c in columns})

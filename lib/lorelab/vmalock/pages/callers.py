@@ -67,7 +67,8 @@ FLAGS_BEFORE = (
 )
 """Of these calls, those after which flags are stored that were read before: the VMA's, or of a
 split or merge those of the VMA that is left. VM_MAYBE_GUARD, set in between by a reader, is not
-among them."""
+among them. Where madvise() gives a name, the flags that are stored are those of the VMA before it
+was merged."""
 
 
 def calls() -> pd.DataFrame:

@@ -226,27 +226,6 @@ def unfolding(table: pd.DataFrame, at: int) -> Moved:
     return slider(drawn, "at", at, "time, us")
 
 
-def region(table: pd.DataFrame) -> alt.Chart:
-    """Draw where the thread's 75 % holds (`lorelab.vmalock.pages.performance.region`)."""
-    [about] = {name for name in table["holds"] if "%" in name} or {"about"}
-    colours = {"SPF gains nothing": "#dddddd", "less": ORANGE, about: BLUE, "more": SKY}
-    shown = [name for name in colours if name in set(table["holds"])]
-    scale = alt.Scale(domain=shown, range=[colours[name] for name in shown])
-    return (
-        alt.Chart(table)
-        .transform_calculate(writes="datum.writer_share * 1000 + ' of 1,000 operations write'")
-        .mark_rect(stroke="white")
-        .encode(
-            x=alt.X("cpus:O", title="CPUs and threads", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("sharing:O", title="threads per VMA", sort="descending"),
-            color=alt.Color("holds:N", title="of SPF's benefit the series has", scale=scale),
-        )
-        .properties(width=200, height=110)
-        .facet(alt.Facet("writes:N", title=None), columns=2)
-        .properties(title=title("Where 75 % of SPF's benefit holds", "Model; a cell is a setting."))
-    )
-
-
 def rates(table: pd.DataFrame, column: str, text: str) -> alt.Chart:
     """Draw a rate over threads, a panel for each value of a column.
 

@@ -16,14 +16,8 @@ from lorelab.vmalock.workload.outcome import done, totals
 
 BOTH = (Variant.MMAP_LOCK, Variant.V6_12)
 LOCKS = (Variant.MMAP_LOCK, Variant.VMA_RWSEM, Variant.V2, Variant.V6_12, Variant.V7_3)
-CPUS = (8, 12, 16, 20, 24, 28, 32, 48, 64)
-SHARING = (1, 2, 4, 8)
-"""Threads that fault in one VMA."""
-WRITERS = (0.0, 0.001, 0.01, 0.03)
 VARIANTS = (Variant.MMAP_LOCK, Variant.SPF, Variant.VMA_RWSEM, Variant.V6_12, Variant.RANGE)
 """Those that a chart of throughput tells apart: 7.3 lies on 6.12, and v2 close above it."""
-NEAR = 10
-"""Points of per cent within which a benefit counts as the thread's figure."""
 UNTIL = {
     "start": "own work",
     "woken": "waits for mmap_lock",
@@ -101,20 +95,6 @@ def balance(machine: Machine) -> pd.DataFrame:
     return pd.DataFrame(rows, index=["counted here", "and there"]).T
 
 
-def region(percent: float) -> pd.DataFrame:
-    """`benefit`, each setting sorted by whether the thread's figure holds in it.
-
-    Returns
-    -------
-    DataFrame
-        Those columns, and `holds`: `SPF gains nothing`, `less`, `about SAID %` or `more`.
-    """
-    grid = benefit()
-    off = grid["benefit"] - percent
-    about = np.where(off.abs() <= NEAR, f"about {percent:g} %", np.where(off < 0, "less", "more"))
-    return grid.assign(holds=np.where(grid["faster"], about, "SPF gains nothing"))
-
-
 def _values(table: pd.DataFrame) -> pd.Series:
     return table.set_index("counter")["value"]
 
@@ -161,51 +141,6 @@ def merged() -> pd.DataFrame:
         rate = _values(merge.simulate(params))["fault_rate"]
         rows.append((threads, "one VMA" if one else "a VMA each", label(variant), rate))
     return pd.DataFrame(rows, columns=["threads", "vmas", "variant", "rate"])
-
-
-def time_of_a_fault(params: Contention) -> float:
-    """Time that a thread spends on an operation, its own work between two included [ns]."""
-    sums = totals(done(programs.contention(params)))
-    return params.threads * sums["last"] / max(sums["faults"] + sums["writes"], 1)
-
-
-@cache
-def benefit(
-    variant: Variant = Variant.V2,
-    ms: int = 5,
-    writers: tuple[float, ...] = WRITERS,
-    remote_ns: int = 60,
-    think_ns: int = 500,
-) -> pd.DataFrame:
-    """What a variant keeps of the benefit of speculative faults, over threads, VMAs and writers.
-
-    Returns
-    -------
-    DataFrame
-        Columns `cpus` (as many threads), `sharing` (threads a VMA), `writer_share`, the time of an
-        operation [ns] `base` (mmap_lock), `spf` and `series`, `faster` (SPF gains 1 % or more
-        of the base) and `benefit` = (base - series) / (base - spf) [%].
-    """
-    rows = []
-    for cpus, sharing, share in product(CPUS, SHARING, writers):
-        params = Contention(
-            cpus=cpus,
-            threads=cpus,
-            vmas=cpus // sharing,
-            writer_share=share,
-            think_ns=think_ns,
-            ms=ms,
-            remote_ns=remote_ns,
-        )
-        base, spf, series = (
-            time_of_a_fault(params.model_copy(update={"variant": each}))
-            for each in (Variant.MMAP_LOCK, Variant.SPF, variant)
-        )
-        rows.append((cpus, sharing, share, base, spf, series))
-    table = pd.DataFrame(rows, columns=["cpus", "sharing", "writer_share", "base", "spf", "series"])
-    table["faster"] = table["base"] - table["spf"] > 0.01 * table["base"]
-    table["benefit"] = 100 * (table["base"] - table["series"]) / (table["base"] - table["spf"])
-    return table
 
 
 @cache

@@ -297,8 +297,8 @@ def weigh_launch_contention() -> Weighed:
 def weigh_spf() -> Weighed:
     return Weighed(
         ClaimVerdict.NOT_TESTABLE,
-        "Workload, threads and machine are not given, and the performance model reproduces no "
-        "published gain of SPF or of per-VMA locks. The letter itself says that v2 handles "
+        "Workload, threads and machine are not given, and the performance model reproduces "
+        "neither published gain of per-VMA locks in ebizzy. The letter itself says that v2 handles "
         "anonymous faults alone, without swap and userfaultfd; SPF's series handled more.",
         {"printed": f"{figure('spf-benefit'):g} % of SPF's benefit"},
         judgement=True,
