@@ -38,3 +38,14 @@ def test_disks_are_of_one_machine_with_a_spread_and_two_seeds(asked):
     drawn = swept.paces_chart(table, "see").to_dict()
     [points] = drawn["datasets"].values()
     assert [row["threads"] for row in points] == ["1 thread", "16 threads", "1 thread"]
+
+
+def test_memories_have_the_layout_of_june_and_four_disks(asked):
+    table = swept.memories()
+    assert table.columns.tolist() == ["gib", "disk", "hits"]
+    assert table["disk"].tolist() == ["68.91", "132", "132"] and table["gib"].iloc[0] == 5
+    [(_, pairs, _, number, folder)] = asked
+    assert (number, folder) == (64, "memory")
+    assert {"below_4g_mib=2967", "disk_mb_s=68.91,100.81,120.95,132"} < set(pairs)
+    drawn = swept.memories_chart(table, "see").to_dict()
+    assert [len(points) for points in drawn["datasets"].values()] == [3]
