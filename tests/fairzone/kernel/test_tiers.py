@@ -65,6 +65,10 @@ def test_what_enters_the_far_node_by_itself_is_told_from_what_is_demoted():
     found = pages.kernel_shares(Tiers(), said())
     expected = {"size": 40, "far": 25, "demoted": 50, "stale": 0, "by naps": 25, "direct": 10}
     assert found == expected
+    timed = pages.kernel_shares(
+        Tiers(near_mib=300, far_mib=200, turnovers=1), said(read_ms=52428.8)
+    )
+    assert timed == {**expected, "MB/s": 10}
 
 
 def test_stale_is_what_one_lru_of_that_size_would_have_let_go():

@@ -44,7 +44,7 @@ SETTINGS = {
 """What a page calls the settings of a run, in its order."""
 FEW = 3
 """Up to so many runs have no median."""
-SHARES = ("size", "far", "demoted", "stale", "by naps", "direct")
+SHARES = ("size", "far", "demoted", "stale", "by naps", "direct", "MB/s")
 
 
 def setting(params: Tiers) -> str:
@@ -65,7 +65,7 @@ def measured() -> list[tuple[str, Tiers, pd.DataFrame]]:
 
 
 def kernel_shares(params: Tiers, counted: pd.Series) -> dict[str, float]:
-    """What a run on a kernel came to once memory was full, in per cent.
+    """What a run on a kernel came to once memory was full, in per cent but for `MB/s`.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def kernel_shares(params: Tiers, counted: pd.Series) -> dict[str, float]:
         `size`, the far node's part of the pages free at the start; `far`, its part of the pages as
         they are read; `demoted`, of the pages that the near node gave; `stale`, see `stale`; `by
         naps`, runs of kswapd begun at a nap's end; `direct`, of the pages reclaimed, those that a
-        reader had to reclaim itself.
+        reader had to reclaim itself; `MB/s`, what was read in a second, where the record says it.
     """
     near, far = (counted.filter(regex=f"^zone_{node}_.*_free$").sum() for node in (0, 1))
     demoted = counted["read_pgdemote_kswapd"] + counted["read_pgdemote_direct"]
@@ -87,7 +87,15 @@ def kernel_shares(params: Tiers, counted: pd.Series) -> dict[str, float]:
         "stale": stale(counted.filter(like="read_cached_").sort_index().to_numpy(), params),
         "by naps": 100 * counted["read_kswapd_high_wmark_hit_quickly"] / counted["read_pageoutrun"],
         "direct": 100 * direct / (direct + all_),
-    }
+    } | _pace(params, counted)
+
+
+def _pace(params: Tiers, counted: pd.Series) -> dict[str, float]:
+    # Not more than disk_mb_s, and less where the emulator is slower. Older records do not say.
+    if "read_ms" not in counted:
+        return {}
+    mib = params.turnovers * (params.near_mib + params.far_mib)
+    return {"MB/s": (mib << 20) / 1000 / counted["read_ms"]}
 
 
 def beyond_blocks() -> pd.DataFrame:
