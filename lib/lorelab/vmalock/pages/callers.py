@@ -60,7 +60,6 @@ is in, and what is read next until another of these calls."""
 FLAGS_BEFORE = (
     "mm/madvise.c:179",
     "mm/mlock.c:445",
-    "mm/mlock.c:509",
     "mm/mprotect.c:836",
     "mm/vma.c:590",
     "mm/vma.c:984",

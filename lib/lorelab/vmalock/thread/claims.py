@@ -73,7 +73,7 @@ CLAIMS = [
         "One madvise() blocks all N - 1 receivers until it is done.",
         "lines 117 to 120",
         checks.weigh_all_block,
-        "vmalock/workloads, receives recorded on 6.12.117",
+        "not weighed; vmalock/workloads, receives recorded on 6.12.117, beside it",
     ),
     _claim(
         "madvise-waits",

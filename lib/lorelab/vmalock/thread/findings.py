@@ -198,8 +198,9 @@ FINDINGS = [
         design="vmalock",
         name="lost-guard",
         defect="madvise(MADV_GUARD_INSTALL) sets VM_MAYBE_GUARD with its VMA read-locked. "
-        "mprotect(), madvise(), mlock(), a split and a merge read the VMA's flags before "
-        "vma_start_write(), and store all of them after it: a bit that is set in between is lost.",
+        "mprotect(), madvise() and mlock() read the VMA's flags before vma_start_write() and store "
+        "all of them after it, a split copies them before it, and a merge takes the sticky ones "
+        "that its caller read: a bit that is set in between is lost.",
         hurts="A process that forks, and installs a guard page in a mapping without an anon_vma "
         "(shared, or of a file and not written to) while another thread changes that mapping: "
         "fork() does not copy the guard page, and the child reads what the parent can't. By "
@@ -230,7 +231,8 @@ FINDINGS = [
         ),
         fix="lib/kernel/vmalock/upstream/lost-guard takes mmap_lock for reading, as the kernel "
         "does for a range of several VMAs; compiled, not booted, but such a range was tried on "
-        "the same kernel",
+        "the same kernel. It does not touch the loss by a name, which needs no race; for that no "
+        "patch is in the kit",
         mainline="7.3.4 has it, by its source and as Debian boots it; mainline after 7.3 was not "
         "read. Before sending, see whether get_lock_mode() of its mm/madvise.c still returns "
         "MADVISE_VMA_READ_LOCK for MADV_GUARD_INSTALL. 6.18.y has VM_MAYBE_GUARD, by the patches "
