@@ -2,7 +2,7 @@
 
 Each `weigh_` function takes nothing and returns a `Weighed`. Verdicts follow from the evidence:
 change a figure or a record, and they move. The performance model decides none of them that depends
-on times: it reproduces no published measurement (`lorelab.vmalock.pages.published`). The kernel of
+on times: of three published gains it makes two a loss (`lorelab.vmalock.pages.published`). The kernel of
 the records is 6.12.117; v2 was never booted here.
 """
 
@@ -267,7 +267,7 @@ def weigh_launch() -> Weighed:
     return Weighed(
         ClaimVerdict.NOT_TESTABLE,
         "No device, app or baseline is named, an emulated CPU can't tell times, and the "
-        "performance model reproduces no published one. On 6.12.117 with two CPUs, a hundred "
+        "performance model turns two published gains into a loss. On 6.12.117 with two CPUs, a hundred "
         "threads that start sleep on mmap_lock far less often.",
         {"printed, up to": f"{figure('launch-gain'):g} %", **_launch()},
         judgement=True,
