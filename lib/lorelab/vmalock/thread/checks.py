@@ -2,8 +2,8 @@
 
 Each `weigh_` function takes nothing and returns a `Weighed`. Verdicts follow from the evidence:
 change a figure or a record, and they move. The performance model decides none of them that depends
-on times: of three published gains it makes two a loss (`lorelab.vmalock.pages.published`). The kernel of
-the records is 6.12.117; v2 was never booted here.
+on times: of three published gains it makes two a loss (`lorelab.vmalock.pages.published`). The
+kernel of the records is 6.12.117; v2 was never booted here.
 """
 
 from functools import cache
@@ -267,8 +267,8 @@ def weigh_launch() -> Weighed:
     return Weighed(
         ClaimVerdict.NOT_TESTABLE,
         "No device, app or baseline is named, an emulated CPU can't tell times, and the "
-        "performance model turns two published gains into a loss. On 6.12.117 with two CPUs, a hundred "
-        "threads that start sleep on mmap_lock far less often.",
+        "performance model turns two published gains into a loss. On 6.12.117 with two CPUs, a "
+        "hundred threads that start sleep on mmap_lock far less often.",
         {"printed, up to": f"{figure('launch-gain'):g} %", **_launch()},
         judgement=True,
     )
