@@ -107,6 +107,18 @@ def split_in_three() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def ring_in_use() -> dict[bool, int]:
+    """Aggregations in which an AF_PACKET ring in use counted, by whether 7.3.4 has the patch.
+
+    What reproduce.py of the finding damon/pages-on-no-list printed of its control, a ring of 1 MiB.
+    """
+    return {
+        answer.patched: int(re.search(r"(\d+) KiB in use", answer.text)[1]) // 1024
+        for answer in reproduced.recorded("damon/pages-on-no-list")
+        if answer.source.kernel.release == "7.3.4"
+    }
+
+
 def sizes_beside() -> pd.DataFrame:
     """What reproduce.py of the finding damon/shared-last-count said, of each kernel that ran it.
 

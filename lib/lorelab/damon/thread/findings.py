@@ -129,11 +129,16 @@ def fresh_pages() -> str:
     assert pages[1] < pages[0], "fresh pages are not seen"
     [(release, _), *_] = mainline.recorded()
     stale = mainline.untouched(release).sum()
+    in_use = mainline.ring_in_use()
+    assert in_use[True] < in_use[False], "the ring in use"
     return (
         f"7.3.4, one run: {stale['in all']} of {stale.sum()} pages that the program does not touch "
         f"count as accessed in each sample of a window. 6.12.117, one run: of 256 pages in use "
         f"DAMON sees {pages[1]:.0f} while the last {256 - pages[1]:.0f} wait in a batch of up to "
-        f"{BATCH}, and {pages[0]:.0f} once they are on a list."
+        f"{BATCH}, and {pages[0]:.0f} once they are on a list. The reproducer's control is not "
+        f"explained: in use, its AF_PACKET ring counts in {in_use[False]} aggregations without the "
+        f"patch and in {in_use[True]} with it (7.3.4 in QEMU); its TLB is suspected, and nothing "
+        "here shows it."
     )
 
 
@@ -201,7 +206,8 @@ FINDINGS = [
             when=LOOKED,
         ),
         "lib/kernel/damon/upstream/pages-on-no-list: damon_ptep_mkold() looks the folio up as "
-        "damon_young_pmd_entry() does, booted in 7.3.4 without it and with it",
+        "damon_young_pmd_entry() does, booted in 7.3.4 without it and with it. Not ready: its "
+        "control, a ring in use, is not explained",
         "a regression by SeongJae Park's f0eb046cd3cc, 'mm/damon/vaddr: use "
         "vm_normal_folio{,_pmd}() instead of damon_get_folio()', which Linus Torvalds' tree had on "
         f"6 December 2025 ({PUSHES}). 7.3.4 has it",
