@@ -223,14 +223,13 @@ def saves_memory() -> Weighed:
 def wrapper() -> Weighed:
     """Growth of a row is no measurement of the wrapper: only whether all five grow can be checked.
 
-    Beside it how many grow by as much, fair to either reading of MB and to `about`: a tenth on both
-    sides.
+    Beside it how many grow by as much, by either reading of MB.
     """
     size = figures.workloads("memused.avg")
     grown = (size["rec"] - size["orig"]) * 1024
     low, high = figure("wrapper-low"), figure("wrapper-high")
     readings = {"MB": grown / 10**6, "MiB": grown / 2**20}
-    inside = {u: (0.9 * low <= g) & (g <= 1.1 * high) for u, g in readings.items()}
+    inside = {u: (low <= g) & (g <= high) for u, g in readings.items()}
     either = (inside["MB"] | inside["MiB"])[WRAPPED]
     mib = readings["MiB"]
     more = mib[mib > 0]
