@@ -131,9 +131,12 @@ FINDINGS = [
                 **dict([ONE_FRAG]),
                 "b25786b4a981": "the first as merged for 6.18",
                 "20250806161748.76651-2-ryncsn@gmail.com": "his numbers of it, of a kernel's build "
-                "with 64 KiB folios: system time goes from 21,524 to 6,278 s on 8 GiB of zram; on "
-                "an asynchronous brd of 8 GiB from 26,292 to 9,463 s, and there 259,979 folios "
-                "fall back where 138,945 did",
+                "with 64 KiB folios: on zram system time goes from 21,524 to 6,278 s at 8 GiB, "
+                "where 128,496 folios fell back before and 130,942 after, and from 11,610 to "
+                "5,573 s at 10 GiB, where 20,917 and 19,254 did; on brd with SWP_SYNCHRONOUS_IO "
+                "removed it goes from 26,292 to 9,463 s at 8 GiB, where 138,945 and 259,979 did, "
+                "and stays at 7,394 and 7,400 s at 10 GiB, where none did; he concludes that "
+                "failures are 'only very slightly higher or unchanged'",
                 "CAF8kJuNSvQTxEOiWZRwwB4117713Ks51AvD0gbMhuA7KUhtARA@mail.gmail.com": "Chris Li's "
                 "ack: it trades success for time, and clusters may gather on the frag list",
             },
@@ -162,8 +165,9 @@ FINDINGS = [
         huge_fallback,
         PriorArt(
             {
-                ONE_FRAG[0]: "Kairui Song, August 2025, with a kernel's numbers: of 2 MiB folios "
-                "1,578 of 1,590 fell back before and 15 of 1,268 after",
+                "20250806161748.76651-4-ryncsn@gmail.com": "Kairui Song, August 2025, v2, with a "
+                "kernel's numbers: of 2 MiB folios 1,442 of 1,466 fell back before and 7 of 1,336 "
+                "after; his load is a kernel's build, on 10 GiB of zram",
                 "9a42aed48421": "as merged",
             }
         ),
@@ -181,8 +185,8 @@ FINDINGS = [
         "page-by-page-swap-in",
         "A device that is not synchronous, or a kernel on which zswap was ever enabled, gives "
         "folios back page by page (do_swap_page(), mm/memory.c), and their slots come free "
-        "unaligned. On a device that is nearly full, no allocator since 6.12 finds much room among "
-        "them.",
+        "unaligned. On a device that is nearly full, the allocators of 6.12.117, 7.2.12 and 7.3.4 "
+        "find little room among them.",
         "anyone who swaps 64 KiB folios to an SSD, or to zram after zswap",
         page_wise,
         PriorArt(
