@@ -22,6 +22,8 @@ from lorelab.lab.records import Provenance
 from lorelab.lab.source import is_stable, is_test
 
 WITHHELD = "vmalock/taken-for-marked"
+ASKED_FIRST = "swap/frag-list-searched-whole"
+"""A fix of performance: its author is asked in his thread, and stable series are not."""
 PLACE = "[ UPSTREAM MESSAGE ]"
 FOUND = {one.title: one for one in findings()}
 SENT = [title for title in FOUND if upstream.patches(title)]
@@ -62,7 +64,10 @@ def test_a_folder_is_ready_for_git_send_email(title, tmp_path):
     stable = is_stable(mails[-1])
     assert ("whom MAINTAINERS of 7.3.4 names" in " ".join(readme.split())) is stable
     assert ("get_maintainer.pl says of the source above" in " ".join(readme.split())) is not stable
-    assert (upstream.STABLE in email.message_from_string(text).get_all("To")) is stable
+    asked = title == ASKED_FIRST
+    assert (upstream.STABLE in email.message_from_string(text).get_all("To")) is (stable > asked)
+    assert (f"{upstream.STABLE}, and whom" in " ".join(readme.split())) is (stable > asked)
+    assert ("\nIn-Reply-To: <" in text) is asked
     said = re.search(r"`commit (\w{12})\.\.\. upstream\.`", " ".join(readme.split()))
     text = mails[-1].read_text()
     picked = re.search(r"^commit (\w{12})\w{28} upstream\.$", text, re.MULTILINE)
