@@ -70,10 +70,11 @@ def switches() -> tuple[pd.DataFrame, str]:
     sums["split, %"] = (100 * sums["swpout_fallback"] / sums.sum(axis=1)).round(1)
     table = sums.rename_axis("without")
     moved = (sums["split, %"] - sums.loc["as it is", "split, %"]).drop("as it is")
+    most = moved.abs().idxmax()
+    others = sums["swpout_fallback"].drop(most) - sums.loc["as it is", "swpout_fallback"]
     return table, (
-        f"Leaving out `{moved.abs().idxmax()}` moves it most, by "
-        f"{moved[moved.abs().idxmax()]:+.1f} points, "
-        f"the others by at most {moved.abs().sort_values().iloc[-2]:.1f}. With stealing, "
+        f"Leaving out `{most}` moves it most, by {moved[most]:+.1f} points, the others by at most "
+        f"{others.abs().max():.0f} folios. With stealing, "
         "a small folio that finds no slot in its own clusters takes one from a cluster of "
         "large folios."
     )
