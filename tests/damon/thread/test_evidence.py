@@ -55,13 +55,13 @@ def test_what_saves_memory_is_told_to_a_hundredth():
 @pytest.mark.parametrize(
     ("kib", "rows"),
     [
-        (9.0e6 / 1024, 5),  # MB, a tenth below 10
-        (9.0e6 / 1024 - 1, 0),
-        (16.5 * 1024, 5),  # MiB, a tenth above 15
-        (16.5 * 1024 + 1, 0),
+        (10**7 / 1024, 5),  # 10 MB
+        (10**7 / 1024 - 1, 0),
+        (15 * 1024, 5),  # 15 MiB
+        (15 * 1024 + 1, 0),
     ],
 )
-def test_a_tenth_belongs_to_what_the_wrapper_takes(edited, kib, rows):
+def test_either_reading_of_mb_belongs_to_what_the_wrapper_takes(edited, kib, rows):
     edited(small_rows("rec", kib))
     assert weighed("wrapper").why.startswith(f"{rows} of the five rows grow by that")
 
