@@ -69,6 +69,19 @@ def gains(series: str, old: str, new: str) -> pd.DataFrame:
     return table.assign(low=low, high=high, hits=hit_fraction(table["old"], table["new"]))
 
 
+def writes(series: str, kernel: str) -> dict[int, float]:
+    """Sequential writes of a kernel in MB/s, by number of threads; empty where none are printed.
+
+    Parameters
+    ----------
+    series, kernel : str
+        As for `gains`: the writes of `seqread` are rows `seqwrite`.
+    """
+    values = threads.figures("fairzone")["value"]
+    rows = {n: f"{series.replace('seqread', 'seqwrite')}-{n}-{kernel}" for n in THREADS}
+    return {n: values[row] for n, row in rows.items() if row in values.index}
+
+
 def follows(table: pd.DataFrame | pd.Series) -> bool:
     """Whether each gain that is printed lies where its rounded means leave it."""
     outside = (table["percent"] < table["low"] - HALF) | (table["percent"] > table["high"] + HALF)

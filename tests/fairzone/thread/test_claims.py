@@ -22,7 +22,7 @@ EXPECTED = {
     "local-repair": ClaimVerdict.HOLDS,
     "second-file": ClaimVerdict.HOLDS,
     "diffstat": ClaimVerdict.ARITHMETIC,
-    "trapped": ClaimVerdict.OTHER_NUMBER,
+    "trapped": ClaimVerdict.HOLDS,
     "cold": ClaimVerdict.HOLDS,
 }
 

@@ -65,11 +65,19 @@ def test_a_baseline_whose_shares_are_not_those_of_size_moves_the_verdict(monkeyp
     assert checks.weigh_imbalance().verdict == "contradicted"
 
 
+def test_a_printed_share_that_is_not_that_of_size_moves_the_verdict(monkeypatch):
+    real = figures.figure
+    shown = {"june30-dma32-share": 11.0}
+    monkeypatch.setattr(figures, "figure", lambda id: shown.get(id, real(id)))
+    assert checks.weigh_imbalance().verdict == "contradicted"
+
+
 def test_what_the_writes_leave_in_dma32():
     v1 = of(Variant.V1)
     found = evidence("trapped")
     assert found["hits, v1"] == hits(v1) == evidence("local-repair")["hits"]
     assert found["first offset in DMA32, v4r8"] == 0 < 0.2 < found["first offset in DMA32, v1"]
+    assert found["first offset in DMA32, off"] > 0.2 and found["hits, off"] == hits(of(Variant.OFF))
     reachable = of(Variant.V1_REACHABLE)["resets"].sum()
     assert evidence("local-repair")["resets, reachable only"] == reachable
 

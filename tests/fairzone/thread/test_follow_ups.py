@@ -30,6 +30,7 @@ EXPECTED = {
     "big-one-node": ClaimVerdict.ARITHMETIC,
     "big-velocity": OTHER,
     "june25-seqread": OFF,
+    "june25-checklow": OFF,
     "june25-with-cfq": ClaimVerdict.ARITHMETIC,
     "june27-seqread": OFF,
     "june30-seqread": OFF,
@@ -90,6 +91,7 @@ FALSE = [
     ("june18-laptop", {"laptop-seqread-4-cfq600": 60}, AGAINST),
     ("june18-desktop", {"desktop-seqread-16-3.0": 90}, AGAINST),
     ("june25-seqread", {"june25-seqread-4-lessdirty": 108}, AGAINST),
+    ("june25-checklow", {"june25-seqread-1-checklow": 130}, AGAINST),
     ("june25-with-cfq", {"june25-seqread-1-cfq600": 150}, AGAINST),
     ("june27-seqread", {"june27-seqread-2-vanilla": 99}, AGAINST),
     ("june30-on-3-0", {"june30-seqread-16-3.0": 80}, AGAINST),
@@ -105,7 +107,7 @@ FALSE = [
     ("big-velocity", {"big-velocity-dma32-bigbatches": 12e3}, AGAINST),
     (
         "june27-allocs",
-        {"june27-dma32-allocs-checklow": 0, "june27-dma32-allocs-fairzone": 0},
+        {"june27-dma32-allocs-checklow": 1.12e8, "june27-dma32-allocs-fairzone": 1.12e8},
         HOLDS,
     ),
     ("june27-dma", {"june27-dma-allocs-checklow": 1}, AGAINST),
@@ -195,6 +197,12 @@ def test_evidence_of_the_static_zone():
     assert (found["posted, rc1"], found["posted, series"]) == (pytest.approx(before), 0)
     assert evidence("v4r8-split")["filled once"] == pytest.approx(0.4 / 3.6)
     assert evidence("june27-dma")["reserve"] == (755409 + 1281601) // 256
+    june = evidence("june27-allocs")
+    assert june["checklow, fillings of DMA32"] == pytest.approx(9.76, abs=0.01)
+    assert june["checklow, allocations of that run, MB/s"] == pytest.approx(795.6, abs=0.1)
+    saved = evidence("june30-system")
+    assert saved["uma, user and system time saved, s"] == pytest.approx(8.8)
+    assert saved["uma, elapsed time saved, s"] == pytest.approx(248.96)
     assert evidence("peak")["hits it needs"] == pytest.approx(1 - 132 / 150)
 
 

@@ -9,10 +9,17 @@ from typing import NamedTuple
 import pandas as pd
 
 from lorelab.fairzone import figures
-from lorelab.fairzone.figures import THREADS, figure
+from lorelab.fairzone.figures import figure
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.thread.checks import factor, near, ran
-from lorelab.fairzone.thread.follow_ups import hits_by_threads, larger, posted, reviewers, whole
+from lorelab.fairzone.thread.follow_ups import (
+    hits_by_threads,
+    hits_of_big_batches,
+    larger,
+    posted,
+    reviewers,
+    whole,
+)
 
 NONE_BELOW = 1.0
 """Gains below this many per cent count as none: the same, if both are."""
@@ -21,7 +28,9 @@ CLOSE = 0.25
 DAYS = ("29 May", "18 June", "19 June", "25 June", "27 June", "30 June", "1 July")
 JUNE, REVIEWER, OTHER = "June", "the reviewer's", "zones not printed"
 """Machines. That of May is not named; its baseline is within 4 % of that of June."""
-STATIC = ("v2", "v3", "v4r5", "v4r8")
+CHECKLOW = "checklow-v2r14"
+"""The patch of kswapd alone, with the policy as it was."""
+STATIC = (CHECKLOW, "v2", "v3", "v4r5", "v4r8")
 """Series whose kswapd keeps no reserve free, so that DMA32 takes no allocation of the reads."""
 
 
@@ -39,6 +48,7 @@ class Read(NamedTuple):
 
 
 READS = (
+    Read("v1", "29 May", JUNE, "seqread", "baseline", "v1", Variant.V1),
     Read("3.0", "18 June", JUNE, "june18-seqread", "vanilla", "3.0", Variant.OFF),
     # The columns of 18 June add up: cfq600 is patch 1, fairzone is patch 3 on top of it.
     Read("18 June", "18 June", JUNE, "june18-seqread", "cfq600", "fairzone", Variant.JUNE_18),
@@ -48,6 +58,11 @@ READS = (
     Read(
         *("v2", "25 June", JUNE, "june25-seqread", "vanilla", "lessdirty"),
         Variant.JUNE_25,
+        reserves=False,
+    ),
+    Read(
+        *(CHECKLOW, "25 June", JUNE, "june25-seqread", "vanilla", "checklow"),
+        Variant.BASELINE,
         reserves=False,
     ),
     Read("3.0", "25 June", JUNE, "june25-seqread", "vanilla", "3.0", Variant.OFF),
@@ -85,11 +100,12 @@ def against() -> pd.DataFrame:
         cent; `factor`, model over print; `within`, whether that is at most `checks.FACTOR`, or
         both gains are none.
     """
-    rows = [*_v1(), *_managed_4(), *_shares()]
+    rows = [*_managed_4(), *_shares()]
     for read in READS:
         table = figures.gains(read.series, read.old, read.new)
         fields = reviewers() if read.machine == REVIEWER else {}
-        hits = hits_by_threads(table, read.variant, **_reserves(read.reserves), **fields)
+        asked = {**_reserves(read.reserves), **fields}
+        hits = hits_by_threads(read.series, read.old, read.variant, **asked)
         rows += _gains(read.kernel, read.day, read.machine, table, hits)
     columns = ["kernel", "day", "machine", "of", "threads", "printed", "model"]
     table = pd.DataFrame(rows, columns=columns)
@@ -136,25 +152,33 @@ def weighted(table: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Rows of `against()` whose machine has such a series; `model` anew, with the mean worth of
-        the machine's series, and its `factor`; `least` and `most`, the factors with the lowest and
-        the highest. Rows that are none on both sides are left out.
+        the machine's series, and its `factor`. Rows that are none on both sides are left out.
     """
     known = worth(table).melt(ignore_index=False, value_name="worth").reset_index()
-    known = known.groupby(["machine", "threads"])["worth"].agg(["min", "mean", "max"])
+    known = known.groupby(["machine", "threads"])["worth"].mean()
     rows = table[(table["of"] == "gain") & ~table["kernel"].isin(STATIC) & ~_none(table)]
     rows = rows.join(known, on=["machine", "threads"], how="inner")
-    hits = hits_of(rows["model"])
-    gains = {name: (hits * rows[name]).map(figures.speedup) for name in known}
-    factors = {name: gain / rows["printed"] for name, gain in gains.items()}
-    rows = rows.assign(
-        model=gains["mean"], factor=factors["mean"], least=factors["min"], most=factors["max"]
-    )
-    return rows.drop(columns=["within", *known])
+    rows["model"] = (hits_of(rows["model"]) * rows["worth"]).map(figures.speedup)
+    rows["factor"] = rows["model"] / rows["printed"]
+    return rows.drop(columns=["within", "worth"])
 
 
-def close(table: pd.DataFrame) -> pd.Series:
-    """Whether each row's factor is within `CLOSE`, either way."""
-    return table["factor"].between(1 / (1 + CLOSE), 1 + CLOSE)
+def by_series(table: pd.DataFrame, kernel: str) -> pd.DataFrame:
+    """A kernel's gains on the machine of June, with hits worth what they are in one series.
+
+    Returns
+    -------
+    DataFrame
+        Model over print: a row a series, a column a number of threads.
+    """
+    rows = table[(table["of"] == "gain") & (table["kernel"] == kernel)].set_index("threads")
+    gains = worth(table).loc[JUNE].mul(hits_of(rows["model"])).map(figures.speedup)
+    return gains.div(rows["printed"])
+
+
+def close(factors: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:
+    """Whether factors are within `CLOSE`, either way."""
+    return (factors >= 1 / (1 + CLOSE)) & (factors <= 1 + CLOSE)
 
 
 def hits_of(gain: pd.Series) -> pd.Series:
@@ -180,26 +204,9 @@ def _reserves(kept: bool) -> dict[str, bool]:
     return {} if kept else {"balance_reserves": False}
 
 
-def _v1() -> list[tuple]:
-    reads, writes = (figures.gains(name, "baseline", "v1") for name in ("seqread", "seqwrite"))
-    data = round(100 * figure("data-size"))
-    hits = {
-        n: ran(
-            Variant.V1,
-            threads=n,
-            data_percent=data,
-            disk_mb_s=reads.loc[n, "old"],
-            write_mb_s=writes.loc[n, "old"],
-        ).loc["read", "hits"]
-        for n in THREADS
-    }
-    return _gains("v1", "29 May", JUNE, reads, hits)
-
-
 def _managed_4() -> list[tuple]:
     table = figures.gains("big-seqread", "rc1", "bigbatches")
-    hits = {n: larger(speed, n).loc["read", "hits"] for n, speed in table["old"].items()}
-    return _gains("managed/4", "19 June", REVIEWER, table, hits)
+    return _gains("managed/4", "19 June", REVIEWER, table, hits_of_big_batches())
 
 
 def _shares() -> list[tuple]:
@@ -225,7 +232,7 @@ def _shares() -> list[tuple]:
         machine, fields = (REVIEWER, reviewers()) if of == velocity else (JUNE, {})
         data = 80 if of == in_core else 200
         run = ran(variant, data_percent=data, **_reserves(reserves), **fields)
-        model = whole(run) if of == in_core else run.loc["read", "share"]
+        model = run.loc["read", "share"] if of == velocity else whole(run)
         rows.append((kernel, day, machine, of, 0, 100 * posted(pattern, name), 100 * model))
     slow = larger(figure("cold-read")).loc["read", "share"]
     large = posted("big-velocity-{}", "bigbatches")

@@ -15,12 +15,10 @@ from lorelab.fairzone.experiments import boundary, tiobench
 from lorelab.fairzone.figures import figure
 from lorelab.fairzone.pages import simulated
 from lorelab.fairzone.params import Boundary, Tiobench, Variant
-from lorelab.fairzone.thread.checks import NO_HITS, near, ran, weighed_gains
+from lorelab.fairzone.thread.checks import NO_HITS, WITHIN, near, ran, weighed_gains
 from lorelab.fairzone.workload.machine import node_of
 from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
-
-WITHIN = 0.05
-"""Deviation up to which two shares are the same, as between model and kernel."""
+from lorelab.numerics import PAGE
 
 
 def posted(rows: str, kernel: str) -> float:
@@ -99,7 +97,7 @@ def weigh_reads(
 
     def weigh() -> Weighed:
         table = figures.gains(*rows)
-        hits = hits_by_threads(table, variant, **fields, **zones())
+        hits = hits_by_threads(*rows[:2], variant, **fields, **zones())
         evidence = needed(table) | {f"hits in the model, {n}": part for n, part in hits.items()}
         pairs = {n: (figures.speedup(hits[n]), gain) for n, gain in figures.printed(table).items()}
         return weighed_gains(pairs, evidence, figures.follows(table))
@@ -107,12 +105,25 @@ def weigh_reads(
     return weigh
 
 
-def hits_by_threads(table: pd.DataFrame, variant: Variant, **fields: object) -> dict[int, float]:
+def hits_by_threads(series: str, old: str, variant: Variant, **fields: object) -> dict[int, float]:
     """Hits of the model's reads, each number of threads on the disk of its own line."""
-    data = round(100 * figure("data-size"))
     return {
-        n: ran(variant, threads=n, disk_mb_s=speed, data_percent=data, **fields).loc["read", "hits"]
-        for n, speed in table["old"].items()
+        n: ran(variant, **disk, **fields).loc["read", "hits"]
+        for n, disk in disks(series, old).items()
+    }
+
+
+def disks(series: str, old: str) -> dict[int, dict[str, float]]:
+    """Fields of a run with data and disk as printed, by number of threads.
+
+    Where a message prints no writes, the disk writes as fast as it reads.
+    """
+    data = round(100 * figure("data-size"))
+    reads, writes = figures.gains(series, old, old)["old"], figures.writes(series, old)
+    return {
+        n: {"threads": n, "data_percent": data, "disk_mb_s": speed}
+        | ({"write_mb_s": writes[n]} if writes else {})
+        for n, speed in reads.items()
     }
 
 
@@ -156,18 +167,25 @@ def big_batches(**fields: float) -> pd.DataFrame:
 def weigh_big_batches() -> Weighed:
     """Throughput of batches of managed/4, for which no gain is printed."""
     table = figures.gains("big-seqread", "rc1", "bigbatches")
-    hits = {n: larger(speed, n).loc["read", "hits"] for n, speed in table["old"].items()}
+    hits = hits_of_big_batches()
     evidence = needed(table) | {f"hits in the model, {n}": part for n, part in hits.items()}
     printed = figures.printed(table)
     pairs = {n: (figures.speedup(hits[n]), printed[n]) for n in hits}
     return weighed_gains(pairs, evidence, follow=bool((table["hits"] > 0).all()))
 
 
-def larger(disk_mb_s: float, threads: int = 1) -> pd.DataFrame:
-    """Those batches on the reviewer's machine, data and disk as printed."""
+def hits_of_big_batches() -> dict[int, float]:
+    """Hits of those batches on the reviewer's machine, by number of threads."""
+    return {
+        n: big_batches(**disk, **reviewers()).loc["read", "hits"]
+        for n, disk in disks("big-seqread", "rc1").items()
+    }
+
+
+def larger(disk_mb_s: float) -> pd.DataFrame:
+    """Those batches on the reviewer's machine, with one thread and data as printed."""
     data = round(100 * figure("data-size"))
-    disk = {"disk_mb_s": disk_mb_s, "data_percent": data, "threads": threads}
-    return big_batches(**disk, **reviewers())
+    return big_batches(disk_mb_s=disk_mb_s, data_percent=data, threads=1, **reviewers())
 
 
 def weigh_big_velocity() -> Weighed:
@@ -227,7 +245,7 @@ def weigh_in_core_3_0() -> Weighed:
 
 
 def weigh_static() -> Weighed:
-    """DMA32's part of the allocations of 27 June, and of the reads of a kswapd without reserves."""
+    """DMA32's part of all allocations, as posted and with a kswapd without reserves."""
     shares = {name: posted("june27-{}-allocs", name) for name in ("checklow", "fairzone")}
     model = {
         "checklow": ran(Variant.BASELINE, balance_reserves=False),
@@ -236,14 +254,18 @@ def weigh_static() -> Weighed:
     evidence: dict[str, object] = {"size": size()}
     verdicts = []
     for name, share in shares.items():
-        read = model[name].loc["read", "share"]
-        evidence |= {f"{name}, posted": share, f"{name}, reads of the model": read}
+        taken = whole(model[name])
+        evidence |= {f"{name}, posted": share, f"{name}, model": taken}
         # A page survives a cycle of twice the memory if its zone takes less than half its part.
-        verdicts.append(verdict_of_share(read, share, size() / 2))
+        verdicts.append(verdict_of_share(taken, share, size() / 2))
+    low, high = (figure(f"june27-{zone}-allocs-checklow") for zone in ("dma32", "normal"))
+    rate = (low + high) * PAGE / figure("june27-elapsed-checklow") / 1e6
+    evidence |= {"checklow, fillings of DMA32": low / figure("managed-dma32")}
+    evidence |= {"checklow, allocations of that run, MB/s": rate}
     return with_caveat(
         worst(verdicts),
-        "A kswapd that keeps no reserve free never turns to DMA32 once it is full: the model's "
-        "reads take nothing from it. The posted shares are of all runs, whose number is not given.",
+        "A kswapd that keeps no reserve free never turns to DMA32 once it is full. Normal's posted "
+        "allocations can't be page cache alone: no disk of the threads reads that fast.",
         evidence,
     )
 
@@ -272,6 +294,12 @@ def weigh_system_time() -> Weighed:
         )
         evidence[f"{machine}, kswapd patch %"] = 100 * (kswapd / vanilla - 1)
         evidence[f"{machine}, fair-zone patch on top %"] = 100 * (both / kswapd - 1)
+    saved = {
+        of: figure(f"june30-{of}-vanilla") - figure(f"june30-{of}-fairzone")
+        for of in ("user", "system-uma", "elapsed")
+    }
+    evidence["uma, user and system time saved, s"] = saved["user"] + saved["system-uma"]
+    evidence["uma, elapsed time saved, s"] = saved["elapsed"]
     return Weighed(
         ClaimVerdict.NOT_TESTABLE,
         "The model counts walks and has no time; iterations and spread are not given.",
