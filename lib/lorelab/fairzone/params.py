@@ -38,7 +38,7 @@ class Variant(IntEnum):
     V4_7 = 11
     """Mel Gorman, 4.7: FIXED, reset as soon as the scan meets a remote zone."""
     NODE_LRU = 12
-    """Mel Gorman, e6cbd7f2efb4, 4.8: no policy, and one LRU a node."""
+    """Mel Gorman, e6cbd7f2efb4, 4.8: no policy, and one LRU per node."""
 
 
 class Fair(IntEnum):

@@ -72,8 +72,8 @@ FINDINGS = [
         design="fairzone",
         name="v1-never-resets",
         defect="v1, and its repair for local zones, ask every zone whether it has batch left; "
-        "ZONE_DMA always has where its lowmem reserve keeps all user pages out, until somebody else "
-        "has taken 8 of them and the CPU's count is folded.",
+        "ZONE_DMA always has where its lowmem reserve keeps all user pages out, until 8 of its "
+        "pages are taken by somebody else and folded into the counter.",
         hurts="anyone who would have run the patch of 29 May 2014 on x86-64 with 4 GiB or more",
         effect=never_resets,
         prior_art=PriorArt(
