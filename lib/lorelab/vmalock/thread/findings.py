@@ -94,6 +94,12 @@ def _guards() -> str:
     return ". ".join(kernels)
 
 
+def _sticky() -> str:
+    """What the reproducer said of each flag."""
+    answers = reproduced.recorded("vmalock/lost-sticky")
+    return ". ".join(f"{one.kernel}: {'; '.join(one.text.splitlines()[:-1])}" for one in answers)
+
+
 FINDINGS = [
     Finding(
         design="vmalock",
@@ -186,10 +192,9 @@ FINDINGS = [
             "only the title was found",
             when=LOOKED,
         ),
-        fix="none here, and no mail: there is a question to the authors "
-        "(smp_acquire__after_ctrl_dep() behind the wait, where percpu_down_write() has smp_mb(), "
-        "or a comment that says why none is needed?), and no machine on which it was seen; x86 "
-        "forbids it",
+        fix="smp_acquire__after_ctrl_dep() behind the wait, where percpu_down_write() has "
+        "smp_mb(): patch 1 of lib/kernel/vmalock/upstream/lost-guard, whose patch 2 loads flags "
+        "there. No mail of its own: no machine was found on which it was seen; x86 forbids it",
         mainline="7.3.4 has it, by its source (mm/mmap_lock.c, mm/mprotect.c)",
         worth_sending=False,
         command="model vmalock/litmus -p test=L6",
@@ -204,10 +209,8 @@ FINDINGS = [
         hurts="A process that forks, and installs a guard page in a mapping without an anon_vma "
         "(shared, or of a file and not written to) while another thread changes that mapping: "
         "fork() does not copy the guard page, and the child reads what the parent can't. By "
-        "source the parent may lose it, too (retract_page_tables()). By source one thread is "
-        "enough where a name (PR_SET_VMA_ANON_NAME) merges shared anonymous memory with the guard "
-        "page's: madvise_update_vma() stores the flags from before the merge. That was not seen: "
-        "no kernel with CONFIG_ANON_VMA_NAME was booted.",
+        "source the parent may lose it, too (retract_page_tables()). One thread "
+        "is enough by another way: vmalock/lost-sticky.",
         effect=_guards,
         prior_art=PriorArt(
             {
@@ -229,18 +232,50 @@ FINDINGS = [
             "no report of the loss was found",
             when=date(2026, 11, 30),
         ),
-        fix="lib/kernel/vmalock/upstream/lost-guard takes mmap_lock for reading, as the kernel "
-        "does for a range of several VMAs; compiled, not booted, but such a range was tried on "
-        "the same kernel. It does not touch the loss by a name, which needs no race; for that no "
-        "patch is in the kit",
+        fix="lib/kernel/vmalock/upstream/lost-guard takes such flags from the VMA after "
+        "vma_start_write(), and orders that load after the readers' stores; compiled, not "
+        "booted",
         mainline="7.3.4 has it, by its source and as Debian boots it; mainline after 7.3 was not "
         "read. Before sending, see whether get_lock_mode() of its mm/madvise.c still returns "
         "MADVISE_VMA_READ_LOCK for MADV_GUARD_INSTALL. 6.18.y has VM_MAYBE_GUARD, by the patches "
         "posted for it, and takes mmap_lock to install",
         worth_sending=True,
         command="findings vmalock/lost-guard --kernel running",
+        config="names",
         cpus=2,
         note="It is a race: how many are lost differs from run to run. On the machine itself it "
         "needs no root and spoils nothing.",
+    ),
+    Finding(
+        design="vmalock",
+        name="lost-sticky",
+        defect="madvise_update_vma() stores the VMA's flags where it only sets a name "
+        "(PR_SET_VMA_ANON_NAME). If the name merges the VMA with its neighbor, the store takes "
+        "away VM_MAYBE_GUARD and VM_SOFTDIRTY, which the merge had kept of the neighbor.",
+        hurts="One thread, every time: a process that names memory beside a guard page in shared "
+        "anonymous memory, and forks: the child reads what the parent can't. And who asks "
+        "pagemap, as CRIU does, what changed since clear_refs: a page that was mapped anew and "
+        "not touched counts as unchanged.",
+        effect=_sticky,
+        prior_art=PriorArt(
+            {
+                "a4f46ca7-9531-4f6e-828d-256311756a15@lucifer.local": "Lorenzo Stoakes, July 2025, "
+                "to David Hildenbrand: a name or flags change, not both; four months before flags "
+                "were sticky",
+                "6707915e030a3258868355f989b80140c1a45bbe": "made VM_SOFTDIRTY sticky, as merges "
+                "lost it",
+            },
+            where=ARCHIVES,
+            how="vma_modify_name, madvise_update_vma, set_new_anon_name, sticky, PR_SET_VMA, "
+            "VM_SOFTDIRTY, VM_MAYBE_GUARD, lost; no report of the loss was found",
+            when=date(2026, 11, 30),
+        ),
+        fix="lib/kernel/vmalock/upstream/lost-sticky stores no flags for a name; compiled, not "
+        "booted",
+        mainline="7.3.4 has it, by its source (Debian's 7.3.4 for clouds is built without "
+        "CONFIG_ANON_VMA_NAME); mainline after 7.3 was not read",
+        worth_sending=True,
+        command="findings vmalock/lost-sticky --kernel running",
+        config="names",
     ),
 ]
