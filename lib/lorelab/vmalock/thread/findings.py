@@ -272,7 +272,7 @@ FINDINGS = [
         ),
         fix="lib/kernel/vmalock/upstream/lost-sticky stores no flags for a name; compiled, not "
         "booted",
-        mainline="7.3.4 has it, by its source (Debian's 7.3.4 for clouds is built without "
+        mainline="a booted 7.3.4 with that option has it (Debian's for clouds is built without "
         "CONFIG_ANON_VMA_NAME); mainline after 7.3 was not read",
         worth_sending=True,
         command="findings vmalock/lost-sticky --kernel running",
