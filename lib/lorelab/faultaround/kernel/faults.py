@@ -33,10 +33,8 @@ def _counters(params: Faults, measured: Measured, run: int) -> pd.DataFrame:
     if not np.array_equal(windows[:, 0], np.concatenate(faults)[:, 0]):
         raise RunFailed("faultaround/faults: probe and guest have other faults")
     ahead = sum(map(len, faults[:run]))
-    (page, mapped, lines), (_, start, end) = (
-        faults[run].T,
-        windows[ahead : ahead + len(faults[run])].T,
-    )
+    page, mapped, lines = faults[run].T
+    _, start, end = windows[ahead : ahead + len(faults[run])].T
     page = page - measured.rows[run]["at"]
     return table(params, "kernel", np.stack([page, start, end, mapped, lines], axis=1))
 
