@@ -104,8 +104,8 @@ def against() -> pd.DataFrame:
     for read in READS:
         table = figures.gains(read.series, read.old, read.new)
         fields = reviewers() if read.machine == REVIEWER else {}
-        asked = {**_reserves(read.reserves), **fields}
-        hits = hits_by_threads(read.series, read.old, read.variant, **asked)
+        zones = {**_reserves(read.reserves), **fields}
+        hits = hits_by_threads(read.series, read.old, read.variant, **zones)
         rows += _gains(read.kernel, read.day, read.machine, table, hits)
     columns = ["kernel", "day", "machine", "of", "threads", "printed", "model"]
     table = pd.DataFrame(rows, columns=columns)
