@@ -42,7 +42,7 @@ def orders() -> pd.DataFrame:
 def race(table: pd.DataFrame) -> alt.FacetChart:
     """Draw `orders`: time runs downwards, a column a CPU, on the right the flag."""
     table = table.assign(
-        said=table["lost"].map({True: ": the copy is lost", False: ": reported as copied"}),
+        said=table["lost"].map({True: ": the copy is lost", False: ": copy reported"}),
     )
     table["said"] = "order " + table["order"].astype(str) + table["said"]
     base = alt.Chart().encode(
