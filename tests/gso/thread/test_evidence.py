@@ -125,7 +125,7 @@ def test_findings_give_the_recorded_figures():
     before, after = (counted("gso/vhost", Vhost(refcnt=refcnt)) for refcnt in (False, True))
     text = said("vhost-copies")
     assert f"of {before['told']} packets" in text
-    assert f"the pages of {before['completions']}, and" in text
+    assert f"vhost sends {before['completions']} with zero copy, and" in text
     assert f"copied ({before['copied_bytes']} bytes)" in text
     assert f"back once each after {after['completions']} completions, and 0 segments" in text
     assert text.endswith("7.3.4+deb13-amd64 copies 56000 bytes of the same packets")
