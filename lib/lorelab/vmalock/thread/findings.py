@@ -79,14 +79,21 @@ def _after(*kinds: str) -> int:
     return int(callers.counted()[list(kinds)].sum())
 
 
+RANGES = {
+    "mmap_lock": "in a range that reaches into the next mapping (under mmap_lock)",
+    "the VMA's lock": "in a range inside one mapping (on 7.3.4 under the VMA's lock)",
+}
+"""What the reproducer installs; which lock a kernel takes for it is the kernel's."""
+
+
 def _guards() -> str:
     """Guard pages that were lost under each lock, as the reproducer counted them."""
     counted = re.compile(r"under (.+): (\d+) guard pages, (\d+) lost, children read (\d+)")
     kernels = []
     for answer in reproduced.recorded("vmalock/lost-guard"):
         parts = [
-            f"of {pages} guard pages installed under {lock} {lost} were lost, and children read "
-            f"{read} of these"
+            f"of {pages} guard pages {RANGES[lock]} {lost} were lost, and children read {read} of "
+            "these"
             for lock, pages, lost, read in counted.findall(answer.text)
         ]
         assert len(parts) == 2, "one count for each lock"
@@ -95,9 +102,17 @@ def _guards() -> str:
 
 
 def _sticky() -> str:
-    """What the reproducer said of each flag."""
-    answers = reproduced.recorded("vmalock/lost-sticky")
-    return ". ".join(f"{one.kernel}: {'; '.join(one.text.splitlines()[:-1])}" for one in answers)
+    """What smaps and pagemap said before the name and after it, and what became of the child."""
+    said = re.compile(r"before \((\w+), (\d)\), after \((\w+), (\d)\); the child ends with (-?\d+)")
+    kernels = []
+    for answer in reproduced.recorded("vmalock/lost-sticky"):
+        [(guard, dirty, guard_after, dirty_after, ended)] = said.findall(answer.text)
+        kernels.append(
+            f"{answer.kernel}, one run: `gu` in smaps is {guard} before the name and {guard_after} "
+            f"after it, soft-dirty in pagemap {dirty} and {dirty_after}; a child that reads the "
+            f"guard page ends with {ended} (-11 is SIGSEGV, 7 the byte that it read)"
+        )
+    return ". ".join(kernels)
 
 
 FINDINGS = [
@@ -252,8 +267,9 @@ FINDINGS = [
         defect="madvise_update_vma() stores the VMA's flags where it only sets a name "
         "(PR_SET_VMA_ANON_NAME). If the name merges the VMA with its neighbor, the store takes "
         "away VM_MAYBE_GUARD and VM_SOFTDIRTY, which the merge had kept of the neighbor.",
-        hurts="One thread, every time: a process that names memory beside a guard page in shared "
-        "anonymous memory, and forks: the child reads what the parent can't. And who asks "
+        hurts="One thread, every time: a process that has split shared anonymous memory by name, "
+        "installs a guard page in one part, gives the part beside it the same name, and forks: the "
+        "child reads what the parent can't. And who asks "
         "pagemap, as CRIU does, what changed since clear_refs: a page that was mapped anew and "
         "not touched counts as unchanged.",
         effect=_sticky,
@@ -273,7 +289,8 @@ FINDINGS = [
         fix="lib/kernel/vmalock/upstream/lost-sticky stores no flags for a name; compiled, not "
         "booted",
         mainline="a booted 7.3.4 with that option has it (Debian's for clouds is built without "
-        "CONFIG_ANON_VMA_NAME); mainline after 7.3 was not read",
+        "CONFIG_ANON_VMA_NAME); 6.18.y by the patches posted for it, not run; mainline after 7.3 "
+        "was not read",
         worth_sending=True,
         command="findings vmalock/lost-sticky --kernel running",
         config="names",
