@@ -103,10 +103,11 @@ def _guards() -> str:
 
 def _sticky() -> str:
     """What smaps and pagemap said before the name and after it, and what became of the child."""
-    said = re.compile(r"before \((\w+), (\d)\), after \((\w+), (\d)\); the child ends with (-?\d+)")
+    state = r"\((\w+), (\d)\)"
+    states = re.compile(rf"before {state}, after {state}; the child ends with (-?\d+)")
     kernels = []
     for answer in reproduced.recorded("vmalock/lost-sticky"):
-        [(guard, dirty, guard_after, dirty_after, ended)] = said.findall(answer.text)
+        [(guard, dirty, guard_after, dirty_after, ended)] = states.findall(answer.text)
         kernels.append(
             f"{answer.kernel}, one run: `gu` in smaps is {guard} before the name and {guard_after} "
             f"after it, soft-dirty in pagemap {dirty} and {dirty_after}; a child that reads the "
