@@ -66,6 +66,8 @@ def test_runs_of_one_kernel_are_counted_and_each_is_told(monkeypatch, tmp_path):
     lines = reproduced.by_kernel(reproduced.recorded(IDLE.title, tmp_path))
     kernel = answer.source.kernel.release
     assert lines == {f"{kernel}, 3 runs": "FAIL: 7 times; FAIL: 8 times"}
+    [last] = reproduced.newest(IDLE.title, tmp_path)
+    assert last.source.date.second == 3
 
 
 def test_a_kernel_is_patched_if_it_has_every_mail_of_the_finding():

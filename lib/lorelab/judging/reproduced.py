@@ -204,6 +204,17 @@ def recorded(title: str, folder: Path = FOLDER) -> list[Answer]:
     return sorted(answers, key=lambda one: (one.patched, one.kernel, one.source.date))
 
 
+def newest(title: str, folder: Path = FOLDER) -> list[Answer]:
+    """The last run that was kept of each kernel, in the order of `recorded()`.
+
+    Raises
+    ------
+    BadInput
+        A file is missing, truncated or was edited.
+    """
+    return list({answer.kernel: answer for answer in recorded(title, folder)}.values())
+
+
 def by_kernel(answers: Iterable[Answer]) -> dict[str, str]:
     """The last line of each run, by the kernel in words and how many runs it had.
 

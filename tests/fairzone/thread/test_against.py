@@ -67,6 +67,8 @@ def test_the_picture_has_every_number(compared):
     data = chart["datasets"][points["data"]["name"]]
     assert len(pd.DataFrame(data)) == len(compared)
     assert max(row["printed"] for row in data) < 46 and max(row["model"] for row in data) < 46
+    scale = points["encoding"]["color"]["scale"]
+    assert {row["kernel"] for row in data} == set(scale["domain"]), "each has a colour"
 
 
 def test_a_reviewers_gain_is_the_models_on_his_zones(compared):

@@ -114,7 +114,7 @@ def ring_in_use() -> dict[bool, int]:
     """
     return {
         answer.patched: int(re.search(r"(\d+) KiB in use", answer.text)[1]) // 1024
-        for answer in reproduced.recorded("damon/pages-on-no-list")
+        for answer in reproduced.newest("damon/pages-on-no-list")
         if answer.source.kernel.release == "7.3.4"
     }
 
@@ -132,7 +132,7 @@ def sizes_beside() -> pd.DataFrame:
     names = {"count": "last_nr_regions", "turn": "rotation"}
     rows = [
         {"kernel": answer.kernel, "shared": names[case], "alone": int(alone), "beside": int(beside)}
-        for answer in reproduced.recorded("damon/shared-last-count")
+        for answer in reproduced.newest("damon/shared-last-count")
         for case, alone, beside in re.findall(pattern, answer.text)
     ]
     return pd.DataFrame(rows)

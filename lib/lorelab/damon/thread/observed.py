@@ -67,11 +67,6 @@ def accurate() -> Weighed:
     )
 
 
-def checks_per_second() -> float:
-    """Checks a second of a recorded kernel at the default settings."""
-    return float(accuracy("zigzag-30secs", runs=24)["checks_per_second"])
-
-
 def continues(configuration: str) -> Weigh:
     """Weigh that the five rows' overhead continues in another configuration: it has no number."""
 

@@ -13,7 +13,6 @@ from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
 
 FREE = ("free_dma", "free_dma32", "free_normal", "free_movable")
-UNITS = {"zone": "zone taken", "passes": "passes", "skips_batch": "zones", "reset": "resets"}
 
 
 def nodes_of(params: Followed, table: pd.DataFrame) -> tuple[tuple[Node, ...], dict[int, int]]:

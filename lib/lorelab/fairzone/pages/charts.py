@@ -26,14 +26,13 @@ KERNELS = {
     "3.0": BLACK,
     "18 June": PURPLE,
     "managed/4": ORANGE,
-    "v2 to v4r8": GREEN,
+    "kswapd without reserves": GREEN,
     "v4r8, class zone kept": SKY,
 }
 """Colours of what the threads' kernels are called, where the model is put beside them."""
-KIN = dict.fromkeys(("v2", "v3", "v4", "v4r5", "v4r8"), "v2 to v4r8") | {
-    "laptop": "18 June",
-    "desktop": "18 June",
-}
+KIN = dict.fromkeys(
+    ("checklow-v2r14", "v2", "v3", "v4", "v4r5", "v4r8"), "kswapd without reserves"
+) | dict.fromkeys(("laptop", "desktop"), "18 June")
 """Kernels that are drawn as one."""
 
 
@@ -356,6 +355,7 @@ def beside_print(table: pd.DataFrame, factor: float, see: str) -> alt.LayerChart
         .encode(x=x, y=alt.Y("low:Q", title="model, %"), y2="high:Q")
     )
     kernel = table["kernel"].replace(KIN)
+    assert set(kernel) <= set(KERNELS), "every kernel has a colour"
     used = [name for name in KERNELS if name in set(kernel)]
     points = (
         alt.Chart(

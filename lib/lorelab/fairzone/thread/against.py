@@ -30,8 +30,9 @@ JUNE, REVIEWER, OTHER = "June", "the reviewer's", "zones not printed"
 """Machines. That of May is not named; its baseline is within 4 % of that of June."""
 CHECKLOW = "checklow-v2r14"
 """The patch of kswapd alone, with the policy as it was."""
-STATIC = (CHECKLOW, "v2", "v3", "v4r5", "v4r8")
-"""Series whose kswapd keeps no reserve free, so that DMA32 takes no allocation of the reads."""
+KEPT = "v4r8, class zone kept"
+STATIC = (CHECKLOW, "v2", "v3", "v4", "v4r5", "v4r8")
+"""Kernels whose kswapd keeps no reserve free, so that DMA32 takes no allocation of the reads."""
 
 
 class Read(NamedTuple):
@@ -44,7 +45,6 @@ class Read(NamedTuple):
     old: str
     new: str
     variant: Variant
-    reserves: bool = True
 
 
 READS = (
@@ -55,37 +55,14 @@ READS = (
     Read("laptop", "18 June", OTHER, "laptop-seqread", "cfq600", "fairzone", Variant.JUNE_18),
     Read("desktop", "18 June", OTHER, "desktop-seqread", "cfq600", "fairzone", Variant.JUNE_18),
     Read("3.0", "19 June", REVIEWER, "big-seqread", "rc1", "3.0", Variant.OFF),
-    Read(
-        *("v2", "25 June", JUNE, "june25-seqread", "vanilla", "lessdirty"),
-        Variant.JUNE_25,
-        reserves=False,
-    ),
-    Read(
-        *(CHECKLOW, "25 June", JUNE, "june25-seqread", "vanilla", "checklow"),
-        Variant.BASELINE,
-        reserves=False,
-    ),
+    Read("v2", "25 June", JUNE, "june25-seqread", "vanilla", "lessdirty", Variant.JUNE_25),
+    Read(CHECKLOW, "25 June", JUNE, "june25-seqread", "vanilla", "checklow", Variant.BASELINE),
     Read("3.0", "25 June", JUNE, "june25-seqread", "vanilla", "3.0", Variant.OFF),
-    Read(
-        *("v3", "27 June", JUNE, "june27-seqread", "vanilla", "lessdirty"),
-        Variant.MERGED,
-        reserves=False,
-    ),
-    Read(
-        *("v4r5", "30 June", JUNE, "june30-seqread", "vanilla", "fairzone"),
-        Variant.MERGED,
-        reserves=False,
-    ),
+    Read("v3", "27 June", JUNE, "june27-seqread", "vanilla", "lessdirty", Variant.MERGED),
+    Read("v4r5", "30 June", JUNE, "june30-seqread", "vanilla", "fairzone", Variant.MERGED),
     Read("3.0", "30 June", JUNE, "june30-seqread", "vanilla", "3.0", Variant.OFF),
-    Read(
-        *("v4r8", "1 July", REVIEWER, "v4r8-seqread", "rc1", "series"),
-        Variant.MERGED,
-        reserves=False,
-    ),
-    Read(
-        *("v4r8, class zone kept", "1 July", REVIEWER, "v4r8-seqread", "rc1", "classzone"),
-        Variant.MERGED,
-    ),
+    Read("v4r8", "1 July", REVIEWER, "v4r8-seqread", "rc1", "series", Variant.MERGED),
+    Read(KEPT, "1 July", REVIEWER, "v4r8-seqread", "rc1", "classzone", Variant.MERGED),
 )
 
 
@@ -104,7 +81,7 @@ def against() -> pd.DataFrame:
     for read in READS:
         table = figures.gains(read.series, read.old, read.new)
         fields = reviewers() if read.machine == REVIEWER else {}
-        zones = {**_reserves(read.reserves), **fields}
+        zones = {**_reserves(read.kernel), **fields}
         hits = hits_by_threads(read.series, read.old, read.variant, **zones)
         rows += _gains(read.kernel, read.day, read.machine, table, hits)
     columns = ["kernel", "day", "machine", "of", "threads", "printed", "model"]
@@ -199,9 +176,9 @@ def _gains(
     ]
 
 
-def _reserves(kept: bool) -> dict[str, bool]:
+def _reserves(kernel: str) -> dict[str, bool]:
     """Nothing where kswapd keeps them, so that runs have the name that others give them too."""
-    return {} if kept else {"balance_reserves": False}
+    return {"balance_reserves": False} if kernel in STATIC else {}
 
 
 def _managed_4() -> list[tuple]:
@@ -212,26 +189,25 @@ def _managed_4() -> list[tuple]:
 def _shares() -> list[tuple]:
     """DMA32's part of allocations and of what is scanned; a velocity's beside that of the reads."""
     in_core, velocity = "share, data of 80 %", "velocity"
-    kept = "v4r8, class zone kept"
     pairs = [
-        ("baseline", "18 June", in_core, "june18-{}-allocs-vanilla", Variant.BASELINE, True),
-        ("18 June", "18 June", in_core, "june18-{}-allocs-fairzone", Variant.JUNE_18, True),
-        ("3.0", "18 June", in_core, "june18-{}-allocs-3.0", Variant.OFF, True),
-        ("v2", "27 June", "share", "june27-{}-allocs-fairzone", Variant.JUNE_25, False),
-        ("baseline", "1 July", in_core, "july1-{}-allocs-vanilla", Variant.BASELINE, True),
-        ("v4", "1 July", in_core, "july1-{}-allocs-fairzone", Variant.MERGED, False),
-        ("3.0", "19 June", velocity, "big-velocity-{}-3.0", Variant.OFF, True),
-        ("baseline", "19 June", velocity, "big-velocity-{}-rc1", Variant.BASELINE, True),
-        ("baseline", "1 July", velocity, "v4r8-velocity-{}-rc1", Variant.BASELINE, True),
-        ("v4r8", "1 July", velocity, "v4r8-velocity-{}-series", Variant.MERGED, False),
-        (kept, "1 July", velocity, "v4r8-velocity-{}-classzone", Variant.MERGED, True),
+        ("baseline", "18 June", in_core, "june18-{}-allocs-vanilla", Variant.BASELINE),
+        ("18 June", "18 June", in_core, "june18-{}-allocs-fairzone", Variant.JUNE_18),
+        ("3.0", "18 June", in_core, "june18-{}-allocs-3.0", Variant.OFF),
+        ("v2", "27 June", "share", "june27-{}-allocs-fairzone", Variant.JUNE_25),
+        ("baseline", "1 July", in_core, "july1-{}-allocs-vanilla", Variant.BASELINE),
+        ("v4", "1 July", in_core, "july1-{}-allocs-fairzone", Variant.MERGED),
+        ("3.0", "19 June", velocity, "big-velocity-{}-3.0", Variant.OFF),
+        ("baseline", "19 June", velocity, "big-velocity-{}-rc1", Variant.BASELINE),
+        ("baseline", "1 July", velocity, "v4r8-velocity-{}-rc1", Variant.BASELINE),
+        ("v4r8", "1 July", velocity, "v4r8-velocity-{}-series", Variant.MERGED),
+        (KEPT, "1 July", velocity, "v4r8-velocity-{}-classzone", Variant.MERGED),
     ]
     rows = []
-    for kernel, day, of, row, variant, reserves in pairs:
+    for kernel, day, of, row, variant in pairs:
         pattern, name = row.rsplit("-", 1)
         machine, fields = (REVIEWER, reviewers()) if of == velocity else (JUNE, {})
         data = 80 if of == in_core else 200
-        run = ran(variant, data_percent=data, **_reserves(reserves), **fields)
+        run = ran(variant, data_percent=data, **_reserves(kernel), **fields)
         model = run.loc["read", "share"] if of == velocity else whole(run)
         rows.append((kernel, day, machine, of, 0, 100 * posted(pattern, name), 100 * model))
     slow = larger(figure("cold-read")).loc["read", "share"]

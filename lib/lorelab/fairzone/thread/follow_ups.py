@@ -98,11 +98,15 @@ def weigh_reads(
     def weigh() -> Weighed:
         table = figures.gains(*rows)
         hits = hits_by_threads(*rows[:2], variant, **fields, **zones())
-        evidence = needed(table) | {f"hits in the model, {n}": part for n, part in hits.items()}
-        pairs = {n: (figures.speedup(hits[n]), gain) for n, gain in figures.printed(table).items()}
-        return weighed_gains(pairs, evidence, figures.follows(table))
+        return _weighed_hits(table, hits, figures.follows(table))
 
     return weigh
+
+
+def _weighed_hits(table: pd.DataFrame, hits: dict[int, float], follow: bool) -> Weighed:
+    evidence = needed(table) | {f"hits in the model, {n}": part for n, part in hits.items()}
+    pairs = {n: (figures.speedup(hits[n]), gain) for n, gain in figures.printed(table).items()}
+    return weighed_gains(pairs, evidence, follow)
 
 
 def hits_by_threads(series: str, old: str, variant: Variant, **fields: object) -> dict[int, float]:
@@ -167,11 +171,7 @@ def big_batches(**fields: float) -> pd.DataFrame:
 def weigh_big_batches() -> Weighed:
     """Throughput of batches of managed/4, for which no gain is printed."""
     table = figures.gains("big-seqread", "rc1", "bigbatches")
-    hits = hits_of_big_batches()
-    evidence = needed(table) | {f"hits in the model, {n}": part for n, part in hits.items()}
-    printed = figures.printed(table)
-    pairs = {n: (figures.speedup(hits[n]), printed[n]) for n in hits}
-    return weighed_gains(pairs, evidence, follow=bool((table["hits"] > 0).all()))
+    return _weighed_hits(table, hits_of_big_batches(), bool((table["hits"] > 0).all()))
 
 
 def hits_of_big_batches() -> dict[int, float]:

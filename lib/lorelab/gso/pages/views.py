@@ -244,7 +244,7 @@ def lost_flags() -> pd.DataFrame:
     rows = [
         {"kernel": answer.kernel, "sender": 0}
         | dict(zip(("copier", "copies", "not_told"), map(int, counted), strict=True))
-        for answer in reproduced.recorded("gso/lost-copied-flag")
+        for answer in reproduced.newest("gso/lost-copied-flag")
         for counted in re.findall(pattern, answer.text)
     ]
     return pd.DataFrame(rows)

@@ -1,12 +1,13 @@
 """Gains that others measured, beside those of the same loop in the performance model.
 
 A record of `ebizzy -m` is an mmap(), the first touch of its pages, and a munmap(), by twice as many
-threads as CPUs. With `-R` the size is to be random; ebizzy 0.3 multiplies a state of 0, so that it
-is a single page. Without, it is 64 * 1024 words of 8 bytes: 128 pages of 4 KiB.
+threads as CPUs. These are of `-R`, where the size is to be random; ebizzy 0.3 multiplies a state of
+0, so that it is a single page.
 """
 
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from lorelab.vmalock.experiments import contention
@@ -103,7 +104,7 @@ def beside(ms: int = 150) -> pd.DataFrame:
             / records_done(of, Variant.MMAP_LOCK, per_page, ms)
             for per_page in UNMAP
         ]
-        misses = max(max(gain / published, published / gain) for gain in gains)
+        misses = max(_misses(gain, published) for gain in gains)
         rows.append((of.whose, of.cpus, of.pages, published, min(gains), max(gains), misses))
     columns = ["whose", "CPUs", "pages", "published", "least", "most", "within"]
     return pd.DataFrame(rows, columns=columns).set_index("whose")
@@ -125,16 +126,20 @@ def pft(ms: int = 2) -> pd.DataFrame:
         if whose in MODELLED:
             model = pd.Series({n: _pft_gain(n, n if MODELLED[whose] else 1, ms) for n in gains})
             columns[whose, "model"] = model
-            columns[whose, "within"] = (model / published).combine(published / model, max)
+            columns[whose, "within"] = _misses(model, published)
     return pd.DataFrame(columns).sort_index().rename_axis("threads")
 
 
 def _pft_gain(threads: int, vmas: int, ms: int) -> float:
+    shared = {"cpus": threads, "threads": threads, "vmas": vmas, "ms": ms}
     rates = []
     for variant in (Variant.V2, Variant.MMAP_LOCK):
-        params = Contention(
-            cpus=threads, threads=threads, vmas=vmas, writer_share=0, think_ns=TOUCH_NS, ms=ms
-        ).model_copy(update={"variant": variant})
+        params = Contention(variant=variant, writer_share=0, think_ns=TOUCH_NS, **shared)
         counters = contention.simulate(params).set_index("counter")["value"]
         rates.append(float(counters["fault_rate"]))
     return rates[0] / rates[1]
+
+
+def _misses(model: float | pd.Series, published: float | pd.Series) -> float | pd.Series:
+    """By what factor the model is off, either way."""
+    return np.maximum(model / published, published / model)
