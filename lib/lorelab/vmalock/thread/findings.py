@@ -101,18 +101,21 @@ def _guards() -> str:
     return ". ".join(kernels)
 
 
+STICKY = {
+    "gu": "`gu` in smaps",
+    "SIGSEGV": "SIGSEGV for a child that reads the guard page",
+    "soft-dirty": "soft-dirty in pagemap",
+}
+"""What the reproducer looks at."""
+
+
 def _sticky() -> str:
-    """What smaps and pagemap said before the name and after it, and what became of the child."""
-    state = r"\((\w+), (\d)\)"
-    states = re.compile(rf"before {state}, after {state}; the child ends with (-?\d+)")
+    """What was seen before the name and after it."""
     kernels = []
     for answer in reproduced.recorded("vmalock/lost-sticky"):
-        [(guard, dirty, guard_after, dirty_after, ended)] = states.findall(answer.text)
-        kernels.append(
-            f"{answer.kernel}, one run: `gu` in smaps is {guard} before the name and {guard_after} "
-            f"after it, soft-dirty in pagemap {dirty} and {dirty_after}; a child that reads the "
-            f"guard page ends with {ended} (-11 is SIGSEGV, 7 the byte that it read)"
-        )
+        seen = dict(line.split(": ") for line in answer.text.splitlines())
+        parts = [f"{what}: {seen[of]}" for of, what in STICKY.items()]
+        kernels.append(f"{answer.kernel}, one run: {'; '.join(parts)}")
     return ". ".join(kernels)
 
 
@@ -240,8 +243,9 @@ FINDINGS = [
                 "Baghdasaryan agrees, and warns of other flags",
                 "49e14dabed7a": 'the commit that brought the flag: the read lock "excludes the '
                 'write, avoiding RMW races"; it does not exclude the read before that write',
-                "20260326080836.695207-5-surenb@google.com": "Suren Baghdasaryan moves the "
-                "vma_start_write() of a split up, for another reason, and not to before the copy",
+                "20260327205457.604224-5-surenb@google.com": "Suren Baghdasaryan, March 2026, "
+                "moves the vma_start_write() of a split up, for another reason, and not to before "
+                "the copy",
             },
             where=ARCHIVES,
             how="VM_MAYBE_GUARD, vma_set_atomic_flag, MADV_GUARD_INSTALL, mprotect, race, lost; "
@@ -276,9 +280,13 @@ FINDINGS = [
         effect=_sticky,
         prior_art=PriorArt(
             {
-                "a4f46ca7-9531-4f6e-828d-256311756a15@lucifer.local": "Lorenzo Stoakes, July 2025, "
-                "to David Hildenbrand: a name or flags change, not both; four months before flags "
-                "were sticky",
+                "ee19189f-7510-4ddd-85b0-34d6319f8fc6@redhat.com": "David Hildenbrand, July 2025, "
+                "on the patch that made vma_modify_name(): madvise_update_vma() sets flags or a "
+                "name, he assumes; should that be checked?",
+                "a4f46ca7-9531-4f6e-828d-256311756a15@lucifer.local": "Lorenzo Stoakes answers "
+                "that it does, and that no check is needed; four months before flags were sticky",
+                "20260327205457.604224-3-surenb@google.com": "Suren Baghdasaryan, March 2026, "
+                "changes the lines before that store, and keeps it",
                 "6707915e030a3258868355f989b80140c1a45bbe": "made VM_SOFTDIRTY sticky, as merges "
                 "lost it",
             },
