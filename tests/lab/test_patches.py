@@ -127,6 +127,14 @@ def test_checkpatch(source, patch):
     assert "total: 0 errors, 0 warnings, 0 checks" in done.stdout
 
 
+@pytest.mark.parametrize("kit", KITS, ids=lambda kit: f"{kit.parts[-3]}/{kit.name}")
+def test_lines_of_a_cover_letter(kit):
+    """checkpatch does not read it."""
+    for cover in kit.glob("0000*.patch"):
+        words = cover.read_text().partition("\n---\n")[0].partition("\n\n")[2]
+        assert [line for line in words.splitlines() if len(line) > 72] == []
+
+
 @pytest.mark.parametrize("patch", PATCHES, ids=named)
 def test_signed_off(patch):
     text = mail(patch)
