@@ -49,11 +49,24 @@ def test_a_number_of_a_table_is_named_by_row_and_column():
     [
         "           base    patched\ntime (us)   1400        210",
         "       base (us)   new (us)\ntime        1400        210",
+        "|      | base (us) | new (us) |\n|:-----|----------:|---------:|\n| time | 1400 | 210 |",
     ],
 )
 def test_a_row_or_a_column_may_name_the_unit(table):
     assert found(table) == [(1400, "us"), (210, "us")]
     assert all(one.quantity.count("(") == 1 for one in figures.figures([message(table)]))
+
+
+def test_a_table_of_mmtests_names_its_unit_between_hyphens():
+    heading = "                          base              new\n"
+    table = f"{heading}SeqRead-MB/sec-  120.95 (  0.00%)  133.59 ( 10.45%)"
+    assert found(table) == [(120.95, "MB/sec"), (0, "%"), (133.59, "MB/sec"), (10.45, "%")]
+
+
+def test_a_table_with_bars_is_no_quote():
+    table = "| order | faults |\n|-------|--------|\n|     4 |  1,234 |\n| it takes 12 ms"
+    named = [(one.value, one.quantity) for one in figures.figures([message(table)])]
+    assert named == [(4, "order"), (1234, "faults")]
 
 
 def test_the_words_before_a_number_are_the_guess_and_its_line_is_kept():

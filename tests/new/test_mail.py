@@ -117,6 +117,15 @@ def test_a_charset_that_is_wrong_or_unknown_loses_one_character(tmp_path, charse
     assert "Why so long, Andr\N{REPLACEMENT CHARACTER}?" in dict(one.own).values()
 
 
+@pytest.mark.parametrize("head", ["", "Content-Type: text/plain; charset=us-ascii\n"])
+def test_a_name_and_a_text_that_nobody_encoded_are_utf_8(tmp_path, head):
+    text = FIRST.replace("Ada Lovelace", "Zo\xeb").replace("\n\nIt takes", f"\n{head}\nZo\xeb has")
+    [one] = read(tmp_path, text)
+    assert (one.author, one.lines[0][1]) == ("Zo\xeb", "Zo\xeb has 12 ms.")
+    [one] = read(tmp_path, text.encode("latin-1"))
+    assert (one.author, one.lines[0][1]) == ("Zo\ufffd", "Zo\ufffd has 12 ms.")
+
+
 def test_a_line_that_begins_with_from_ends_no_mail(tmp_path):
     [one] = read(tmp_path, mbox(f"{FIRST}\nFrom here on it is fast.\n"))
     assert "From here on it is fast." in dict(one.lines).values()
@@ -146,6 +155,8 @@ def test_a_page_of_one_message(tmp_path):
         ("a b c\n" * 9, "has no message"),
         ("Subject: of nobody\n\nText.\n", "has no message"),
         (b"\x7fELF\0\0\0", "has no message"),
+        (f"<!DOCTYPE html>\n<html><pre>\n{PAGE}</pre></html>", "is HTML; save the page as text"),
+        (f"<html><head></head><pre>\n{PAGE}</pre></html>", "is HTML; save the page as text"),
         (b"\x1f\x8b\x08 cut", "no whole gzip file"),
         (gzip.compress(mbox(FIRST).encode())[:-20], "no whole gzip file"),
         (gzip.compress(bytes(mail.LARGEST + 1)), "has more than 32 MiB"),

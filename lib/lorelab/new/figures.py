@@ -14,11 +14,12 @@ UNITS = (
     "%", "KiB", "MiB", "GiB", "TiB", "kB", "KB", "MB", "GB", "TB", "K", "M", "G", "bytes", "byte",
     "B", "bits", "bit", "ns", "us", "usec", "usecs", "ms", "msec", "msecs", "s", "sec", "secs",
     "seconds", "second", "min", "minutes", "minute", "hours", "hour", "Hz", "kHz", "MHz", "GHz",
-    "KB/s", "KiB/s", "MB/s", "MiB/s", "GB/s", "GiB/s", "Mbit/s", "Gbit/s", "Mbits/sec",
-    "Gbits/sec", "Gbytes", "Mbytes", "ops/s", "ops/sec", "op/s", "IOPS", "x", "times", "pages",
-    "page", "folios", "slots", "entries", "cycles", "cycle", "insns", "instructions", "CPUs",
-    "CPU", "cpus", "cores", "threads", "thread", "tasks", "processes", "runs", "iterations",
-    "packets", "faults", "nodes", "zones", "lines", "VMAs", "clusters", "bits/sec",
+    "KB/s", "KiB/s", "MB/s", "MiB/s", "GB/s", "GiB/s", "KB/sec", "MB/sec", "GB/sec",
+    "Mbit/s", "Gbit/s", "Mbits/sec", "Gbits/sec", "Gbytes", "Mbytes", "ops/s", "ops/sec",
+    "op/s", "IOPS", "x", "times", "pages", "page", "folios", "slots", "entries", "cycles",
+    "cycle", "insns", "instructions", "CPUs", "CPU", "cpus", "cores", "threads", "thread",
+    "tasks", "processes", "runs", "iterations", "packets", "faults", "nodes", "zones", "lines",
+    "VMAs", "clusters", "bits/sec",
     "\u00b5s", "\u03bcs",  # the micro sign, and the letter mu
 )  # fmt: skip
 NUMBER = re.compile(
@@ -48,6 +49,8 @@ DOUBT = re.compile(
 WORD = re.compile(r"\(?[A-Za-z_][\w/()-]*")
 LABEL = re.compile(r"(\d\S*[A-Za-z]\S*): ?$")
 """A label that begins with a digit, as `64kB/swpout:`, at the end of what is before a number."""
+NAMED = re.compile(r"(?<=\()[^()]+(?=\))|(?<=-)[^\s-]+(?=-(?:[\s,]|$))")
+"""What may be a unit in the name of a row or a column: in brackets, or as mmtests has it."""
 LONGEST = 200
 """Characters of a sentence that a row quotes."""
 WORDS = 8
@@ -116,20 +119,20 @@ def _figures(message: Message) -> Iterator[Figure]:
         numbers = list(NUMBER.finditer(clean))
         words = _columns(text)
         if len(words) > 1 and not numbers:
-            heading = words
+            heading = words if re.search("[A-Za-z]", text) else heading  # else a rule below it
         elif len(words) == 1 and " " in words[0][1]:
             heading = []  # prose
         for number in numbers:
-            table = len(numbers) > 1 and heading and _is_row(text)
+            table = heading and _is_row(text, len(numbers))
             guess = _cell(text, number.start(), heading) if table else _before(text, number.start())
-            unit = (number["unit"] or "").strip() or (table and _bracketed(guess)) or "count"
+            unit = (number["unit"] or "").strip() or (table and _named(guess)) or "count"
             value = float(number["value"].replace(",", ""))
             yield Figure(message, line, value, unit, guess or "number")
 
 
-def _is_row(text: str) -> bool:
-    """Whether a line is one of a table: two columns or more, each behind two blanks, a tab or |."""
-    return len(_columns(text)) > 2
+def _is_row(text: str, numbers: int) -> bool:
+    """Whether a line is one of a table: begun by |, or of columns that blanks, tabs or | part."""
+    return text.lstrip().startswith("|") or (numbers > 1 and len(_columns(text)) > 2)
 
 
 def _columns(text: str) -> list[tuple[int, str]]:
@@ -145,9 +148,9 @@ def _cell(text: str, at: int, heading: list[tuple[int, str]]) -> str:
     return f"{row}, {column}".strip(", ")
 
 
-def _bracketed(name: str) -> str:
-    """The unit that a row or a column names in brackets; empty where there is none."""
-    return next((unit for unit in re.findall(r"\(([^()]+)\)", name) if unit in UNITS), "")
+def _named(name: str) -> str:
+    """The unit that a row or a column names, as `time (us)` or `SeqRead-MB/sec-`; else empty."""
+    return next((unit for unit in NAMED.findall(name) if unit in UNITS), "")
 
 
 def _before(text: str, at: int) -> str:

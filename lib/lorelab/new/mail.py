@@ -20,6 +20,7 @@ from lorelab.errors import BadInput
 
 LARGEST = 32 << 20
 """Bytes of a thread that is read: more than any thread has."""
+HTML = re.compile(r"\s*<(?:!doctype\s+)?html\b", re.I)
 INSTEAD = "give an mbox, a mail, or the text of an archive's page"
 ENVELOPE = re.compile(rb"(?:\A|(?<=\n\n))From [^\n:]+[^\n]*\d\d:\d\d[^\n]*\n")
 """Line before each mail of an mbox, which an empty line separates from the one before."""
@@ -33,7 +34,7 @@ POSTED = re.compile(r"^From: (?P<author>.+?) @ (?P<date>\d{4}-\d\d-\d\d +\d?\d:\
 BESIDE = re.compile(r"^(?:\s+.*|To: .*|Cc: .*|In-Reply-To: .*|)$")
 """What a page has between the head of a message and its text."""
 NOT_OWN = re.compile(
-    r"\s*[>|]|On .{10,}(?:wrote|writes):$|\S+ writes:$|[A-Z][\w-]*-by: |Link: |Fixes: "
+    r"\s*(?:>|\|(?!.*\|))|On .{10,}(?:wrote|writes):$|\S+ writes:$|[A-Z][\w-]*-by: |Link: |Fixes: "
 )
 END = re.compile(r"-- $|---$|diff --git |@@ |Index: |_{10,}$|\^ permalink |\^ \[flat\|")
 
@@ -95,6 +96,8 @@ def read(file: Path) -> list[Message]:
     text = data.decode(errors="replace")
     if ENVELOPE.match(data):
         messages = [_mail(part) for part in ENVELOPE.split(data) if part.strip()]
+    elif HTML.match(text):
+        raise BadInput(f"{file} is HTML; save the page as text, or give the mbox of its thread")
     elif POSTED.search(text):
         messages = _page(text)
     else:
@@ -151,6 +154,8 @@ def _text(mail: EmailMessage) -> str:
     part = mail.get_body(("plain",))
     if part is None:
         return ""
+    if part.get_content_charset("us-ascii") == "us-ascii":  # says nothing of the letters beyond
+        part.set_param("charset", "utf-8")
     try:
         return part.get_content()
     except (LookupError, ValueError):  # no such charset
@@ -170,7 +175,9 @@ def _author(mail: EmailMessage) -> str:
         first = mail["From"].addresses[0]
     except (AttributeError, IndexError, TypeError, ValueError):
         return _header(mail, "From")
-    return first.display_name or first.addr_spec
+    name = first.display_name or first.addr_spec
+    # Bytes beyond ASCII, which a header should not have, come as halves of surrogate pairs.
+    return name.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def _date(mail: EmailMessage) -> datetime | None:
