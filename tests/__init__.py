@@ -1,6 +1,7 @@
 """Tests of the library, its notebooks and the book."""
 
 import os
+from pathlib import Path
 
 from lorelab.experiments import designs
 from lorelab.judging import threads
@@ -10,3 +11,10 @@ MAY_SKIP = os.environ.get("LORELAB_SKIP") != "never"
 
 WEIGHED = tuple(design for design in designs() if len(threads.figures(design)))
 """Designs of whose thread somebody has confirmed a figure: all that were not just laid out."""
+
+ASKED = tuple(
+    design
+    for design in WEIGHED
+    if (Path(__file__).parents[1] / f"notebooks/{design}/questions.ipynb").exists()
+)
+"""Those with a page of questions to try: whole chapters, more than the first day of one."""

@@ -14,7 +14,7 @@ from mutants import __main__ as mutants
 from mutants import plain
 from mutants import sample as samples
 from mutants.mutate import mutations
-from tests import WEIGHED
+from tests import ASKED
 from tests.test_mutants_sample import forget
 from tests.test_mutate import SOURCE, changes
 
@@ -291,7 +291,7 @@ JUDGED = pd.read_csv(mutants.EQUIVALENT)
 
 def test_the_table_has_a_sample_of_each_design_and_nine_tenths_are_killed():
     scores = mutation_scores.scores()
-    assert set(scores.index) == set(WEIGHED)
+    assert set(scores.index) == set(ASKED)
     assert (scores["mutations"] >= 150).all()
     assert not TABLE.duplicated(mutants.KEY).any()
     assert (scores["killed, % of not equivalent"] >= 90).all()

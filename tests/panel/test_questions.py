@@ -9,7 +9,7 @@ from lorelab.book import build
 from lorelab.experiments import experiment
 from lorelab.panel import kept
 from lorelab.params import assignments, parse
-from tests import WEIGHED
+from tests import ASKED
 
 
 def asked(design):
@@ -21,7 +21,7 @@ def asked(design):
         yield question, tuple(each[2:] for each in options if each.startswith("p "))
 
 
-@pytest.mark.parametrize("design", WEIGHED)
+@pytest.mark.parametrize("design", ASKED)
 def test_what_a_question_runs_has_a_panel_on_a_page_of_its_chapter(design):
     commands = list(asked(design))
     assert len(commands) == 3
