@@ -151,8 +151,9 @@ def offset() -> str:
     assert low > 1 and off.sum()["out_of_reach"] == 0, "longer, and all within the first bytes"
     return (
         f"6.12.117: in 1 TiB, hot 4 GiB are found after {medians[1]:.0f} windows at the median "
-        f"instead of {medians[0]:.0f}: {factor:.1f} times as many ({low:.1f} to {high:.1f}, 95 %, "
-        f"{TERABYTE['runs']} runs each). Of {off.sum()['wide']:,.0f} draws from regions above "
+        f"instead of {medians[0]:.0f}. Over all pairs of runs the median quotient is {factor:.1f} "
+        f"({low:.1f} to {high:.1f}, 95 %, {TERABYTE['runs']} runs each). Of "
+        f"{off.sum()['wide']:,.0f} draws from regions above "
         f"4 GiB none lies at or past the size modulo 4 GiB; with 64 bits "
         f"{on.sum()['out_of_reach']:,.0f} of {on.sum()['wide']:,.0f} do. {TOO_FEW}"
     )
