@@ -3,9 +3,12 @@
 import json
 import re
 
+import pytest
+
 from lorelab.book.ledger import PAGES
 from lorelab.judging import upstream
-from lorelab.judging.reproduced import recorded
+from lorelab.judging.reproduced import Answer, recorded
+from lorelab.vmalock.thread import findings
 
 
 def counted() -> list[list[int]]:
@@ -27,9 +30,48 @@ def test_the_mail_has_the_figures_of_the_record():
     assert f"none of {others} that were installed under mmap_lock" in words
 
 
+def under_the_vmas_lock(kernel):
+    runs = [one for one in recorded("vmalock/lost-guard") if one.kernel == kernel]
+    return findings.guards(runs)[findings.LOCK]
+
+
+def test_runs_of_a_kernel_are_summed():
+    said = "under {}: 32 guard pages, 3 lost, children read 2\n"
+    runs = [Answer("".join(said.format(lock) for lock in findings.RANGES), None, False)] * 2
+    assert findings.guards(runs) == dict.fromkeys(findings.RANGES, (64, 6, 4))
+
+
+def test_the_chance_to_lose_none_is_of_the_run_that_lost_least():
+    runs = [one for one in recorded("vmalock/lost-guard") if one.kernel == "7.3.4"]
+    counts = [findings.guards([one])[findings.LOCK] for one in runs]
+    rates = [of.lost / of.pages for of in counts]
+    chance = (1 - min(rates)) ** under_the_vmas_lock(findings.PATCHED).pages
+    [said] = re.findall(r"the chance to lose 0 of \d+ would be (\S+)", findings._guards())
+    assert float(said) == pytest.approx(chance, rel=0.5)
+    assert chance < 0.001
+
+
+def test_none_is_lost_with_the_patches_and_the_cover_letter_says_so():
+    before, after = map(under_the_vmas_lock, ("7.3.4", findings.PATCHED))
+    assert before.lost > after.lost == 0
+    assert after.pages >= before.pages
+    cover, *_ = upstream.patches("vmalock/lost-guard")
+    words = " ".join(cover.read_text().split())
+    assert f"{before.lost} of {before.pages} guard regions were lost without the patches" in words
+    assert f"none of {after.pages} with them" in words
+
+
 def test_the_start_page_has_them_as_well():
     cells = json.loads((PAGES / "start.ipynb").read_text())["cells"]
     texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
     [text] = (text for text in texts if "MADV_GUARD_INSTALL" in text)
     _, (number, lost, _) = counted()
     assert re.findall(r"(\d+) of (\d+) were lost", text) == [(str(lost), str(number))]
+    before, after = map(under_the_vmas_lock, ("7.3.4", findings.PATCHED))
+    assert f"{before.lost} of {before.pages} were, and none of {after.pages:,} with" in text
+
+
+def test_a_name_loses_nothing_with_the_patch():
+    before, after = recorded("vmalock/lost-sticky")
+    assert before.verdict == "FAIL: lost gu, SIGSEGV, soft-dirty"
+    assert (after.patched, after.verdict) == (True, "PASS: none lost")
