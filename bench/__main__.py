@@ -13,7 +13,7 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from bench import panels, sweep
+from bench import equal, panels, sweep
 from bench.damon import tables as damon
 from bench.fairzone import tables as fairzone
 from bench.gso import tables as gso
@@ -37,6 +37,7 @@ DESIGNS = {
     "fairzone": (fairzone.speed, fairzone.size),
     "sweep": (sweep.costs, sweep.memory),
     "panel": (panels.speed,),
+    "equal": (equal.points_in_chromium,),
 }
 
 

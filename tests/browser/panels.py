@@ -9,10 +9,6 @@ from lorelab.panel import kept, show
 STYLE = build.ROOT / "book/assets/lorelab.css"
 THEME = "* { box-sizing: border-box } html[data-theme=dark] body { background: #121212 }"
 """What the book's theme adds."""
-RUN = """async ([about, typed]) => {
-  const ran = await lorelabPanel.start(about, typed, () => {}).ran;
-  return lorelabPanel.csv(ran);
-}"""
 
 
 def page_of(folder: Path) -> Path:

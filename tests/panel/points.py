@@ -1,6 +1,7 @@
-"""Points of the whole range of a panel's parameters, each small enough to be run many times."""
+"""Points of the whole range of a panel's parameters, each of a run that ends soon."""
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 from lorelab.experiments import experiment
@@ -8,28 +9,26 @@ from lorelab.panel import kept, values
 from lorelab.params import Params
 from lorelab.vmalock.experiments.protocol import configuration_of
 
-SMALL: dict[str, dict[str, tuple[int, int]]] = {
-    "fairzone/tiobench": {
-        "mib": (64, 512),
-        "min_free_kib": (128, 65536),
-        "random_ops": (0, 5000),
-        "data_percent": (1, 300),
-        "steps": (1, 50),
-    },
-    "damon/hot-range": {
-        "windows": (1, 12),
-        "sample_us": (500, 100_000),
-        "aggr_us": (500, 500_000),
-        "min_regions": (3, 2_000),
-    },
-    "swap/holes": {},
-    "swap/allocator-test": {"iterations": (1, 30), "device_mib": (2, 1024)},
-    "gso/lifetimes": {"segments": (1, 2)},
-    "gso/traffic": {"sends": (1, 20_000)},
-    "vmalock/protocol": {},
-    "vmalock/contention": {"ms": (1, 5), "threads": (1, 64), "vmas": (1, 64), "cpus": (1, 64)},
+LONGEST = 2.0
+"""Seconds that a run of a point may take in compiled code, as `SECONDS` tells it."""
+SECONDS: dict[str, Callable[[Any], float]] = {
+    "fairzone/tiobench": lambda p: (
+        p.mib * 2.56 * p.data_percent * (12 if p.workload == "two-files" else 2) * 200e-9
+        + p.random_ops * 2e-6
+    ),
+    "damon/hot-range": lambda p: (
+        p.windows * (p.samples * max(p.min_regions, 100) * 50e-9 + p.aggr_us * 2e-10)
+    ),
+    "swap/allocator-test": lambda p: p.iterations * 20e-3,
+    "gso/traffic": lambda p: p.sends * -(-p.length // p.segment) * 10e-9,
+    "vmalock/contention": lambda p: (
+        p.ms * 1e6 * min(p.threads, p.cpus) / (p.think_ns + 2000 / p.per_ns) * 70e-9
+    ),
 }
-"""Ranges of what costs time and memory, narrower than the parameters' own."""
+"""About how long a run takes, where its parameters tell: pages, checks and simulated time,
+iterations, packets or operations, times what one takes. Of other runs nobody knows it before."""
+ENDS = {("damon/hot-range", "min_regions"): (3, 100_000)}
+"""Of a range that declares no end: `max_regions` is beyond the lower bound."""
 FULL = {
     "swap/allocator-test": {"device_mib": str(2**20)},
     "fairzone/tiobench": {"mib": "65536", "data_percent": "1000", "workload": "two-files"},
@@ -42,7 +41,10 @@ RUNS = {"vmalock/protocol": configuration_of}
 def points(question: str, number: int, seed: int) -> list[tuple[Params, dict[str, str]]]:
     """Random parameters that a run may have, and as the form's fields have them.
 
-    A number comes from an end of its range, from all of it, or from its small values.
+    Every field takes values of its whole range: an end, one from all of it, or one whose size is
+    drawn, so that small ones come as often as large ones. Drawn anew is a point that no run may
+    have, or whose run would be longer than `LONGEST`: a long run with few threads, or a short one
+    with many, is among the points, a long one with many is not.
     """
     drawn = random.Random(f"{question} {seed}")
     model = experiment(question).Params
@@ -59,7 +61,8 @@ def points(question: str, number: int, seed: int) -> list[tuple[Params, dict[str
             RUNS.get(question, lambda _: None)(params)
         except ValueError:
             continue
-        found.append((params, typed))
+        if SECONDS.get(question, lambda _: 0)(params) <= LONGEST:
+            found.append((params, typed))
     return found
 
 
@@ -74,9 +77,11 @@ def _value(field: dict[str, Any], question: str, drawn: random.Random) -> str:
     step = limits.get("multiple_of", 1)
     least = limits.get("ge", limits.get("gt", 0))
     most = limits.get("le", limits.get("lt", least + step) - step)
-    least, most = SMALL[question].get(field["name"], (least, most))
+    least, most = ENDS.get((question, field["name"]), (least, most))
+    size = drawn.random()
     if kind is float:
-        return str(drawn.choice([least, most, drawn.uniform(least, most), least]))
-    few = min(most, least + 8 * step)
-    number = drawn.choice([least, most, drawn.randint(least, most), drawn.randint(least, few)])
+        sized = least + (most - least) * 1e-6**size
+        return str(drawn.choice([least, most, drawn.uniform(least, most), sized]))
+    sized = min(most, least + int((most - least + 1) ** size) - 1)
+    number = drawn.choice([least, most, drawn.randint(least, most), sized])
     return str(max(least, number // step * step))

@@ -14,7 +14,7 @@ from lorelab.gso.params import Lifetimes, Variant
 from tests.panel.points import points
 
 SCOPES = [Lifetimes(variant=variant) for variant in Variant] + [
-    params for params, _ in points("gso/lifetimes", 12, seed=1)
+    params for params, _ in points("gso/lifetimes", 24, seed=1) if params.segments < 3
 ]
 
 
