@@ -254,7 +254,7 @@
   const build = place => {
     const about = JSON.parse(place.querySelector("script").textContent);
     const inputs = {}, runs = [];
-    let running = null;
+    let running = null, ahead = null;
     const form = make("form", {className: "fields", noValidate: true});
     for (const field of about.fields) {
       const input = field.values
@@ -319,6 +319,7 @@
       line.classList.toggle("bad", !!refuses);
       line.textContent = refuses || "running";
       if (refuses) return;
+      ahead?.cancel();
       busy(true);
       // Some models say nothing of how far they are: their bar only moves.
       const moving = setTimeout(() => { bar.hidden = false; }, 1000);
@@ -369,6 +370,13 @@
     const folded = make("details", {className: "form"},
       make("summary", {textContent: `Run this model here, with values of your own: ${about.experiment}`}),
       form, drawn, counters, commands);
+    // Once as soon as it is open, and its counters for nobody: what the browser optimises meanwhile the
+    // first run has. That takes longer than the run itself.
+    folded.ontoggle = () => {
+      if (!folded.open || ahead || running || complaint(about, typed())) return;
+      ahead = start(about, typed(), () => {});
+      ahead.ran.catch(() => {});
+    };
     place.append(folded);
     place.onkeydown = event => event.stopPropagation();  // which a deck takes for a turn of its slides
     const asked = linked(about, location.search);
