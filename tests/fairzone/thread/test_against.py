@@ -48,12 +48,13 @@ def test_what_is_off_is_more_than_twice_or_less_than_half(compared):
     off = against.off(compared)
     assert (len(compared), len(off)) == (89, 29)
     assert not off["factor"].between(0.5, 2).any()
-    assert compared.loc[compared["within"], "factor"].between(0.5, 2).all()
+    assert compared.loc[compared["within"], "factor"].dropna().between(0.5, 2).all()
 
 
 def test_two_gains_of_none_are_the_same(compared):
     none = compared.query("kernel == 'v4r8, class zone kept' and of == 'gain'")
     assert (none["printed"] < 0).any() and none["within"].all()
+    assert len(none) == compared["factor"].isna().sum() == 5, "and no factor counts"
 
 
 def test_v4r8_is_static_in_both(compared):
@@ -106,14 +107,15 @@ def test_what_a_hit_is_worth_is_of_a_machine_and_is_put_on_its_others():
     assert against.close(found["factor"]).tolist() == [True, True, False]
 
 
-def test_a_kernel_by_the_worth_of_each_series():
+def test_the_static_series_over_a_kernel_of_the_same_machine():
     rows = [
-        ("v1", "29 May", "June", "gain", 16, 10.0, 25.0),
-        ("v3", "27 June", "June", "gain", 16, 25.0, 25.0),
-        ("v4r5", "30 June", "June", "gain", 16, 100 / 9, 25.0),
+        ("v1", "29 May", "June", "gain", 16, 10.0, 20.0),
+        ("v3", "27 June", "June", "gain", 16, 25.0, 24.0),
+        ("v4r5", "30 June", "June", "gain", 16, 5.0, 26.0),
+        ("v4r5", "30 June", "June", "share", 16, 99.0, 99.0),
+        ("v4r8", "1 July", "the reviewer's", "gain", 16, 99.0, 99.0),
+        ("3.0", "30 June", "June", "gain", 16, 99.0, 99.0),
     ]
     columns = ["kernel", "day", "machine", "of", "threads", "printed", "model"]
-    table = pd.DataFrame(rows, columns=columns).assign(factor=1.0, within=True)
-    found = against.by_series(table, "v1")
-    assert found[16].round(9).to_dict() == {"v3": 2.5, "v4r5": round(10 / 9, 9)}
-    assert against.close(found)[16].to_dict() == {"v3": False, "v4r5": True}
+    found = against.beside_static(pd.DataFrame(rows, columns=columns), "v1")
+    assert found.to_dict("index") == {16: {"printed": 1.5, "model": 1.25}}

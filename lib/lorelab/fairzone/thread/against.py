@@ -74,8 +74,8 @@ def against() -> pd.DataFrame:
     DataFrame
         `kernel`, as printed; `day` of the message in 2014; `machine`; `of`, what is compared;
         `threads`, 0 where the number is not of a number of threads; `printed` and `model`, in per
-        cent; `factor`, model over print; `within`, whether that is at most `checks.FACTOR`, or
-        both gains are none.
+        cent; `factor`, model over print, absent where both gains are none; `within`, whether it is
+        at most `checks.FACTOR`, or both are none.
     """
     rows = [*_managed_4(), *_shares()]
     for read in READS:
@@ -87,9 +87,9 @@ def against() -> pd.DataFrame:
     columns = ["kernel", "day", "machine", "of", "threads", "printed", "model"]
     table = pd.DataFrame(rows, columns=columns)
     none = (table["of"] == "gain") & _none(table)
-    pairs = table[["model", "printed"]].mask(none, 1.0)
-    table["factor"] = pairs.apply(lambda pair: factor(*pair), axis=1)
-    table["within"] = pairs.apply(lambda pair: near(*pair), axis=1)
+    pairs = table[["model", "printed"]]
+    table["factor"] = pairs.apply(lambda pair: factor(*pair), axis=1).mask(none)
+    table["within"] = none | pairs.apply(lambda pair: near(*pair), axis=1)
     place = table["day"].map(DAYS.index)
     order = table.assign(place=place).sort_values(["place", "of", "kernel", "threads"]).index
     return table.loc[order].reset_index(drop=True)
@@ -140,17 +140,20 @@ def weighted(table: pd.DataFrame) -> pd.DataFrame:
     return rows.drop(columns=["within", "worth"])
 
 
-def by_series(table: pd.DataFrame, kernel: str) -> pd.DataFrame:
-    """A kernel's gains on the machine of June, with hits worth what they are in one series.
+def beside_static(table: pd.DataFrame, kernel: str) -> pd.DataFrame:
+    """The mean gain of the `STATIC` series on the machine of June, over that of a kernel there.
+
+    Where the model's are alike, the kernel's zone is static in it, too.
 
     Returns
     -------
     DataFrame
-        Model over print: a row a series, a column a number of threads.
+        `printed` and `model`, by threads.
     """
-    rows = table[(table["of"] == "gain") & (table["kernel"] == kernel)].set_index("threads")
-    gains = worth(table).loc[JUNE].mul(hits_of(rows["model"])).map(figures.speedup)
-    return gains.div(rows["printed"])
+    rows = table[(table["of"] == "gain") & (table["machine"] == JUNE)]
+    sides = rows.groupby(["kernel", "threads"])[["printed", "model"]].mean()
+    static = sides[sides.index.isin(STATIC, level="kernel")].groupby("threads").mean()
+    return static / sides.loc[kernel]
 
 
 def close(factors: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:

@@ -162,6 +162,22 @@ def weigh_reset_below_watermark() -> Weighed:
     )
 
 
+def weigh_full_before() -> Weighed:
+    """The first half of the answer's case: nothing may be taken, and a reset takes place."""
+    high, low = (int(figures.figure(f"boundary-before-{zone}")) for zone in ("high", "low"))
+    params = Boundary(high_batch=high, low_batch=low, low_above=1, allocations=1)
+    values = boundary.simulate(params).set_index("counter")["value"]
+    names = ("failed_fair_passes", "failed_by_both", "resets", "slow")
+    evidence = {name: int(values[name]) for name in names}
+    return Weighed(
+        ClaimVerdict.HOLDS
+        if values["resets"] == values["failed_by_both"] == 1
+        else ClaimVerdict.CONTRADICTED,
+        "One zone is skipped for its watermark and the other for its batch; then all are reset.",
+        evidence,
+    )
+
+
 def weigh_reset_before_remote() -> Weighed:
     """A baseline with a free remote node: whether its fallback resets local batches."""
     node = zones.make([0, 5000, 9000], Variant.BASELINE, 2, 512, True, remote=[0, 0, 9000])

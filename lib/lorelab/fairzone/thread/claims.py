@@ -1,10 +1,12 @@
 """Every gain of the fair-zone thread, and what its messages state in words."""
 
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 
 import pandas as pd
 
-from lorelab.fairzone.figures import OPERATIONS, THREADS, tiobench
+from lorelab.fairzone.figures import OPERATIONS, THREADS, gains, printed, tiobench
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.thread import checks, follow_ups
 from lorelab.judging.claims import Claim, Weigh
@@ -13,6 +15,9 @@ MODEL = "fairzone/tiobench on the model"
 PRINTED = "arithmetic on the printed figures"
 CFQ = "Its first patch changes the I/O scheduler, which the model lacks."
 BOTH = ("vanilla", "cfq600", "fairzone")
+STATIC = partial(follow_ups.weigh_reads, balance_reserves=False)
+FEW, MANY = (1, 2, 4), (8, 16)
+"""Threads: those whose gains are near the model's, were hits free, and those where it is off."""
 UNKNOWN_ZONES = "The zones of this machine are not printed; the percentages are over 3.0."
 
 
@@ -33,6 +38,31 @@ def _cell(operation: str, threads: int, row: pd.Series) -> Claim:
 
 def _claim(id: str, statement: str, place: str, check: str, weigh: Weigh) -> Claim:
     return Claim("fairzone", id, statement, place, check, weigh)
+
+
+def _reads(
+    id: str,
+    statement: str,
+    place: str,
+    check: str,
+    rows: tuple[str, ...],
+    weigh: Callable[..., Weigh],
+) -> list[Claim]:
+    """A series of sequential reads as two claims, by threads; `{}` stands for its gains."""
+    given = printed(gains(*rows))
+    return [
+        _claim(
+            f"{id}-{name}",
+            statement.format(
+                f"{given[list(threads)].min():.2f} to {given[list(threads)].max():.2f} % faster "
+                f"with {said} threads"
+            ),
+            place,
+            check,
+            weigh(*rows, threads=threads),
+        )
+        for name, threads, said in (("few", FEW, "1, 2 and 4"), ("many", MANY, "8 and 16"))
+    ]
 
 
 CLAIMS = [
@@ -124,15 +154,15 @@ CLAIMS = [
         "reset takes place (the answer).",
         "rows boundary-before-*",
         "fairzone/boundary on the model",
-        follow_ups.weigh_full_before,
+        checks.weigh_full_before,
     ),
-    _claim(
+    *_reads(
         "june18-seqread",
-        "The fair-zone patch of 18 June reads faster with each number of threads, by 5.94 to "
-        "10.64 % over the kernel that it was put on.",
+        "Over the kernel that it was put on, the fair-zone patch of 18 June reads {}.",
         "rows june18-seqread-*-fairzone june18-seqread-*-cfq600 june18-seqwrite-*-cfq600",
         f"{MODEL}, june-18",
-        follow_ups.weigh_reads("june18-seqread", "cfq600", "fairzone", variant=Variant.JUNE_18),
+        ("june18-seqread", "cfq600", "fairzone"),
+        partial(follow_ups.weigh_reads, variant=Variant.JUNE_18),
     ),
     _claim(
         "june18-with-cfq",
@@ -195,13 +225,13 @@ CLAIMS = [
         f"{MODEL}, data_percent=80, off",
         follow_ups.weigh_in_core_3_0,
     ),
-    _claim(
+    *_reads(
         "big-seqread",
-        "Batches of managed/4 alone make reads faster, at one thread 129.69 to 137.02 MB/s "
-        "(the reviewer, 19 June).",
+        "By the means, batches of managed/4 alone read {} (the reviewer, 19 June).",
         "rows big-seqread-*-bigbatches big-seqwrite-*-rc1",
         f"{MODEL}, the baseline with such batches",
-        follow_ups.weigh_big_batches,
+        ("big-seqread", "rc1", "bigbatches"),
+        lambda *rows, threads: follow_ups.weigh_big_batches(threads),
     ),
     _claim(
         "big-seqread-on-3-0",
@@ -229,32 +259,28 @@ CLAIMS = [
             why="The noise is not printed; the means are within 0.5 % of those without it.",
         ),
     ),
-    _claim(
+    *_reads(
         "june25-seqread",
-        "v2 without its patch of the I/O scheduler reads 5.27 to 16.60 % faster (25 June).",
+        "v2 without its patch of the I/O scheduler reads {} (25 June).",
         "rows june25-seqread-*-lessdirty",
         f"{MODEL}, june-25, balance_reserves=false",
-        follow_ups.weigh_reads(
-            "june25-seqread",
-            "vanilla",
-            "lessdirty",
-            variant=Variant.JUNE_25,
-            balance_reserves=False,
-        ),
+        ("june25-seqread", "vanilla", "lessdirty"),
+        partial(STATIC, variant=Variant.JUNE_25),
     ),
-    _claim(
+    *_reads(
         "june25-checklow",
-        "The series' patch of kswapd alone, with the policy as it was, reads 4.17 to 17.10 % "
-        "faster (25 June).",
+        "The series' patch of kswapd alone, with the policy as it was, reads {} (25 June).",
         "rows june25-seqread-*-checklow",
         f"{MODEL}, baseline, balance_reserves=false",
-        follow_ups.weigh_reads(
-            "june25-seqread",
-            "vanilla",
-            "checklow",
-            variant=Variant.BASELINE,
-            balance_reserves=False,
-        ),
+        ("june25-seqread", "vanilla", "checklow"),
+        partial(STATIC, variant=Variant.BASELINE),
+    ),
+    _claim(
+        "checklow-xfs",
+        "Against xfs its gains are similar (27 June, of tiobench on ext3 and xfs).",
+        "message 1403856880-12597-4-git-send-email-mgorman@suse.de",
+        "none: the model has no file system",
+        follow_ups.weigh_xfs,
     ),
     _claim(
         "june25-with-cfq",
@@ -263,23 +289,21 @@ CLAIMS = [
         PRINTED,
         follow_ups.weigh_other_kernel("june25-seqread", "vanilla", "cfq600", "3.0"),
     ),
-    _claim(
+    *_reads(
         "june27-seqread",
-        "v3 reads 8.75 to 17.14 % faster (27 June).",
+        "v3 reads {} (27 June).",
         "rows june27-seqread-*-lessdirty",
         f"{MODEL}, merged, balance_reserves=false",
-        follow_ups.weigh_reads(
-            "june27-seqread", "vanilla", "lessdirty", variant=Variant.MERGED, balance_reserves=False
-        ),
+        ("june27-seqread", "vanilla", "lessdirty"),
+        partial(STATIC, variant=Variant.MERGED),
     ),
-    _claim(
+    *_reads(
         "june30-seqread",
-        "v4r5 reads 5.57 to 17.84 % faster (30 June).",
+        "v4r5 reads {} (30 June).",
         "rows june30-seqread-*-fairzone",
         f"{MODEL}, merged, balance_reserves=false",
-        follow_ups.weigh_reads(
-            "june30-seqread", "vanilla", "fairzone", variant=Variant.MERGED, balance_reserves=False
-        ),
+        ("june30-seqread", "vanilla", "fairzone"),
+        partial(STATIC, variant=Variant.MERGED),
     ),
     _claim(
         "june30-on-3-0",
@@ -299,7 +323,7 @@ CLAIMS = [
         "june27-allocs",
         "With the series of 25 June DMA32 takes 0.73 to 0.79 % of the allocations, with 37 % of "
         "the memory.",
-        "rows june27-*-allocs-*, june27-elapsed-checklow, managed-*",
+        "rows june27-*-allocs-*, june27-elapsed-*, managed-*",
         f"{MODEL}, balance_reserves=false",
         follow_ups.weigh_static,
     ),
@@ -318,19 +342,13 @@ CLAIMS = [
         "none: the model has no time",
         follow_ups.weigh_system_time,
     ),
-    _claim(
+    *_reads(
         "v4r8-seqread",
-        "With v4r8 reads are up to 20.44 % faster (the reviewer, 1 July).",
+        "With v4r8 reads are {} (the reviewer, 1 July).",
         "rows v4r8-seqread-*-series",
         f"{MODEL}, merged, balance_reserves=false",
-        follow_ups.weigh_reads(
-            "v4r8-seqread",
-            "rc1",
-            "series",
-            variant=Variant.MERGED,
-            zones=follow_ups.reviewers,
-            balance_reserves=False,
-        ),
+        ("v4r8-seqread", "rc1", "series"),
+        partial(STATIC, variant=Variant.MERGED, zones=follow_ups.reviewers),
     ),
     _claim(
         "v4r8-classzone",
@@ -345,6 +363,14 @@ CLAIMS = [
         "rows v4r8-velocity-*",
         f"{MODEL}, merged, balance_reserves=false",
         follow_ups.weigh_velocity,
+    ),
+    _claim(
+        "preserved",
+        "A concern is that the lower zone's pages are preserved forever; the interleaving would "
+        "reach the low watermark again, so it did not seem an issue (the author, 1 July).",
+        "message 20140701183915.GW10819@suse.de, row v4r8-velocity-dma32-series",
+        f"{MODEL}, merged, balance_reserves=false",
+        follow_ups.weigh_preserved,
     ),
     _claim(
         "v4r8-split",

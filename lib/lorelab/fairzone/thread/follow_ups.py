@@ -11,10 +11,10 @@ from functools import cache
 import pandas as pd
 
 from lorelab.fairzone import figures
-from lorelab.fairzone.experiments import boundary, tiobench
+from lorelab.fairzone.experiments import tiobench
 from lorelab.fairzone.figures import figure
 from lorelab.fairzone.pages import simulated
-from lorelab.fairzone.params import Boundary, Tiobench, Variant
+from lorelab.fairzone.params import Tiobench, Variant
 from lorelab.fairzone.thread.checks import NO_HITS, WITHIN, near, ran, weighed_gains
 from lorelab.fairzone.workload.machine import node_of
 from lorelab.judging.claims import ClaimVerdict, Weigh, Weighed
@@ -79,6 +79,7 @@ def with_caveat(verdict: ClaimVerdict, why: str, evidence: dict[str, object]) ->
 
 def weigh_reads(
     *rows: str,
+    threads: tuple[int, ...],
     variant: Variant,
     zones: Callable[[], dict[str, int]] = dict,
     **fields: object,
@@ -89,6 +90,8 @@ def weigh_reads(
     ----------
     *rows : str
         As `figures.gains` takes them.
+    threads : tuple of int
+        Lines of the table that are weighed together.
     variant, fields
         Of the model's run.
     zones : callable
@@ -96,7 +99,7 @@ def weigh_reads(
     """
 
     def weigh() -> Weighed:
-        table = figures.gains(*rows)
+        table = figures.gains(*rows).loc[list(threads)]
         hits = hits_by_threads(*rows[:2], variant, **fields, **zones())
         return _weighed_hits(table, hits, figures.follows(table))
 
@@ -104,7 +107,7 @@ def weigh_reads(
 
 
 def _weighed_hits(table: pd.DataFrame, hits: dict[int, float], follow: bool) -> Weighed:
-    evidence = needed(table) | {f"hits in the model, {n}": part for n, part in hits.items()}
+    evidence = needed(table) | {f"hits in the model, {n}": hits[n] for n in table.index}
     pairs = {n: (figures.speedup(hits[n]), gain) for n, gain in figures.printed(table).items()}
     return weighed_gains(pairs, evidence, follow)
 
@@ -168,10 +171,14 @@ def big_batches(**fields: float) -> pd.DataFrame:
     return simulated.summary(tiobench.run_on(node, params)).set_index("phase")
 
 
-def weigh_big_batches() -> Weighed:
-    """Throughput of batches of managed/4, for which no gain is printed."""
-    table = figures.gains("big-seqread", "rc1", "bigbatches")
-    return _weighed_hits(table, hits_of_big_batches(), bool((table["hits"] > 0).all()))
+def weigh_big_batches(threads: tuple[int, ...]) -> Weigh:
+    """Weigh throughput of batches of managed/4, for which no gain is printed."""
+
+    def weigh() -> Weighed:
+        table = figures.gains("big-seqread", "rc1", "bigbatches").loc[list(threads)]
+        return _weighed_hits(table, hits_of_big_batches(), bool((table["hits"] > 0).all()))
+
+    return weigh
 
 
 def hits_of_big_batches() -> dict[int, float]:
@@ -258,10 +265,10 @@ def weigh_static() -> Weighed:
         evidence |= {f"{name}, posted": share, f"{name}, model": taken}
         # A page survives a cycle of twice the memory if its zone takes less than half its part.
         verdicts.append(verdict_of_share(taken, share, size() / 2))
-    low, high = (figure(f"june27-{zone}-allocs-checklow") for zone in ("dma32", "normal"))
-    rate = (low + high) * PAGE / figure("june27-elapsed-checklow") / 1e6
-    evidence |= {"checklow, fillings of DMA32": low / figure("managed-dma32")}
-    evidence |= {"checklow, allocations of that run, MB/s": rate}
+        low, high = (figure(f"june27-{zone}-allocs-{name}") for zone in ("dma32", "normal"))
+        rate = (low + high) * PAGE / figure(f"june27-elapsed-{name}") / 1e6
+        evidence |= {f"{name}, fillings of DMA32": low / figure("managed-dma32")}
+        evidence |= {f"{name}, allocations of that run, MB/s": rate}
     return with_caveat(
         worst(verdicts),
         "A kswapd that keeps no reserve free never turns to DMA32 once it is full. Normal's posted "
@@ -377,6 +384,41 @@ def weigh_velocity() -> Weighed:
     )
 
 
+def weigh_preserved() -> Weighed:
+    """Whether pages of the lower zone are preserved while a file is read under v4r8."""
+    node = node_of(Tiobench(), Tiobench().dirty_percent)
+    _, dma32, normal = range(3)
+    zone = node.zone[dma32]
+    last = int(zone["low"] + node.lowmem_reserve[dma32, normal])
+    scanned = figure("v4r8-velocity-dma32-series")
+    share = ran(Variant.MERGED, balance_reserves=False, **reviewers()).loc["read", "share"]
+    evidence = {
+        "free where the allocator stops": last,
+        "free where kswapd begins, below": int(zone["high"]),
+        "reads of the model": share,
+        "velocity, posted": scanned,
+    }
+    if scanned > 0:
+        return Weighed(ClaimVerdict.CONTRADICTED, "The printed scan reaches the zone.", evidence)
+    return with_caveat(
+        ClaimVerdict.HOLDS if share == 0 and last > zone["high"] else ClaimVerdict.NOT_TESTABLE,
+        "The concern holds for these reads: the allocator keeps low and the reserve free, and this "
+        "is above high, where kswapd would begin, as the reviewer wrote the same day. So nothing "
+        "is rotated, in the model and in his run. Other workloads were not tried.",
+        evidence,
+    )
+
+
+def weigh_xfs() -> Weighed:
+    alone = figures.printed(figures.gains("june25-seqread", "vanilla", "checklow"))
+    return Weighed(
+        ClaimVerdict.NOT_TESTABLE,
+        "No number for xfs is printed, and the model has no file system.",
+        {f"SeqRead-{n} on ext3 %": gain for n, gain in alone.items()},
+        judgement=True,
+    )
+
+
 def weigh_split() -> Weighed:
     """DMA32's part of all allocations: it is filled once and then left alone."""
     old, new = (figure(f"v4r8-split-{name}") / 100 for name in ("rc1", "series"))
@@ -400,21 +442,5 @@ def weigh_peak() -> Weighed:
     return Weighed(
         ClaimVerdict.ARITHMETIC if possible else ClaimVerdict.CONTRADICTED,
         "More than the disk gives, and no more than a DMA32 that stands still makes of it.",
-        evidence,
-    )
-
-
-def weigh_full_before() -> Weighed:
-    """The first half of the answer's case: nothing may be taken, and a reset takes place."""
-    high, low = (int(figure(f"boundary-before-{zone}")) for zone in ("high", "low"))
-    params = Boundary(high_batch=high, low_batch=low, low_above=1, allocations=1)
-    values = boundary.simulate(params).set_index("counter")["value"]
-    names = ("failed_fair_passes", "failed_by_both", "resets", "slow")
-    evidence = {name: int(values[name]) for name in names}
-    return Weighed(
-        ClaimVerdict.HOLDS
-        if values["resets"] == values["failed_by_both"] == 1
-        else ClaimVerdict.CONTRADICTED,
-        "One zone is skipped for its watermark and the other for its batch; then all are reset.",
         evidence,
     )
