@@ -116,6 +116,34 @@ def beyond_blocks() -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("source")
 
 
+def dma() -> pd.DataFrame:
+    """What `ZONE_DMA` gave in each recorded run, and the oldest part of the disk that is cached.
+
+    Returns
+    -------
+    DataFrame
+        A row a run, by `setting` and `source`; `filled` and `read`, pages that the zone gave as
+        memory filled and as the disk was read on; `of node`, the latter in per cent of what node 0
+        gave; `oldest`, cached pages of the first part with more than one, and `cached`, of all.
+    """
+    rows = []
+    for release, params, wide in measured():
+        for _, counted in wide.iterrows():
+            parts = counted.filter(like="read_cached_").sort_index()
+            read = counted["read_pgalloc_dma"]
+            near = read + counted["read_pgalloc_dma32"]
+            rows.append(
+                {"setting": setting(params), "source": release}
+                | {
+                    "filled": counted["fill_pgalloc_dma"],
+                    "read": read,
+                    "of node": 100 * read / near,
+                }
+                | {"oldest": parts[parts > 1].iloc[0], "cached": parts.sum()}
+            )
+    return pd.DataFrame(rows).set_index(["setting", "source"])
+
+
 def stale(cached: np.ndarray, params: Tiers) -> float:
     """Cached pages that one LRU of the same size would no longer hold, in per cent.
 
