@@ -231,7 +231,10 @@ def test_a_series_is_two_claims_by_threads():
 
 def test_the_reserve_of_dma32_is_above_its_high_watermark():
     found = evidence("preserved")
-    assert found["free where the allocator stops"] > found["free where kswapd begins, below"]
+    assert (
+        found["June, free where the allocator stops"]
+        > found["June, free below which kswapd begins"]
+    )
     assert (found["reads of the model"], found["velocity, posted"]) == (0, 0)
 
 

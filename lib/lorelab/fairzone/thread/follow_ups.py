@@ -393,8 +393,8 @@ def weigh_preserved() -> Weighed:
     scanned = figure("v4r8-velocity-dma32-series")
     share = ran(Variant.MERGED, balance_reserves=False, **reviewers()).loc["read", "share"]
     evidence = {
-        "free where the allocator stops": last,
-        "free where kswapd begins, below": int(zone["high"]),
+        "June, free where the allocator stops": last,
+        "June, free below which kswapd begins": int(zone["high"]),
         "reads of the model": share,
         "velocity, posted": scanned,
     }
