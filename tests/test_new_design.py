@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from lorelab.experiments import LIST, designs
-from lorelab.lab import cache
+from lorelab.lab import cache, recipes
 from tests.doors import answers, doors
 
 ROOT = Path(__file__).parents[1]
@@ -201,12 +201,14 @@ def test_without_a_record_nothing_can_be_verified(lorelab):
 
 
 def test_the_laboratory_knows_its_kernel(lorelab):
-    """As the others it shares the unmodified one, and has no patch that would need another."""
+    """It shares the unmodified one, as every design does that has no patch and no config."""
     _, out, _ = lorelab("lab", "status")
     if "not found; as root" in out:
         pytest.skip("needs the packages that build a kernel (lorelab doctor names them)")
+    shared = recipes.recipe().digest
     for design in designs():
-        assert f"kernel of {design} " in out
+        has_its_own = recipes.recipe(design).digest != shared
+        assert (f"kernel of {design} " in out) == has_its_own
     assert "unmodified kernel " in out and "kernel of empty" not in out
 
 

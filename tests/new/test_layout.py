@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from lorelab.book import compared, prose
 from lorelab.book.dialect import dialect
-from lorelab.experiments import designs
+from tests import ASKED
 from tests.doors import answers, doors
 from tests.new.test_mail import FIRST, PAGE, mbox, second
 from tests.test_house import listed_rooms
@@ -137,7 +137,7 @@ REFUSED = [
     (["sixth"], "give --thread FILE to lay out a design, or --remove"),
     (["sixth", "--remove", "--thread", "thread.mbox"], "give --thread FILE to lay out"),
     (["--remove", "nothing"], "there is no design nothing: takes one of swap, "),
-    *((["--remove", name], f"names {name}; take that out first") for name in designs()),
+    *((["--remove", name], f"names {name}; take that out first") for name in ASKED),
 ]
 
 
