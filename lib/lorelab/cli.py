@@ -350,7 +350,7 @@ def show_again(command: str) -> None:
     subcommand, name, *pairs = shlex.split(command)
     if subcommand == "findings":
         for answer in reproduced.recorded(name):
-            print(f"{answer.kernel}:\n{answer.text}", end="")
+            print(f"{answer.built}:\n{answer.text}", end="")
         return
     if subcommand == "kernel" and "--recorded" not in pairs:
         question, setting = _asked(name, tuple(pairs[1::2]))

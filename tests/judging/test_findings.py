@@ -1,5 +1,6 @@
 """A finding says what is known of it already."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -48,8 +49,30 @@ def test_in_words(known, text):
 
 
 @pytest.mark.parametrize("title", FOUND)
-def test_each_stands_in_the_table(title):
+def test_each_stands_in_the_table_and_says_what_it_costs(title):
     one = FOUND[title]
     assert isinstance(one.prior_art, PriorArt)
     [row] = table([one]).itertuples()
     assert row.known == one.prior_art.text
+    assert one.effect()
+
+
+def test_a_table_computes_nothing():
+    """It lists names, and has to be there at once."""
+
+    def costs():
+        raise AssertionError("an effect is computed")
+
+    assert len(table([replace(one, effect=costs) for one in FOUND.values()])) == len(FOUND)
+
+
+@pytest.mark.parametrize(
+    ("given", "send"),
+    [
+        ({"worth_sending": False, "not_ready": "a boot"}, "Not to send"),
+        ({"worth_sending": True, "not_ready": "a boot"}, "Not ready: a boot"),
+        ({"worth_sending": True, "not_ready": ""}, "Worth sending"),
+    ],
+)
+def test_whether_it_can_be_sent(given, send):
+    assert replace(next(iter(FOUND.values())), **given).send == send

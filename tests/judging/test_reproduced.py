@@ -83,6 +83,24 @@ def test_a_kernel_is_patched_if_it_has_every_mail_of_the_finding():
     assert not of(names[1:]) and not of(None)
 
 
+def test_what_else_a_kernel_was_built_with_is_said():
+    """A test of another finding is nothing that its kernel does otherwise."""
+    source = RECORDED[IDLE.title][0].source
+    [mine] = [mail.name for mail in upstream.patches(IDLE.title)]
+    _, *others, test = [mail.name for mail in upstream.patches("damon/shared-last-count")]
+
+    def built(*patches, patched):
+        kernel = source.kernel.model_copy(update={"patches": patches})
+        update = {"kernel": kernel}
+        return reproduced.Answer("PASS\n", source.model_copy(update=update), patched).built
+
+    release, kit = source.kernel.release, "damon/shared-last-count"
+    assert built(test, patched=False) == release
+    assert built(mine, test, patched=True) == f"{release} with the patches"
+    assert built(mine, *others, patched=True) == f"{release} with the patches and those of {kit}"
+    assert built(others[0], patched=False) == f"{release} with the patches of {kit}"
+
+
 @pytest.mark.parametrize(("status", "said"), [(2, ""), (1, "PASS\n"), (0, "\n")])
 def test_a_reproducer_without_a_verdict_is_told(monkeypatch, tmp_path, status, said):
     guest(monkeypatch, status=status, said=said, complained="CONFIG_DAMON is not set\n")

@@ -54,9 +54,9 @@ def findings(
     image: Path | None,
     record: bool,
 ) -> None:
-    """What is worth sending upstream, and what mainline has fixed; NAME shows it again.
+    """What is worth sending upstream, and what mainline has fixed.
 
-    A table in a terminal, CSV in a pipe.
+    A table in a terminal, CSV in a pipe. NAME shows one again, and computes what it costs.
     """
     if record and image is None:
         raise BadInput("--record keeps what a reproducer says of a kernel: give --kernel PATH")
@@ -67,7 +67,7 @@ def findings(
         here = image == Path("running")
         answer = reproduced.run_here(one) if here else reproduced.run(one, image)
         print(answer.text, end="")
-        print(f"kernel: {answer.kernel}", file=sys.stderr)
+        print(f"kernel: {answer.built}", file=sys.stderr)
         if record:
             print(f"recorded: {reproduced.save(one, answer)}", file=sys.stderr)
         return
@@ -97,8 +97,8 @@ def findings(
         rows.to_csv(sys.stdout, index=False)
         return
     table = Table(show_lines=True)
-    for column in ("finding", "defect", "effect", "known", "mainline"):
+    for column in ("finding", "send", "defect", "known", "mainline"):
         table.add_column(column)
     for row in rows.itertuples():
-        table.add_row(row.finding, row.defect, row.effect, row.known, row.mainline)
+        table.add_row(row.finding, row.send, row.defect, row.known, row.mainline)
     console.print(table)

@@ -15,11 +15,9 @@ import pandas as pd
 
 from lorelab.errors import BadInput
 from lorelab.experiments import designs
-from lorelab.progress import track
 
 COLUMNS = [
-    *("finding", "defect", "hurts", "effect", "known", "fix", "mainline", "worth_sending"),
-    "command",
+    *("finding", "defect", "hurts", "known", "fix", "mainline", "send", "command"),
 ]
 ARCHIVES = "stored list archives and kernel trees (a public search index, not lore itself)"
 LOOKED = date(2026, 11, 28)
@@ -93,6 +91,8 @@ class Finding:
         Of the guest that its reproducer runs in; a race is between two.
     note : str
         What somebody should know who waits for the reproducer's verdict.
+    not_ready : str
+        What is missing before its mails may be sent; "" if nothing is.
     """
 
     design: str
@@ -108,11 +108,19 @@ class Finding:
     config: str | None = None
     cpus: int = 1
     note: str = ""
+    not_ready: str = ""
 
     @property
     def title(self) -> str:
         """`design/name`, as the command line takes it."""
         return f"{self.design}/{self.name}"
+
+    @property
+    def send(self) -> str:
+        """Whether its mails are worth sending, and can be sent, in words."""
+        if not self.worth_sending:
+            return "Not to send"
+        return f"Not ready: {self.not_ready}" if self.not_ready else "Worth sending"
 
 
 def findings(design: str | None = None) -> list[Finding]:
@@ -146,31 +154,30 @@ def finding(title: str) -> Finding:
 
 
 def table(chosen: list[Finding]) -> pd.DataFrame:
-    """Compute what each finding costs; one row each, columns as in `COLUMNS`.
+    """One row each, columns as in `COLUMNS`; what each costs is computed for one alone.
 
     Examples
     --------
     >>> known = PriorArt({"0123456789ab": "fixes it"})
     >>> fields = ("swap", "tiny", "It leaks a slot.", "all", lambda: "1 of 8 slots", known)
     >>> one = Finding(*fields, "none", "7.3.4 has it", worth_sending=True, command="list swap")
-    >>> table([one])[["finding", "effect", "known"]].T
-                                    0
-    finding                 swap/tiny
-    effect               1 of 8 slots
-    known     fixes it (0123456789ab)
+    >>> table([one])[["finding", "send", "known"]].T
+                                   0
+    finding                swap/tiny
+    send               Worth sending
+    known    fixes it (0123456789ab)
     """
     rows = [
         {
             "finding": one.title,
             "defect": one.defect,
             "hurts": one.hurts,
-            "effect": one.effect(),
             "known": one.prior_art.text,
             "fix": one.fix,
             "mainline": one.mainline,
-            "worth_sending": one.worth_sending,
+            "send": one.send,
             "command": f"lorelab {one.command}",
         }
-        for one in track(chosen, "computing what findings cost")
+        for one in chosen
     ]
     return pd.DataFrame(rows, columns=COLUMNS)

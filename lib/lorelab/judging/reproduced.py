@@ -23,8 +23,10 @@ from lorelab.judging import upstream
 from lorelab.judging.findings import Finding
 from lorelab.lab import cache, records
 from lorelab.lab.boot import Job, Machine
+from lorelab.lab.cache import KERNEL_FILES
 from lorelab.lab.records import Provenance
 from lorelab.lab.run import Request, RunOptions, measure
+from lorelab.lab.source import is_test
 
 FOLDER = records.FOLDER.with_name("reproduced")
 SECONDS = 120.0
@@ -86,6 +88,14 @@ class Answer(NamedTuple):
     def kernel(self) -> str:
         """The kernel in words."""
         return f"{self.source.kernel.release}{' with the patches' if self.patched else ''}"
+
+    @property
+    def built(self) -> str:
+        """The kernel in words, with what else it has: one may be built for several findings."""
+        if not isinstance(self.source, Provenance) or not (others := _others(self.source)):
+            return self.kernel
+        which = "and those of" if self.patched else "with the patches of"
+        return f"{self.kernel} {which} {' and '.join(others)}"
 
 
 def run(one: Finding, image: Path) -> Answer:
@@ -220,11 +230,14 @@ def by_kernel(answers: Iterable[Answer]) -> dict[str, str]:
 
     Examples
     --------
-    >>> by_kernel(recorded("gso/one-word-for-many"))["7.3.4 with the patches, one run"]
-    'PASS'
+    >>> for kernel, line in by_kernel(recorded("damon/pages-on-no-list")).items():
+    ...     print(f"{kernel}: {line}")
+    6.12.117, one run: PASS
+    7.3.4, one run: FAIL: they were touched by nobody
+    7.3.4 with the patches and those of damon/shared-last-count, one run: PASS
     """
     lines = {}
-    for kernel, runs in groupby(answers, key=lambda one: one.kernel):
+    for kernel, runs in groupby(answers, key=lambda one: one.built):
         verdicts = [one.verdict for one in runs]
         number = "one run" if len(verdicts) == 1 else f"{len(verdicts)} runs"
         lines[f"{kernel}, {number}"] = "; ".join(dict.fromkeys(verdicts))
@@ -234,3 +247,15 @@ def by_kernel(answers: Iterable[Answer]) -> dict[str, str]:
 def _patched(title: str, source: Provenance) -> bool:
     mails = {mail.name for mail in upstream.patches(title) if mail.name[:4] != "0000"}
     return mails <= set(source.kernel.patches or ())
+
+
+def _others(source: Provenance) -> list[str]:
+    """Other findings of which the kernel has a patch; a test of one changes nothing for this."""
+    names = set(source.kernel.patches or ())
+    kits = [f"{kit.parts[-3]}/{kit.name}" for kit in sorted(KERNEL_FILES.glob("*/upstream/*"))]
+    return [
+        title
+        for title in kits
+        if title != source.experiment
+        and any(mail.name in names and not is_test(mail) for mail in upstream.patches(title))
+    ]

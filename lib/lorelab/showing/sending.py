@@ -71,8 +71,9 @@ def _link(match: re.Match) -> str:
 def _row(one: Finding) -> tuple[str, ...]:
     what = f"<b>{one.title}</b><br>{linked(one.defect)}<br><i>Hurts:</i> {linked(one.hurts)}"
     known = f"{linked(one.prior_art.text)}<br><i>In mainline:</i> {linked(one.mainline)}"
-    worth = "Worth sending" if one.worth_sending else "Not to send"
-    parts = [f"<b>{worth}.</b> {linked(one.fix)}", f"<code>lorelab {escape(one.command)}</code>"]
+    worth, _, missing = one.send.partition(": ")
+    told = f"<b>{worth}:</b> {linked(missing)}." if missing else f"<b>{worth}.</b>"
+    parts = [f"{told} {linked(one.fix)}", f"<code>lorelab {escape(one.command)}</code>"]
     mails = upstream.patches(one.title)
     if mails:
         parts.append(f"<code>lorelab findings {one.title} -o FOLDER</code>")
