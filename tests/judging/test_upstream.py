@@ -68,10 +68,27 @@ def test_a_folder_is_ready_for_git_send_email(title, tmp_path):
     assert (upstream.STABLE in email.message_from_string(text).get_all("To")) is (stable > asked)
     assert (f"{upstream.STABLE}, and whom" in " ".join(readme.split())) is (stable > asked)
     assert ("\nIn-Reply-To: <" in text) is asked
+    assert ("6.12.117 warns of each Assisted-by" in " ".join(readme.split())) is stable
     said = re.search(r"`commit (\w{12})\.\.\. upstream\.`", " ".join(readme.split()))
     text = mails[-1].read_text()
     picked = re.search(r"^commit (\w{12})\w{28} upstream\.$", text, re.MULTILINE)
     assert (said and said[1]) == (picked and picked[1])
+
+
+@pytest.mark.parametrize("title", SENT)
+def test_a_folder_begins_with_what_is_missing(title, tmp_path):
+    upstream.write(quick(title), tmp_path / "out")
+    begins = (tmp_path / "out" / "README").read_text().split("\n\n")[0]
+    missing = FOUND[title].not_ready
+    said = f"NOT READY TO BE SENT: {missing}." if missing else f"{title}: {FOUND[title].defect}"
+    assert " ".join(begins.split()) == said
+
+
+def test_what_fixes_the_same_hint_is_for_one_tree():
+    kits = ("gso/lost-copied-flag", "gso/one-word-for-many")
+    texts = [upstream.mail(mail) for kit in kits for mail in upstream.patches(kit)]
+    trees = [re.search(r"^Subject: \[PATCH (\S+)\]", text, re.MULTILINE)[1] for text in texts]
+    assert trees == ["net", "net"]
 
 
 @pytest.mark.parametrize("title", SENT)
@@ -240,6 +257,18 @@ def test_what_a_mail_says_of_the_lost_flag_was_recorded():
     assert tuple(map(int, said.groups())) == (guest["not_told"], guest["copies"])
     note = FOUND["gso/lost-copied-flag"].note
     assert f"{guest['not_told']} of {guest['copies']} packets were lost" in note
+
+
+def test_what_a_mail_says_of_regions_beside_another_kdamond_was_recorded():
+    first = upstream.patches("damon/shared-last-count")[1]
+    said = [int(kib) for kib in re.findall(r"(\d+) KiB", upstream.mail(first))]
+    runs = [
+        one.text
+        for one in recorded("damon/shared-last-count")
+        if one.source.kernel.release == "7.3.4"
+    ]
+    count = r"count: (\d+) KiB alone, (\d+) KiB beside"
+    assert said == [int(kib) for text in runs for kib in re.search(count, text).groups()]
 
 
 @pytest.mark.parametrize("title", [title for title in SENT if ", booted in" in FOUND[title].fix])

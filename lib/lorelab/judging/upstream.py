@@ -243,6 +243,7 @@ def _readme(one: Finding) -> str:
         build = (make,)
         before = [_applying([*tests, *mended])]
     parts = [
+        *([f"NOT READY TO BE SENT: {one.not_ready}."] if one.not_ready else []),
         f"{one.title}: {one.defect}",
         f"Who is hurt: {one.hurts}",
         title,
@@ -296,6 +297,13 @@ def _sending(one: Finding, mails: list[Path]) -> list[str | Sequence[str]]:
             "ask for, in another form."
             if picked
             else "."
+        )
+        + (
+            f" The checkpatch of {SOURCES[True][1]} warns of each Assisted-by besides, for it "
+            "wants an agent's name and its model's version there, with a colon between; "
+            f"{SOURCES[False][1]} asks for `LLM`, which stands."
+            if is_stable(mails[-1])
+            else ""
         ),
         "Sending takes Debian's package git-email, and that git config has your name and address: "
         "the second line prints both, and nothing is changed where it does not. Then the last but "

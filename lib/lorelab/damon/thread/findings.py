@@ -24,6 +24,7 @@ TERABYTE = {"mib": 1 << 20, "hot_kib": 4 << 20, "runs": 30, "windows": 150, "own
 TOO_FEW = "Model and kernel agree in regions; for the wait there are too few runs (undecided)."
 """What `agree` says of the runs with 256 KiB and with 4 GiB."""
 PUSHES = "kernel.org's log of pushes"
+V3 = "https://go.mail-archive.com/linux-kernel@vger.kernel.org/msg2639367.html"
 BATCH = 31
 """Pages that a CPU's batch of `folio_add_lru()` holds (PAGEVEC_SIZE, include/linux/pagevec.h)."""
 
@@ -172,12 +173,14 @@ FINDINGS = [
         last_count,
         PriorArt(
             {
-                "https://lkml.iu.edu/hypermail/linux/kernel/2606.3/04546.html": "Jiayuan Chen, "
-                "June 2026, adds rotation, and nobody speaks of two kdamonds in the mails found",
+                V3: "Jiayuan Chen, v3, with SJ Park's Reviewed-by, adds rotation; nobody speaks of "
+                "two kdamonds in the mails found, which are the posts of v1, v2 and v3, and the "
+                "answers to v1"
             },
             where=ARCHIVES,
-            how="kdamond_split_regions, last_nr_regions, static, race",
-            when=LOOKED,
+            how="kdamond_split_regions, last_nr_regions, rotation, static, race, and the titles of "
+            "v2 and v3 for answers",
+            when=date(2026, 11, 30),
         ),
         "lib/kernel/damon/upstream/shared-last-count: fields of struct damon_ctx in place of both, "
         "with a kunit test, booted in 7.3.4 without them and with them",
@@ -207,14 +210,15 @@ FINDINGS = [
             when=LOOKED,
         ),
         "lib/kernel/damon/upstream/pages-on-no-list: damon_ptep_mkold() looks the folio up as "
-        "damon_young_pmd_entry() does, booted in 7.3.4 without it and with it. Not ready: its "
-        "control, a ring in use, is not explained",
+        "damon_young_pmd_entry() does, booted in 7.3.4 without it and with it",
         "a regression by SeongJae Park's f0eb046cd3cc, 'mm/damon/vaddr: use "
         "vm_normal_folio{,_pmd}() instead of damon_get_folio()', which Linus Torvalds' tree had on "
         f"6 December 2025 ({PUSHES}). 7.3.4 has it",
         True,
         "findings damon/pages-on-no-list",
         config="kunit",
+        not_ready="its control, a ring in use, is not explained, and its reproducer would pass a "
+        "DAMON that sees no page at all",
     ),
     Finding(
         "damon",

@@ -174,16 +174,19 @@ FINDINGS = [
             when=LOOKED,
         ),
         fix="lib/kernel/vmalock/upstream/taken-for-marked: a request to stable@vger.kernel.org for "
-        "that commit, with a backport for 6.12.y. As 7135a05838e8 does, it resets every VMA's "
-        "number at a wrap; written from that commit's message, and booted. For 6.18.y, whose lock "
-        "is a count, none is written. The program that makes all 2^31 writers is not given: "
+        "that commit, with a fix of our own for 6.12.y. As 7135a05838e8 does, it resets every "
+        "VMA's number at a wrap; written from that commit's message, and booted. For 6.18.y, whose "
+        "lock is a count, none is written. The program that makes all 2^31 writers is not given: "
         "Documentation/process/security-bugs.rst of 7.3 asks not to post a reproducer with a bug "
         "that was found with a language model's help",
-        mainline="fixed after 7.3 by 7135a05838e8. 7.3.4 has the defect by its source "
-        "(include/linux/mmap_lock.h) and in the model, 6.12.117 on a booted kernel, 6.18.44 on a "
-        "running one, and 6.12.118 by its source (Debian's of 20 November 2026)",
+        mainline="fixed after 7.3 by 7135a05838e8, whose message was read in a stored copy, and "
+        "not its diff. 7.3.4 has the defect by its source (include/linux/mmap_lock.h) and in the "
+        "model, 6.12.117 on a booted kernel, 6.18.44 on a running one, and "
+        "6.12.118 by its source (Debian's of 20 November 2026)",
         worth_sending=True,
         command="kernel vmalock/overlap",
+        not_ready="6.18.y has to have the fix first, and has no patch; the rules of stable series "
+        "take at most 100 lines with context, and the one for 6.12.y has more",
     ),
     Finding(
         design="vmalock",
