@@ -75,6 +75,7 @@ OTHERWISE = {
         "length": ({"zerocopy": False, "sndbuf": 65536}, 64),
         "sndbuf": ({}, 65536),
         "fixed": ({}, True),
+        "deferred": ({"receiver": "raw"}, True),
     },
     "gso/vhost": {
         "refcnt": ({}, True), "sends": ({}, 65), "length": ({}, 57_400), "segment": ({}, 1000),
@@ -129,7 +130,10 @@ KERNELS = {
     "gso/told": told.program,
     "gso/vhost": lambda params: (vhost.program(params), vhost.measure.machine(params)),
     "gso/breakeven": lambda params: (breakeven.program(params), params.pointer),
-    "gso/vhost-cost": vhost_cost.program,
+    "gso/vhost-cost": lambda params: (
+        vhost_cost.program(params),
+        vhost_cost.measure.machine(params),
+    ),
 }
 OTHERS = {
     "variant": "last-segment", "zerocopy": False, "held": True, "loss": 5, "reorder": 10, "seed": 7,

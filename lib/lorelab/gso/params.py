@@ -298,6 +298,15 @@ class VhostCost(Params):
         False, "vhost's segments share the guest's pages: the switch gso/vhost_refcnt"
     )
     length: int = param(56_000, "payload of a packet", "bytes", ge=1401, le=65_507)
+    zerocopy: bool = param(
+        True, "vhost_net.experimental_zcopytx, which is 0 by default since 2019", machine=True
+    )
+
+    @model_validator(mode="after")
+    def _can_be(self) -> Self:
+        if self.refcnt and not self.zerocopy:
+            raise ValueError("refcnt=true: takes zerocopy=true, or no packet has the guest's pages")
+        return self
 
 
 class Told(Params):
@@ -321,11 +330,15 @@ class Told(Params):
 
 
 class Unread(Params):
-    """`gso/unread`: packets of a page each to a neighbour's tap that nobody reads."""
+    """`gso/unread`: packets of a page each to a neighbour's tap or raw socket that nobody reads."""
 
-    receiver: Literal["macvtap", "ipvtap", "tun"] = param(
-        "macvtap",
-        "the tap: beside the sender's macvlan or ipvlan, or on the bridge of the sender's veth",
+    receiver: Literal["macvtap", "macvtap-on-veth", "macvtap-on-bridge", "ipvtap", "tun", "raw"] = (
+        param(
+            "macvtap",
+            "a tap beside the sender's macvlan or ipvlan, on the other end of its veth, on the "
+            "bridge of that end, or a port of that bridge (tun); or a raw socket with "
+            "IP_ROUTER_ALERT where the packets are forwarded",
+        )
     )
     csum: bool = param(
         True, "the tap's reader takes packets without a checksum, as guests do: TUN_F_CSUM"
@@ -339,3 +352,17 @@ class Unread(Params):
     fixed: bool = param(
         False, "tap_handle_frame() copies user pages first: upstream/unread-macvtap"
     )
+    deferred: bool = param(
+        False, "the receive path copies at local delivery and not before, as in 7.3"
+    )
+
+    @model_validator(mode="after")
+    def _can_be(self) -> Self:
+        raw = self.receiver == "raw"
+        if raw and not self.csum:
+            raise ValueError("receiver=raw: takes csum=true, for a raw socket has no such word")
+        if raw and self.fixed:
+            raise ValueError("receiver=raw: takes fixed=false, for no tap has the packet")
+        if self.deferred and not raw:
+            raise ValueError("deferred=true: takes receiver=raw, for the others come before it")
+        return self

@@ -175,14 +175,15 @@ def test_copies_of_vhost():
 
 def test_instructions_of_vhost():
     table = views.vhost_instructions()
-    assert list(table.columns) == ["copied", "shared", "saved"]
+    assert list(table.columns) == ["off", "copied", "shared", "saved"]
     assert table.index.is_monotonic_increasing
     asked = experiment("gso/vhost-cost")
     for params in records.recorded("gso/vhost-cost", asked.Params):
         by = asked.recorded(params).counters.set_index(["counter", "step"])["value"]
         each = (by["instructions"] / by["sends"]).median() / params.length
-        assert table.loc[params.length, "shared" if params.refcnt else "copied"] == each
-    spared = (table["copied"] - table["shared"]) / table["copied"]
+        way = {(True, True): "shared", (False, True): "copied", (False, False): "off"}
+        assert table.loc[params.length, way[params.refcnt, params.zerocopy]] == each
+    spared = (table["off"] - table["shared"]) / table["off"]
     np.testing.assert_allclose(table["saved"], 100 * spared)
 
 

@@ -50,6 +50,12 @@ def test_verdicts(id, expected):
     assert verdict(id) == expected
 
 
+def test_a_verdict_that_takes_one_reading_says_so():
+    weighed = {claim.id: claim.weigh() for claim in CLAIMS}
+    either = {id for id, one in weighed.items() if one.why.startswith("In one fair reading, not")}
+    assert either == {"after-all-fragments", "pointer-essential"}
+
+
 def test_the_digits_support_23_4_to_23_6_per_cent():
     low, high = figures.gain()
     assert (round(low, 1), round(high, 1)) == (23.4, 23.6)

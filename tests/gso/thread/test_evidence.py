@@ -148,6 +148,9 @@ def test_findings_of_the_model():
     assert " 0 of 64 UDP sends complete" in said("unread-macvtap")
     assert "64 complete, as copied, and 0 pages stay" in said("unread-macvtap")
     assert "macvtap and ipvtap: 64 complete, 0 pages stay, 0 further" in said("unread-macvtap")
+    raw = said("unread-router-alert")
+    assert "of 64 UDP sends" in raw
+    assert "6.12.117 completes 64, as copied, and 0 pages stay" in raw
+    assert "7.3.4 completes 0, and 64 pages and 1 network namespace stay" in raw
     assert "8 are reported as copied in the first case too" in said("one-word-for-many")
     assert "and 136 of them fit into the default optmem_max" in said("one-word-for-many")
-    assert said("size-in-the-review").startswith("0x150 bytes with 8 of them in holes, and")

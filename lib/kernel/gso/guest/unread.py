@@ -1,7 +1,9 @@
-"""A sender whose neighbour's tap is not read: what it is told, and what stays.
+"""A sender whose neighbour's tap or raw socket is not read: what it is told, and what stays.
 
-The sender has a namespace of its own, `near`, and in it a macvlan or an ipvlan; the tap stays
-outside. A tun is a port of a bridge, and so is the sender's veth.
+The sender has a namespace of its own, `near`, and in it a macvlan or an ipvlan, or an end of a
+veth; the receiver stays outside. A tun is a port of a bridge, and so is the veth's other end. A
+macvtap can be on that end, or on the bridge. To a raw socket with IP_ROUTER_ALERT the packets come
+while they are forwarded from the veth to a dummy.
 """
 
 import ctypes
@@ -25,7 +27,11 @@ USER = 1000
 PAGE = mmap.PAGESIZE
 TUNSETIFF, TUNSETOFFLOAD, TUN_F_CSUM = 0x400454CA, 0x400454D0, 1
 IFF_TAP, IFF_NO_PI, IFF_VNET_HDR = 0x2, 0x1000, 0x4000
-SO_SNDBUFFORCE = 32
+SO_SNDBUFFORCE, SO_RCVBUFFORCE, IP_ROUTER_ALERT = 32, 33, 5
+ROUTER_ALERT = bytes((0x94, 4, 0, 0))
+"""RFC 2113."""
+ROOM = 8 << 20
+"""Of the raw socket's queue [bytes]: more than all sends take."""
 VNET_HEADER, IPV4 = 10, b"\x08\x00"
 KPF_MMAP, KPF_ANON = 1 << 11, 1 << 12
 QUIET_S = 2.0
@@ -37,7 +43,8 @@ PAGES_AN_ACCOUNT = 2
 def run(params):
     """Yield what became of each of `params["runs"]`.
 
-    A run has `receiver` (macvtap, ipvtap or tun), `csum`, `sends`, `length`, `zerocopy`, `sndbuf`.
+    A run has `receiver` (see `Unread` of the parameters), `csum`, `sends`, `length`, `zerocopy` and
+    `sndbuf`.
     """
     # Its router solicitations would lie in the ring too.
     quiet = (
@@ -51,7 +58,8 @@ def run(params):
         sh("ip", "netns", "add", NEAR)
         sh("ip", "netns", "exec", NEAR, *quiet, check=False)
         tap, device, mac = up(wanted["receiver"])
-        fcntl.ioctl(tap, TUNSETOFFLOAD, TUN_F_CSUM if wanted["csum"] else 0)
+        if wanted["receiver"] != "raw":
+            fcntl.ioctl(tap, TUNSETOFFLOAD, TUN_F_CSUM if wanted["csum"] else 0)
         sh("ip", "-n", NEAR, "link", "set", "lo", "up")
         sh("ip", "-n", NEAR, "addr", "add", f"{ADDRESS}/24", "dev", device)
         sh("ip", "-n", NEAR, "link", "set", device, "up")
@@ -70,6 +78,8 @@ def up(receiver):
     """Lay the link; the tap's file, the sender's device, and where its packets are sent to."""
     peer = ("type", "veth", "peer", "name", "inside", "netns", NEAR)
     sh("ip", "link", "add", CANARY, *peer)
+    if receiver == "raw":
+        return router(), "inside", Path(f"/sys/class/net/{CANARY}/address").read_text().strip()
     if receiver == "tun":
         tap = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
         wanted = struct.pack("16sH22x", b"tap0", IFF_TAP | IFF_NO_PI | IFF_VNET_HDR)
@@ -81,25 +91,49 @@ def up(receiver):
         sh("ip", "link", "set", "br0", "up")
         sh("bridge", "fdb", "replace", MAC, "dev", "tap0", "master", "static")
         return tap, "inside", MAC
-    sh("ip", "link", "add", LOWER, "type", "dummy")
-    sh("ip", "link", "set", LOWER, "up")
-    kind, mode = ("macvlan", "bridge") if receiver == "macvtap" else ("ipvlan", "l2")
-    sh("ip", "link", "add", "there", "link", LOWER, "type", receiver, "mode", mode)
-    sh("ip", "link", "add", "here", "link", LOWER, "netns", NEAR, "type", kind, "mode", mode)
-    if receiver == "macvtap":
-        sh("ip", "link", "set", "there", "address", MAC)
-        sh("ip", "-n", NEAR, "link", "set", "here", "address", SENDERS)
+    tap, _, on = receiver.partition("-on-")
+    kind, mode = ("macvlan", "bridge") if tap == "macvtap" else ("ipvlan", "l2")
+    lower = {"": LOWER, "veth": CANARY, "bridge": "br0"}[on]
+    if on == "bridge":
+        sh("ip", "link", "add", "br0", "type", "bridge")
+        sh("ip", "link", "set", CANARY, "master", "br0")
+    if on:
+        sh("ip", "link", "set", CANARY, "up")
     else:
+        sh("ip", "link", "add", LOWER, "type", "dummy")
+    sh("ip", "link", "set", lower, "up")
+    sh("ip", "link", "add", "there", "link", lower, "type", tap, "mode", mode)
+    if not on:
+        sh("ip", "link", "add", "here", "link", LOWER, "netns", NEAR, "type", kind, "mode", mode)
+    if tap == "macvtap":
+        sh("ip", "link", "set", "there", "address", MAC)
+    if tap == "macvtap" and not on:
+        sh("ip", "-n", NEAR, "link", "set", "here", "address", SENDERS)
+    if tap == "ipvtap":
         # An ipvlan knows its devices by their addresses.
         sh("ip", "addr", "add", f"{OTHER}/24", "dev", "there")
     sh("ip", "link", "set", "there", "up")
-    folder = next(Path(f"/sys/class/net/there/{receiver}").iterdir())
+    folder = next(Path(f"/sys/class/net/there/{tap}").iterdir())
     major, minor = map(int, (folder / "dev").read_text().split(":"))
     node = "/dev/unread"
     Path(node).unlink(missing_ok=True)
     os.mknod(node, 0o020600, os.makedev(major, minor))
     mac = Path("/sys/class/net/there/address").read_text().strip()
-    return os.open(node, os.O_RDWR | os.O_NONBLOCK), "here", mac
+    return os.open(node, os.O_RDWR | os.O_NONBLOCK), "inside" if on else "here", mac
+
+
+def router():
+    """Forward what comes from the sender, past a raw socket that wants router alerts: its file."""
+    sh("ip", "link", "add", LOWER, "type", "dummy")
+    for device in (CANARY, LOWER):
+        sh("ip", "link", "set", device, "up")
+    sh("ip", "route", "add", OTHER, "dev", LOWER)
+    sh("sysctl", "-q", "-w", "net.ipv4.ip_forward=1")
+    alerted = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP)
+    alerted.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, ROOM)
+    alerted.setsockopt(socket.IPPROTO_IP, IP_ROUTER_ALERT, 1)
+    alerted.setblocking(False)
+    return alerted.detach()
 
 
 def one(wanted, tap):
@@ -109,7 +143,7 @@ def one(wanted, tap):
     sh("ip", "netns", "del", NEAR)
     found["left"] = namespaces()
     found["pinned"] = pinned(frames)
-    found["read"] = drained(tap)
+    found["read"] = drained(tap, wanted["receiver"] == "raw")
     found["left_read"] = namespaces()
     found["pinned_read"] = pinned(frames)
     return found
@@ -162,6 +196,8 @@ def opened(wanted):
     sender.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, wanted["sndbuf"] // 2)
     if wanted["zerocopy"]:
         sender.setsockopt(socket.SOL_SOCKET, told.SO_ZEROCOPY, 1)
+    if wanted["receiver"] == "raw":
+        sender.setsockopt(socket.IPPROTO_IP, socket.IP_OPTIONS, ROUTER_ALERT)
     os.setresuid(USER, USER, USER)
     return sender
 
@@ -235,13 +271,16 @@ def namespaces():
     return int(there)
 
 
-def drained(tap):
-    """The sender's packets in the ring, all of which is read; a bridge's own are left out."""
+def drained(tap, raw):
+    """The sender's packets in the ring or queue, all of which is read; a bridge's own left out."""
     packets = 0
     while True:
         try:
             frame = os.read(tap, 1 << 16)
         except BlockingIOError:
             return packets
+        if raw:
+            packets += frame[9] == socket.IPPROTO_UDP
+            continue
         ethernet = frame[VNET_HEADER:]
         packets += ethernet[12:14] == IPV4 and ethernet[23] == socket.IPPROTO_UDP

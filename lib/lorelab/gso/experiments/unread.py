@@ -1,4 +1,4 @@
-"""`gso/unread`: a sender whose neighbour's tap is not read."""
+"""`gso/unread`: a sender whose neighbour's tap or raw socket is not read."""
 
 import pandas as pd
 
@@ -18,9 +18,10 @@ def simulate(params: Unread) -> pd.DataFrame:
         send is `refused`, whether the sender's network namespace is `left`, and pages that are
         still `pinned`; packets that are `read` at last, and what is there after that.
     """
-    tun = params.receiver == "tun"
-    copies = tun or not params.csum or params.fixed
-    sums = left(params.sends, params.length, params.sndbuf, params.zerocopy, copies, tun)
+    raw = params.receiver == "raw"
+    orphans = raw or params.receiver == "tun"
+    copies = not params.deferred if raw else orphans or not params.csum or params.fixed
+    sums = left(params.sends, params.length, params.sndbuf, params.zerocopy, copies, orphans)
     return table(
         params,
         {

@@ -7,7 +7,8 @@ from lorelab.gso.kernel import boot
 from lorelab.gso.kernel.vhost import BUFFERS
 from lorelab.gso.params import VhostCost
 from lorelab.lab.boot import Job
-from lorelab.lab.run import Measured, Measurement, Request, one_boot
+from lorelab.lab.run import Measured, Measurement, Request
+from lorelab.params import machine_of
 
 SENDS, REPEATS = BUFFERS, 6
 """Six, so that their range has the median with 97 % (`lorelab.judging.rows.intervals`)."""
@@ -16,9 +17,11 @@ SEGMENT = 1400
 
 def _request(batch: list[VhostCost]) -> Request:
     runs = [program(params) for _ in range(REPEATS) for params in batch]
-    content = {"runs": runs, "bare": True, "zcopytx": "1"}
+    zcopytx = str(int(batch[0].zerocopy))
+    content = {"runs": runs, "bare": True, "zcopytx": zcopytx}
     job = Job(boot.DESIGN, "vhost", content, 60.0 * len(runs), rows=len(runs))
-    return Request(boot.WITH_VHOST._replace(icount=True), job, patched=True)
+    append = (f"vhost_net.experimental_zcopytx={zcopytx}",)
+    return Request(boot.WITH_VHOST._replace(icount=True, append=append), job, patched=True)
 
 
 def _counters(params: VhostCost, measured: Measured, run: int) -> pd.DataFrame:
@@ -50,4 +53,4 @@ def program(params: VhostCost) -> dict[str, object]:
     }
 
 
-measure = Measurement("gso/vhost-cost", _request, _counters, machine=one_boot)
+measure = Measurement("gso/vhost-cost", _request, _counters, machine=machine_of)

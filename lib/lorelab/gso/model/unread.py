@@ -1,11 +1,17 @@
-"""Packets of one sender that lie in the ring of a tap which nobody reads.
+"""Packets of one sender that lie in the ring or queue of a receiver which nobody reads.
 
-    send() --> macvlan, ipvlan --> tap_handle_frame() --> ring      macvtap, ipvtap
-    send() --> veth --> bridge --> tun_net_xmit()     --> ring      tun
+    send() --> macvlan, ipvlan --> tap_handle_frame()      --> ring      macvtap, ipvtap
+    send() --> veth (--> bridge) --> tap_handle_frame()    --> ring      macvtap on veth, on bridge
+    send() --> veth --> bridge --> tun_net_xmit()          --> ring      tun
+    send() --> veth --> ip_forward() --> ip_call_ra_chain() --> queue    raw
 
 tun_net_xmit() copies a packet's user pages (`skb_orphan_frags_rx`) and takes it off its socket
 (`skb_orphan`) before it lies in the ring. tap_handle_frame() does neither. Only a reader that does
 not take packets without a checksum has them copied there: skb_checksum_help() makes them linear.
+
+ip_rcv_core() takes a packet off its socket. Before ip_call_ra_chain() queues it to a raw socket
+with IP_ROUTER_ALERT, __netif_receive_skb_core() of 6.12 has copied its user pages. 7.3 copies in
+ip_local_deliver_finish(), where such a packet does not come.
 """
 
 from typing import NamedTuple
@@ -32,7 +38,7 @@ class Left(NamedTuple):
     pinned: int
     """Pages of the sender's after it is gone."""
     owned: bool
-    """Whether packets in the ring are charged to the sender's socket."""
+    """Whether what lies there holds the sender's socket: charged to it, or not yet completed."""
 
 
 def charge(length: int, zerocopy: bool) -> int:
@@ -61,4 +67,5 @@ def left(sends: int, length: int, sndbuf: int, zerocopy: bool, copies: bool, orp
     if zerocopy and not copies:
         taken = min(taken, notifications())
     told = taken if zerocopy and copies else 0
-    return Left(taken, told, told, taken - told if zerocopy else 0, not orphans)
+    pinned = taken - told if zerocopy else 0
+    return Left(taken, told, told, pinned, pinned > 0 or not orphans)

@@ -242,9 +242,10 @@ def weigh_after_all() -> Weighed:
     kept = not any(steps_by_number.values())
     return Weighed(
         ClaimVerdict.HOLDS if kept else ClaimVerdict.CONTRADICTED,
-        "Where segments are only sent or dropped, as the message may mean it, no order breaks it. "
-        "With a clone of a segment the head is released once too often and the sender notified too "
-        "early; a packet freed past kfree_skb() and consume_skb() never releases it."
+        "In one fair reading, not in another. Where segments are only sent or dropped, as the "
+        "message may mean it, no order breaks it. With a clone of a segment the head is released "
+        "once too often and the sender notified too early; a packet freed past kfree_skb() and "
+        "consume_skb() never releases it."
         if kept
         else "An order of segments that are sent or dropped breaks it.",
         {
@@ -293,9 +294,9 @@ def weigh_essential() -> Weighed:
     merged = TRAITS[Variant.SHARED_COUNT]
     return Weighed(
         ClaimVerdict.HOLDS if safe == linked else ClaimVerdict.CONTRADICTED,
-        "Read widely: in each way of the model that copies nothing and is safe, every segment "
-        "points to what has to outlive it, the parent or the counted ubuf_info. A pointer to the "
-        "parent itself is not needed: what was merged has none."
+        "In one fair reading, not in another. In each way of the model that copies nothing and is "
+        "safe, every segment points to what has to outlive it, the parent or the counted "
+        "ubuf_info. A pointer to the parent itself is not needed: what was merged has none."
         if safe == linked
         else "A way whose segments point to nothing is safe.",
         {

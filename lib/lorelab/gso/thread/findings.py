@@ -1,13 +1,13 @@
 """What maintainers of the network would want to know."""
 
+from datetime import date
+
 from lorelab.experiments import experiment
-from lorelab.gso.experiments import layout, lifetimes
+from lorelab.gso.experiments import lifetimes
 from lorelab.gso.model.flag import interleavings
-from lorelab.gso.model.layout import place
-from lorelab.gso.model.structs import AS_POSTED
 from lorelab.gso.model.unread import notifications
 from lorelab.gso.pages import views
-from lorelab.gso.params import Layout, Lifetimes, Told, Traffic, Variant, Vhost
+from lorelab.gso.params import Lifetimes, Told, Traffic, Variant, Vhost
 from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
 from lorelab.numerics import PAGE
 
@@ -36,12 +36,12 @@ def _flag() -> str:
     [[here, most]] = runs.filter(like="6.18", axis=0)[["not_told", "copies"]].to_numpy()
     before, after = runs.loc[["7.3.4", "7.3.4 with the patches"]].to_dict("records")
     return (
-        f"on 6.18.44, a virtual machine, {here} of {most} copies of packets that another CPU "
-        f"copies while the sending CPU frees them are not reported; 7.3.4 in QEMU leaves "
-        f"{before['not_told']} of {before['copies']:,} copies unreported, and with the patch "
-        f"{after['not_told']} of {after['copies']:,}. {ways.lost} of {ways.all} interleavings "
-        f"of one sent and one copied segment lose the flag, the shortest after {steps} steps; with "
-        f"the patch {mended.lost} (the model's orders)"
+        f"on a vendor's 6.18.44, in a virtual machine, {here} of {most} copies of packets that "
+        f"another CPU copies while the sending CPU frees them are not reported; 7.3.4 in QEMU "
+        f"leaves {before['not_told']} of {before['copies']:,} copies unreported, and with the "
+        f"patch {after['not_told']} of {after['copies']:,}. {ways.lost} of {ways.all} "
+        f"interleavings of one sent and one copied segment lose the flag, the shortest after "
+        f"{steps} steps; with the patch {mended.lost} (the model's orders)"
     )
 
 
@@ -65,7 +65,7 @@ def _told() -> str:
 
 
 def _unread() -> str:
-    runs = views.unread().query("zerocopy and sends == 64")
+    runs = views.unread().query("zerocopy and sends == 64 and receiver != 'raw'")
     silent = runs.query("receiver != 'tun' and csum")
     heard = runs.query("receiver == 'tun' or not csum")
     [(taken, told, pinned, refused)] = set(
@@ -87,6 +87,21 @@ def _unread() -> str:
     )
 
 
+def _raw() -> str:
+    runs = views.unread().query("zerocopy and receiver == 'raw'").set_index("kernel")
+    totals = {
+        name.partition("+")[0]: (run["told"], run["taken"], run["pinned"], run["left"])
+        for name, run in runs.iterrows()
+    }
+    (before, taken, free, _), (after, _, pinned, left) = totals["6.12.117"], totals["7.3.4"]
+    return (
+        f"of {taken} UDP sends with the option, over a veth to a namespace that forwards, nobody "
+        f"reading the socket: 6.12.117 completes {before}, as copied, and {free} pages stay after "
+        f"the sender has exited; 7.3.4 completes {after}, and {pinned} pages and {left} network "
+        f"namespace stay until the socket is read (exact, one CPU)"
+    )
+
+
 def _late() -> str:
     question = experiment("gso/traffic")
     late, early = (
@@ -101,13 +116,9 @@ def _late() -> str:
     )
 
 
-def _size() -> str:
-    posted = place(layout.fields(Layout(pointer=AS_POSTED)))
-    return (
-        f"0x{posted.size:x} bytes with {sum(hole.size for hole in posted.holes)} of them in holes, "
-        f"and frags[1] at 0x{posted.offset('frags[1]'):x} (gcc lays it out the same)"
-    )
-
+JASON_APRIL = "CACGkMEucg5mduA-xoyrTRK5nOkdHvUAkG9fH6KpO=HxMVPYONA@mail.gmail.com"
+JASON_MAY = "CACGkMEugQPYZuL75i7xBGy9vUmkH=6NN1uhi9wuLa4ruebAcew@mail.gmail.com"
+KOHLER = "92470838-2B98-4FC6-8E5B-A8AF14965D4C@nutanix.com"
 
 FINDINGS = [
     Finding(
@@ -120,14 +131,18 @@ FINDINGS = [
         effect=_vhost,
         prior_art=PriorArt(
             {
-                "20250404145241.1125078-1-jon@nutanix.com": "Jon Kohler, 2025, names the missing "
-                "flag",
                 "098eadce3c62": "Jason Wang, 2019, turned zero copy off by default",
+                "20250404145241.1125078-1-jon@nutanix.com": "Jon Kohler, 2025, would remove it, "
+                "and names the missing flag",
+                JASON_APRIL: "Jason Wang answers that zero copy may still work in some setups, "
+                "such as macvtap passthrough, and that the flag could be tried",
+                KOHLER: "Jon Kohler has tried the flag: not faster; with payloads of 32 KiB and "
+                'above "CPU utilization goes down a pinch"',
+                JASON_MAY: "Jason Wang calls safety the main issue, and suggests zero copy by "
+                "default with macvtap",
             }
         ),
-        fix='none here. The cause is known: Jon Kohler\'s "vhost/net: remove zerocopy support" '
-        "(20250404145241.1125078-1-jon@nutanix.com) names the missing flag. He answered there "
-        "that he had tried it and was not faster; Jason Wang called safety the main issue. With "
+        fix="none here. The cause is known, and the flag alone is not safe. With "
         "the flag a guest's pages reach the ring of a macvtap, the queues of NFQUEUE and Open "
         "vSwitch, and drivers that call skb_orphan_frags(). What is added here is the counts.",
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
@@ -139,12 +154,21 @@ FINDINGS = [
         name="unread-macvtap",
         defect="tap_handle_frame() queues a packet without skb_orphan_frags_rx(), and "
         "____dev_forward_skb() before it calls skb_orphan_frags(), which SKBFL_DONT_ORPHAN skips. "
-        "So a MSG_ZEROCOPY or io_uring sender over macvlan or ipvlan has its pages in the ring "
-        "of a macvtap or ipvtap that nobody has to read; msg_zerocopy.rst promises a copy for "
+        "So a MSG_ZEROCOPY sender whose packets reach the device below a macvtap or ipvtap (over "
+        "macvlan, ipvlan, a veth, a bridge) has its pages in a ring that nobody has to read; "
+        "msg_zerocopy.rst promises a copy for "
         "local sockets, packet sockets and tun.",
-        hurts="Senders whose neighbour on the same lower device is a guest that does not read.",
+        hurts="Senders on the host of a guest that does not read its macvtap, such as containers.",
         effect=_unread,
         prior_art=PriorArt(
+            {
+                "643ff7a7a551f_38347529475@willemb.c.googlers.com.notmuch": "Willem de Bruijn, "
+                "2023, states the rule: zero-copy packets are not looped to sockets that can queue "
+                "them indefinitely",
+                "50749f2dd685": "Kuniyuki Iwashima, 2023, applied the rule to the error queue",
+                "9c4c325252c5": "Flavio Leitner, 2018: a packet that crosses namespaces keeps its "
+                "socket, and so stays charged to the sender",
+            },
             where=ARCHIVES,
             how="tap_handle_frame, skb_orphan_frags_rx, macvtap, MSG_ZEROCOPY",
             when=LOOKED,
@@ -160,6 +184,33 @@ FINDINGS = [
     ),
     Finding(
         design="gso",
+        name="unread-router-alert",
+        defect="d2527ad3a9e1 moved the copy of user pages from __netif_receive_skb_core() to "
+        "ip_local_deliver_finish() and ip6_input_finish(). ip_forward() comes before these: its "
+        "ip_call_ra_chain() queues a packet with a router alert to a raw socket with "
+        "IP_ROUTER_ALERT, with the pages of a MSG_ZEROCOPY sender on the same host.",
+        hurts="Senders of packets with a router alert that their own host forwards, past a raw "
+        "socket that nobody reads; few, and the socket takes CAP_NET_RAW.",
+        effect=_raw,
+        prior_art=PriorArt(
+            {
+                "20250630194312.1571410-2-willemdebruijn.kernel@gmail.com": "Willem de Bruijn's "
+                "patch; it names local sockets as what has to have a copy",
+            },
+            where=ARCHIVES,
+            how="d2527ad3a9e1, ip_call_ra_chain, IP_ROUTER_ALERT, skb_orphan_frags_rx",
+            when=date(2026, 11, 30),
+        ),
+        fix="none here, so a report and not a patch. A copy before ip_call_ra_chain() queues would "
+        "do. By the source of 7.3.4 the same holds for ip6_call_ra_chain(), for NFQUEUE in the "
+        "hooks before local delivery, and for what ipmr_cache_report() queues (IGMPMSG_WHOLEPKT); "
+        "these were not run",
+        mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64); 6.12.117 has not",
+        worth_sending=True,
+        command="model gso/unread -p receiver=raw -p deferred=true",
+    ),
+    Finding(
+        design="gso",
         name="lost-copied-flag",
         defect="msg_zerocopy_complete() reads, changes and writes zerocopy without an atomic "
         "operation. Two CPUs that complete parts of one packet can both write it, and the 0, which "
@@ -167,6 +218,11 @@ FINDINGS = [
         hurts="Senders that stop using zero copy when copies are reported.",
         effect=_flag,
         prior_art=PriorArt(
+            {
+                "3e56c92b-567c-7bb4-2644-dc1ad1d8c3ae@samba.org": "Stefan Metzmacher and Pavel "
+                "Begunkov, 2022, on io_uring's flags, which Begunkov calls fine but racy: "
+                "WRITE_ONCE(), which a bit field does not take",
+            },
             where=ARCHIVES,
             how="msg_zerocopy_complete, __msg_zerocopy_callback, zerocopy, KCSAN, data-race",
             when=LOOKED,
@@ -191,6 +247,11 @@ FINDINGS = [
         "reported.",
         effect=_told,
         prior_art=PriorArt(
+            {
+                "20240409205300.1346681-2-zijianzhang@bytedance.com": "Zijian Zhang's "
+                "MSG_ZEROCOPY_UARG, not merged: its skb_zerocopy_uarg_notify_extend() leaves the "
+                "flag of the first send, too",
+            },
             where=ARCHIVES,
             how="skb_zerocopy_notify_extend, ee_code, SO_EE_CODE_ZEROCOPY_COPIED, coalesced",
             when=LOOKED,
@@ -222,18 +283,5 @@ FINDINGS = [
         "ip6_input_finish()), so that it copies no forwarded packet, by its source",
         worth_sending=False,
         command="kernel gso/traffic -p received=true",
-    ),
-    Finding(
-        design="gso",
-        name="size-in-the-review",
-        defect="The review of the thread gives skb_shared_info with the pointer 0x148 bytes; where "
-        "the patch puts it there are two holes.",
-        hurts="Nobody: in whole cache lines both are 0x180.",
-        effect=_size,
-        prior_art=PriorArt(where="the thread itself", how="0x148, skb_shared_info", when=LOOKED),
-        fix="an error of the review, and no defect of a kernel",
-        mainline="the patch was not merged",
-        worth_sending=False,
-        command="model gso/layout -p pointer=dataref",
     ),
 ]
