@@ -83,9 +83,14 @@ def test_it_comes_runs_and_goes_without_a_trace(tree, lorelab):
 
     page = tree / "notebooks/sixth/index.ipynb"
     page.write_text(page.read_text().replace("Empty so far", "A day of work"))
+    built = [tree / "build" / name for name in ("notebooks/sixth/index.json", "talk/sixth.html")]
+    for file in built:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
     status, _, err = lorelab("new", "--remove", *LATER, "sixth")
     assert status == 0
     assert digests(tree) == before
+    assert not [file for file in built if file.exists()] and not built[0].parent.exists()
     [kept] = re.findall(r"its files are in (\S+); now run: make outputs", err)
     assert "A day of work" in (tree / kept / "notebooks/sixth/index.ipynb").read_text()
     assert (tree / kept / "data/threads/sixth.csv").exists()

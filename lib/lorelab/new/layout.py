@@ -38,6 +38,8 @@ ROOMS = (
 """What is written for a design."""
 LATER = ("data/kernel/{name}", "data/agreements/{name}", "bench/{name}")
 """What comes to it as it grows."""
+MADE = ("notebooks/.*/{name}", "build/*/{name}", "build/*/{name}.*")
+"""What was made of its pages: stored digests, runs that were kept, the book and its deck."""
 ENDS = ("", ".py", ".ipynb")
 """A room hides a module or a page of its name, which would be gone for all others."""
 REMOVED = "build/removed"
@@ -159,8 +161,9 @@ def remove(name: str, root: Path) -> Path:
         if (root / room).exists():
             (kept / room).parent.mkdir(parents=True, exist_ok=True)
             shutil.move(root / room, kept / room)
-    for stored in (root / "notebooks").glob(f".*/{name}"):
-        shutil.rmtree(stored)
+    for pattern in MADE:
+        for file in list(root.glob(pattern.format(name=name))):
+            _delete(file)
     return kept
 
 
