@@ -410,6 +410,9 @@ class Nodes(OnDisk):
         "read-once: memory is filled by reading, then more is read; write-read: as reread",
     )
     turnovers: int = param(2, "read once memory is full, or written, in its sizes", ge=1, le=100)
+    cpu_node: int = param(
+        0, "node of the CPUs and the reader; 1 has dma32_mib, one zone", machine=True, ge=0, le=1
+    )
 
     @model_validator(mode="after")
     def _counts(self) -> Self:

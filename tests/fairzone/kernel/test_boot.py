@@ -22,6 +22,14 @@ def test_nodes_share_the_memory_out():
     assert "node,nodeid=1,memdev=node1" in machine.qemu
 
 
+def test_the_reader_can_be_on_node_1():
+    [first, other] = (nodes._request([Nodes(cpu_node=n, cpus=2)]).machine.qemu for n in (0, 1))
+    assert "node,nodeid=0,memdev=node0" in other
+    assert "node,nodeid=1,memdev=node1,cpus=0-1" in other
+    sizes = [[word for word in each if "backend-ram" in word] for each in (first, other)]
+    assert sizes[0] == sizes[1]
+
+
 def test_what_is_above_dma32_is_movable():
     params = Followed(layout="movable", mib=640, dma32_mib=256, log_mib=3)
     machine = boot.with_movable(params)

@@ -6,6 +6,8 @@ from lorelab.fairzone.pages import kernel_views as views
 from lorelab.fairzone.params import Nodes
 from lorelab.lab.records import Record
 
+RECORDED = views.recorded("fairzone/nodes")
+
 
 def test_what_a_row_says():
     said = pd.Series(
@@ -67,6 +69,14 @@ def test_what_was_written_and_read(monkeypatch):
     found = {name: (row[f"{name}, min"], row[f"{name}, max"]) for name in ("hits", "write", "read")}
     assert found == {"hits": (0, 75), "write": (20, 30), "read": (10, 50)}
     assert (row["by naps, min"], row["by naps, max"]) == (25, 75)
+
+
+def test_a_reader_on_node_1_is_in_no_table_of_one_on_node_0(monkeypatch):
+    record = Record(pd.DataFrame(columns=["step", "counter", "value"]), None)
+    runs = [(Nodes(workload=each, cpu_node=1), record) for each in ("read-once", "write-read")]
+    others = [of for of in RECORDED if of[0].cpu_node == 0]
+    monkeypatch.setattr(views, "recorded", lambda name: others + runs)
+    assert len(views.nodes()) == 6 and len(views.written_nodes()) == 4
 
 
 def test_batches_over_both_nodes_remove_the_inversion_and_nothing_is_found():

@@ -7,10 +7,13 @@ from lorelab.fairzone.model import nodes
 from lorelab.fairzone.pages import beside
 from lorelab.fairzone.pages.kernel_views import nodes as measured
 from lorelab.fairzone.pages.kernel_views import recorded
+from lorelab.fairzone.params import Nodes
+from lorelab.lab.records import Record
 
 
 def first():
-    params, record = next(of for of in recorded("fairzone/nodes") if of[0].disk_mb_s == 20)
+    runs = recorded("fairzone/nodes")
+    params, record = next(of for of in runs if of[0].disk_mb_s == 20 and of[0].cpu_node == 0)
     wide = record.counters.pivot_table(index="step", columns="counter", values="value")
     return params, wide.loc[1]
 
@@ -29,6 +32,31 @@ def test_the_rule_alone_tells_the_two_models_apart():
     one = beside.play(params, said, every_zone=False, rate=5)
     every = beside.play(params, said, every_zone=True, rate=5)
     assert one["share"] > 30 and every["share"] < 5
+
+
+def test_the_guest_calls_the_reader_s_node_0():
+    """Its zones are the same two nodes' in another order; the highest of node 0 comes first."""
+    for params, said in beside._read_once(1):
+        names, zonelist = beside.LAYOUTS[1]
+        zones = beside.zones_of(said, names)
+        assert zones["node"].tolist() == [0, 1, 1]
+        assert sorted(zonelist, key=lambda z: (zones["node"][z], -zones["free"][z])) == zonelist
+        assert len(said.filter(like="_managed")) == 3
+        assert 0 < beside.play(params, said, rate=5)["share"] < 56
+
+
+def test_each_write_and_read_without_the_patch_has_a_row(monkeypatch):
+    record = Record(pd.DataFrame({"step": [1], "counter": ["a"], "value": [1]}), None)
+    runs = [
+        (Nodes(cpu_node=node, disk_mb_s=disk, workload="write-read", repeats=2), record)
+        for node, disk in ((1, 132), (1, 20), (0, 20))
+    ]
+    others = [(Nodes(workload="write-read", mode="off"), record), (Nodes(cpu_node=1), record)]
+    monkeypatch.setattr(beside, "recorded", lambda name: runs + others)
+    monkeypatch.setattr(beside, "written", lambda params, _: {"hits, min": params.disk_mb_s})
+    table = beside.written_unpatched()
+    assert table.index.tolist() == [(0, 20), (1, 20), (1, 132)]
+    assert table["hits, min"].tolist() == [20, 20, 132] and (table["runs"] == 2).all()
 
 
 def test_runs_are_those_after_memory_was_full(monkeypatch):

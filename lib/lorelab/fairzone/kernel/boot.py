@@ -62,17 +62,18 @@ def with_movable(params: Guest) -> Machine:
     return Machine(params.cpus, params.mib, append=words, qemu=disk(132))
 
 
-def with_nodes(params: Guest, disk_mb_s: int = 132) -> Machine:
-    """A guest of two nodes, each with an LRU and a kswapd of its own; the CPUs are node 0's.
+def with_nodes(params: Guest, disk_mb_s: int = 132, cpu_node: int = 0) -> Machine:
+    """A guest of two nodes, each with an LRU and a kswapd of its own; `cpu_node` has the CPUs.
 
-    `dma32_mib` of memory are on node 1, which allocations turn to when node 0 is low, as they once
-    turned from Normal to DMA32.
+    `dma32_mib` of memory are on node 1. With the CPUs on node 0, allocations turn to it when node 0
+    is low, as they once turned from Normal to DMA32; with the CPUs on node 1 they turn to node 0
+    when node 1 is low, and node 1 has no ZONE_DMA. The guest's kernel numbers nodes in the order of
+    ACPI's SRAT, where CPUs come first: there the node that has the CPUs is node 0.
     """
     sizes = (params.mib - params.dma32_mib, params.dma32_mib)
     nodes: list[str] = []
-    for node, (size, cpus) in enumerate(
-        zip(sizes, (f",cpus=0-{params.cpus - 1}", ""), strict=True)
-    ):
+    for node, size in enumerate(sizes):
+        cpus = f",cpus=0-{params.cpus - 1}" if node == cpu_node else ""
         nodes += ("-object", f"memory-backend-ram,id=node{node},size={size}M")
         nodes += ("-numa", f"node,nodeid={node},memdev=node{node}{cpus}")
     return Machine(params.cpus, params.mib, qemu=(*nodes, *disk(disk_mb_s)))

@@ -13,7 +13,7 @@ import pandas as pd
 
 from lorelab.fairzone.model import nodes
 from lorelab.fairzone.pages.charts import BLACK, BLUE, GREY, VERMILLION
-from lorelab.fairzone.pages.kernel_views import recorded
+from lorelab.fairzone.pages.kernel_views import recorded, written
 from lorelab.fairzone.params import Nodes, Paced
 from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.fairzone.workload.files import FIXED_POINT
@@ -23,6 +23,8 @@ from lorelab.showing.charts import title
 
 ZONES = ("0_dma", "0_dma32", "1_dma32")
 ZONELIST = [1, 0, 2]
+LAYOUTS = ((ZONES, ZONELIST), (("0_dma32", "1_dma", "1_dma32"), [0, 2, 1]))
+"""Zones and zonelist by `Nodes.cpu_node`: the guest's node 0 is the one that has the CPUs."""
 BURST = 32
 """Pages of a readahead window."""
 RATE = Paced.model_fields["kswapd_rate"].default
@@ -73,12 +75,15 @@ def play(
     Returns
     -------
     Series
-        Of the reading of what no longer fits: `share`, node 1's part of the pages, in per cent;
+        Of the reading of what no longer fits: `share`, the part of the pages that node 1 gives, as
+        the guest numbers the nodes, in per cent;
         `runs` of both kswapds; `by naps`, those begun at a nap's end, in per cent.
     """
     pause = nap_pages(params.disk_mb_s)
     varies = pause * spread // 100
-    mm = nodes.make(zones_of(first), ZONELIST, pause, every_zone, varies, uneven=uneven)
+    names, zonelist = LAYOUTS[params.cpu_node]
+    zones = zones_of(first, names)
+    mm = nodes.make(zones, zonelist, pause, every_zone, varies, uneven=uneven)
     memory = params.mib * PAGES_A_MIB
     pace = U(BURST), round(rate * FIXED_POINT)
     nodes.read(mm, U(memory), *pace)
@@ -91,7 +96,7 @@ def play(
     )
     return pd.Series(
         {
-            "share": 100 * taken[2] / taken.sum(),
+            "share": 100 * taken[zones["node"] == 1].sum() / taken.sum(),
             "runs": naps + woken,
             "by naps": 100 * naps / max(1, naps + woken),
         }
@@ -102,6 +107,8 @@ RATES = (2, 5, 30, 100)
 SPREADS = (0, 25, 50)
 PACES = {132: (2, 3, 4, 5, 30), 20: (26.4,)}
 """By the speed of the disk. 26.4 is the pace of 4 beside a disk of 20 MB/s in place of 132."""
+FITTED = {132: (4,), 20: (26.4,)}
+"""Of these the pace at which the model meets the kernel beside the fast disk, and the same pace."""
 KERNEL = "kernel, 6.12.117"
 
 
@@ -127,33 +134,58 @@ def beside() -> pd.DataFrame:
     return pd.DataFrame(parts)
 
 
-def _read_once() -> Iterator[tuple[Nodes, pd.Series]]:
+def _read_once(cpu_node: int = 0) -> Iterator[tuple[Nodes, pd.Series]]:
     # Each repeat of the kernel without the patch.
     for params, record in recorded("fairzone/nodes"):
-        if params.mode == "unpatched" and params.workload == "read-once":
+        of = params.mode, params.workload, params.cpu_node
+        if of == ("unpatched", "read-once", cpu_node):
             wide = record.counters.pivot_table(index="step", columns="counter", values="value")
             yield from ((params, first) for _, first in wide.iterrows())
 
 
-def paces() -> pd.DataFrame:
+def paces(cpu_node: int = 0, rates: dict[int, tuple[float, ...]] = PACES) -> pd.DataFrame:
     """Node 1's part of the pages, by kswapd's pace, where its turns come after uneven readings.
+
+    Parameters
+    ----------
+    cpu_node : int
+        See `Nodes`; the guest's node 0 is the reader's.
+    rates : dict
+        Paces of kswapd by the speed of the disk.
 
     Returns
     -------
     DataFrame
-        For each disk of `PACES` a row of the kernel, and one for each rule and pace, over
+        For each disk a row of the kernel, and one for each rule and pace, over
         `SPREADS`; the least and the most of `share`, in per cent, and of `runs`, those of both
         kswapds.
     """
     parts = []
-    for params, first in _read_once():
+    for params, first in _read_once(cpu_node):
         of = {"MB/s": params.disk_mb_s}
         parts.append(of | {"source": KERNEL} | _kernel(first))
-        for name, rate, spread in product(RULES, PACES[params.disk_mb_s], SPREADS):
+        for name, rate, spread in product(RULES, rates[params.disk_mb_s], SPREADS):
             shares = play(params, first, RULES[name], spread, rate, uneven=True).to_dict()
             parts.append(of | {"source": f"model, {name}, pace {rate}"} | shares)
     groups = pd.DataFrame(parts).groupby(["MB/s", "source"], sort=False)[["share", "runs"]]
     return groups.agg(["min", "max"]).round(1)
+
+
+def written_unpatched() -> pd.DataFrame:
+    """Every recorded write and read of the kernel without the patch.
+
+    Returns
+    -------
+    DataFrame
+        A row a `cpu_node`, see `Nodes`, and a disk (`MB/s`): `runs`, and the columns of
+        `kernel_views.written_nodes`.
+    """
+    rows = {
+        (params.cpu_node, params.disk_mb_s): {"runs": params.repeats} | written(params, record)
+        for params, record in recorded("fairzone/nodes")
+        if params.mode == "unpatched" and params.workload == "write-read"
+    }
+    return pd.DataFrame(rows).T.rename_axis(["cpu_node", "MB/s"]).sort_index().round(1)
 
 
 def alike(counter: str, mb_s: int) -> int:

@@ -7,7 +7,7 @@ from lorelab.experiments import experiment
 from lorelab.fairzone.agree import followed as judge
 from lorelab.fairzone.agree import reread as judge_reread
 from lorelab.fairzone.model.replay import BATCH
-from lorelab.fairzone.params import MODES, Followed, Reread
+from lorelab.fairzone.params import MODES, Followed, Nodes, Reread
 from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.fairzone.workload.files import TWO_FILES_READS
 from lorelab.fairzone.workload.machine import nap_pages
@@ -235,6 +235,8 @@ def _called(params: Reread) -> str:
 def nodes() -> pd.DataFrame:
     """Every recorded reading on two nodes: what of memory and of the allocations is node 1's.
 
+    The reader is on node 0; `beside.paces(1)` has those of a reader on node 1.
+
     Returns
     -------
     DataFrame
@@ -246,7 +248,7 @@ def nodes() -> pd.DataFrame:
     """
     rows = []
     for params, record in recorded("fairzone/nodes"):
-        if params.workload != "read-once":
+        if params.workload != "read-once" or params.cpu_node != 0:
             continue
         wide = record.counters.pivot_table(index="step", columns="counter", values="value")
         of = {"MB/s": params.disk_mb_s, "min_free_kbytes": params.min_free_kib, "mode": params.mode}
@@ -273,6 +275,9 @@ def _nodes(counted: pd.Series, nap: int) -> dict[str, float]:
 def written_nodes() -> pd.DataFrame:
     """Every recorded write and read on two nodes: node 1's part, and what the read found.
 
+    These are the policies of the patch, with the reader on node 0; `beside.written_unpatched()` has
+    the kernel without it.
+
     Returns
     -------
     DataFrame
@@ -281,26 +286,31 @@ def written_nodes() -> pd.DataFrame:
         read that began at a nap's end, all in per cent; `size`, node 1's part of the pages free at
         the start, is the mean.
     """
-    rows = {}
-    for params, record in recorded("fairzone/nodes"):
-        if params.workload != "write-read":
-            continue
-        wide = record.counters.pivot_table(index="step", columns="counter", values="value")
-        pages = params.turnovers * params.mib * PAGES_A_MIB
-        naps = wide["read_kswapd_high_wmark_hit_quickly"] / wide["read_pageoutrun"]
-        shares = {"hits": 1 - np.minimum(wide["read_disk_read"] / pages, 1), "by naps": naps}
-        for phase in ("write", "read"):
-            near, far = (wide[f"{phase}_pages_of_node{node}"] for node in (0, 1))
-            shares[phase] = far / (near + far)
-        free = [wide.filter(regex=f"^zone_{node}_.*_free$").sum(axis=1) for node in (0, 1)]
-        rows[params.mode] = {"size": 100 * (free[1] / sum(free)).mean()} | {
-            f"{what}, {end}": 100 * getattr(share, end)()
-            for what, share in shares.items()
-            for end in ("min", "max")
-        }
+    rows = {
+        params.mode: written(params, record)
+        for params, record in recorded("fairzone/nodes")
+        if params.workload == "write-read" and params.mode != "unpatched"
+    }
     order = list(MODES)
     table = pd.DataFrame(rows).T.rename_axis("mode")
     return table.loc[sorted(table.index, key=order.index)].round(1)
+
+
+def written(params: Nodes, record: Record) -> dict[str, float]:
+    """A row of `written_nodes()`; node 1 is the one without the CPUs, as the guest numbers them."""
+    wide = record.counters.pivot_table(index="step", columns="counter", values="value")
+    pages = params.turnovers * params.mib * PAGES_A_MIB
+    naps = wide["read_kswapd_high_wmark_hit_quickly"] / wide["read_pageoutrun"]
+    shares = {"hits": 1 - np.minimum(wide["read_disk_read"] / pages, 1), "by naps": naps}
+    for phase in ("write", "read"):
+        near, far = (wide[f"{phase}_pages_of_node{node}"] for node in (0, 1))
+        shares[phase] = far / (near + far)
+    free = [wide.filter(regex=f"^zone_{node}_.*_free$").sum(axis=1) for node in (0, 1)]
+    return {"size": 100 * (free[1] / sum(free)).mean()} | {
+        f"{what}, {end}": 100 * getattr(share, end)()
+        for what, share in shares.items()
+        for end in ("min", "max")
+    }
 
 
 def from_zone(slot: int) -> pd.Series:
