@@ -221,6 +221,12 @@ def newest(title: str, folder: Path = FOLDER) -> list[Answer]:
     ------
     BadInput
         A file is missing, truncated or was edited.
+
+    Examples
+    --------
+    >>> runs = newest("vmalock/lost-guard")
+    >>> len(runs) == len({answer.kernel for answer in runs})
+    True
     """
     return list({answer.kernel: answer for answer in recorded(title, folder)}.values())
 

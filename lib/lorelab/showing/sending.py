@@ -72,8 +72,8 @@ def _row(one: Finding) -> tuple[str, ...]:
     what = f"<b>{one.title}</b><br>{linked(one.defect)}<br><i>Hurts:</i> {linked(one.hurts)}"
     known = f"{linked(one.prior_art.text)}<br><i>In mainline:</i> {linked(one.mainline)}"
     worth, _, missing = one.send.partition(": ")
-    told = f"<b>{worth}:</b> {linked(missing)}." if missing else f"<b>{worth}.</b>"
-    parts = [f"{told} {linked(one.fix)}", f"<code>lorelab {escape(one.command)}</code>"]
+    judgement = f"<b>{worth}:</b> {linked(missing)}." if missing else f"<b>{worth}.</b>"
+    parts = [f"{judgement} {linked(one.fix)}", f"<code>lorelab {escape(one.command)}</code>"]
     mails = upstream.patches(one.title)
     if mails:
         parts.append(f"<code>lorelab findings {one.title} -o FOLDER</code>")

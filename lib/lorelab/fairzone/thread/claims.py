@@ -49,19 +49,19 @@ def _reads(
     weigh: Callable[..., Weigh],
 ) -> list[Claim]:
     """A series of sequential reads as two claims, by threads; `{}` stands for its gains."""
-    given = printed(gains(*rows))
+    gain = printed(gains(*rows))
     return [
         _claim(
             f"{id}-{name}",
             statement.format(
-                f"{given[list(threads)].min():.2f} to {given[list(threads)].max():.2f} % faster "
-                f"with {said} threads"
+                f"{gain[list(threads)].min():.2f} to {gain[list(threads)].max():.2f} % faster "
+                f"with {number} threads"
             ),
             place,
             check,
             weigh(*rows, threads=threads),
         )
-        for name, threads, said in (("few", FEW, "1, 2 and 4"), ("many", MANY, "8 and 16"))
+        for name, threads, number in (("few", FEW, "1, 2 and 4"), ("many", MANY, "8 and 16"))
     ]
 
 

@@ -181,7 +181,7 @@ FINDINGS = [
         "that was found with a language model's help",
         mainline="fixed after 7.3 by 7135a05838e8, whose message was read in a stored copy, and "
         "not its diff. 7.3.4 has the defect by its source (include/linux/mmap_lock.h) and in the "
-        "model, 6.12.117 on a booted kernel, 6.18.44 on a running one, and "
+        "model, 6.12.117 on a booted kernel, a vendor's 6.18.44 on a running one, and "
         "6.12.118 by its source (Debian's of 20 November 2026)",
         worth_sending=True,
         command="kernel vmalock/overlap",
