@@ -136,8 +136,8 @@ FINDINGS = [
                 "and names the missing flag",
                 JASON_APRIL: "Jason Wang answers that zero copy may still work in some setups, "
                 "such as macvtap passthrough, and that the flag could be tried",
-                KOHLER: "Jon Kohler has tried the flag: not faster; with payloads of 32 KiB and "
-                'above "CPU utilization goes down a pinch"',
+                KOHLER: "Jon Kohler has tried the flag: not faster; and zero copy for 32K and more "
+                'alone: throughput "actually went down", CPU utilization "down a pinch"',
                 JASON_MAY: "Jason Wang calls safety the main issue, and suggests zero copy by "
                 "default with macvtap",
             }
@@ -189,8 +189,9 @@ FINDINGS = [
         "ip_local_deliver_finish() and ip6_input_finish(). ip_forward() comes before these: its "
         "ip_call_ra_chain() queues a packet with a router alert to a raw socket with "
         "IP_ROUTER_ALERT, with the pages of a MSG_ZEROCOPY sender on the same host.",
-        hurts="Senders of packets with a router alert that their own host forwards, past a raw "
-        "socket that nobody reads; few, and the socket takes CAP_NET_RAW.",
+        hurts="Senders of packets with a router alert that reach a forwarding namespace of their "
+        "own host, where a raw socket takes them that nobody reads, up to its receive buffer; few, "
+        "and the socket takes CAP_NET_RAW.",
         effect=_raw,
         prior_art=PriorArt(
             {
