@@ -18,6 +18,9 @@ FILES = (
     "lib/kernel/common/lab.config",
     "lib/kernel/gso/probes/sends.py",
     "lib/kernel/damon/probes/draws.py",
+    "lib/kernel/gso/upstream/told/0001-skbuff.patch",
+    "lib/kernel/gso/upstream/told/0001-skbuff.message",
+    "lib/kernel/gso/upstream/told/advice",
     "lib/lorelab/errors.py",
     "lib/lorelab/lab/boot.py",
     "lib/lorelab/book/build.py",
@@ -72,12 +75,14 @@ def test_what_a_file_rests_on(checkout, name):
         "requirements.lock",
         "lib/kernel/common/lab.config",
         "lib/kernel/gso/probes/sends.py",
+        "lib/kernel/gso/upstream/told/0001-skbuff.patch",
         "lib/lorelab/errors.py",
         "lib/lorelab/lab/boot.py",
         "lib/lorelab/gso/kernel/told.py",
         "data/kernel/gso/told/default.csv",
     }
-    of_the_lab = name.startswith("lib/") or name in (LAB, *booted.SHARED)
+    words = name.endswith((".message", "/advice"))
+    of_the_lab = (name.startswith("lib/") and not words) or name in (LAB, *booted.SHARED)
     assert (LIVE in passed(checkout)) == (name not in of_the_live)
     assert (LAB in passed(checkout)) != of_the_lab
 
