@@ -13,7 +13,7 @@ within := >=3.11,<3.13
 # Where it is set (as in images of containers), and uv made .venv, each process compiles pandas anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: env book talk test test-all boots lab lab-ui record bench lint lock outputs mutants clean
+.PHONY: env book talk test test-all passed boots lab lab-ui record bench lint lock outputs mutants clean
 
 env: .venv/project
 
@@ -92,7 +92,7 @@ checked: env
 	@$(MAKE) --no-print-directory --jobs 2 lint book
 
 # Pages whose outputs rest on something that changed, and a fifth of the others, which takes turns;
-# so do tests that rest on no code of the library.
+# so do tests that rest on no code of the library, and long ones that passed on what is here.
 test: checked
 	pages=$$($(run) lorelab.book due $(SEED)) && $(tests) --turn $(SEED) $$pages
 
@@ -101,10 +101,13 @@ test-all: export LORELAB_RANGES = all
 test-all: checked
 	$(tests) notebooks
 
-# All tests that boot, and which files passed whole: until what these rest on changes, they take
-# turns in `make test`.
+# All tests, and which long files passed whole: until what these rest on changes, they take turns in
+# `make test`. `make boots`: of those that boot.
+passed: checked
+	pages=$$($(run) lorelab.book due $(SEED)) && $(tests) --passed $$pages
+
 boots: env
-	$(run) pytest -m boots --booted tests
+	$(run) pytest -m boots --passed tests
 
 lint: env
 	$(run) ruff check

@@ -1,24 +1,21 @@
 """Files of tests in a random order, those that boot as one stream beside the others.
 
 And what takes turns: evidence that is run again and rests on no code of the library, or on none
-that changed since it passed (`tests.booted`).
+that changed since it passed (`tests.turns`).
 
 `tests.conftest` takes these hooks over.
 """
 
-import ast
 import random
-from functools import cache
 from pathlib import Path
 
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-from tests import booted
+from tests import turns
+from tests.turns import BOOTS, boots, file_of
 
 ROOT = Path(__file__).parents[1]
-BOOTS = {"laboratory", "patched"}
-"""Fixtures of a test that boots; it has the marker `boots`."""
 LONG = {
     "tests/browser/test_pages.py",
     "tests/damon/agree/test_accuracy.py",
@@ -37,7 +34,7 @@ DAY = 24 * 60 * 60
 def pytest_addoption(parser):
     parser.addoption("--turn", type=int, metavar="SEED", help="a fifth of what takes turns")
     parser.addoption("--order", type=int, metavar="SEED", help="files in a random order")
-    parser.addoption("--booted", action="store_true", help=f"write {booted.KEPT}: who passed")
+    parser.addoption("--passed", action="store_true", help=f"write {turns.KEPT}: who passed")
 
 
 def pytest_configure(config):
@@ -45,8 +42,12 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "in_turn: rests on no code of the library; make test runs a fifth of a day each"
     )
-    if config.getoption("booted") and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(booted.Keep())
+    if config.getoption("passed") and not hasattr(config, "workerinput"):
+        option = config.getoption
+        parts = option("turn") is not None or option("keyword") or "::" in " ".join(config.args)
+        if parts or option("markexpr") not in ("", "boots"):
+            raise pytest.UsageError("--passed is of whole files: without --turn, -k, -m and ::")
+        config.pluginmanager.register(turns.Keep())
 
 
 def pytest_report_header(config):
@@ -56,8 +57,8 @@ def pytest_report_header(config):
     if (turn := config.getoption("turn")) is not None:
         part = f"part {part_of(turn) + 1} of {PARTS} by the day"
         said.append(f"of tests that take turns {part} (make test-all runs all)")
-        same = sorted(booted.passed())
-        said.append(f"tests that boot take turns in {len(same)} files, which passed on just this")
+        same = sorted(turns.passed())
+        said.append(f"of {len(same)} long files, which passed on just this, tests take turns")
         said += [f"  {file}" for file in same]
     return said
 
@@ -87,27 +88,15 @@ def pytest_collection_modifyitems(config, items):
 def take_turns(config, items, part):
     taking = [item for item in items if item.get_closest_marker("in_turn")]
     others = [item for nth, item in enumerate(taking) if nth % PARTS != part]
-    for file in booted.passed():
-        boot = [one for one in items if file_of(one.nodeid) == file and "boots" in one.keywords]
-        parts = min(PARTS, len(boot))
-        others += [item for nth, item in enumerate(boot) if nth % parts != part % parts]
-    items[:] = [item for item in items if item not in others]
+    same = turns.passed()
+    long = [item for item in items if item not in taking and turns.takes_turns(item, same)]
+    for file in same:
+        of_it = [item for item in long if file_of(item.nodeid) == file]
+        parts = min(PARTS, len(of_it))
+        others += [item for nth, item in enumerate(of_it) if nth % parts != part % parts]
+    left = set(map(id, others))
+    items[:] = [item for item in items if id(item) not in left]
     config.hook.pytest_deselected(items=others)
-
-
-def file_of(nodeid):
-    return nodeid.partition("::")[0]
-
-
-@cache
-def boots(file):
-    """Whether a test in a file boots, or a fixture."""
-    if file.suffix != ".py":
-        return False
-    functions = [
-        one for one in ast.parse(file.read_text()).body if isinstance(one, ast.FunctionDef)
-    ]
-    return any(not BOOTS.isdisjoint(arg.arg for arg in one.args.args) for one in functions)
 
 
 class Streams(LoadFileScheduling):
