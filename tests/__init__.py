@@ -3,11 +3,19 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from lorelab.experiments import designs
 from lorelab.judging import threads
 
 MAY_SKIP = os.environ.get("LORELAB_SKIP") != "never"
-"""Whether a test that lacks something is skipped; `.ci/run` says never."""
+"""Whether a test that lacks a package is skipped; `.ci/run`, which installs them, says never."""
+
+
+def lacking(why: str):
+    """Skip a test that lacks a package, or fail it where all are installed."""
+    (pytest.skip if MAY_SKIP else pytest.fail)(why)
+
 
 WEIGHED = tuple(design for design in designs() if len(threads.figures(design)))
 """Designs of whose thread somebody has confirmed a figure: all that were not just laid out."""

@@ -11,6 +11,7 @@ import pytest
 
 from lorelab.experiments import LIST, designs
 from lorelab.lab import cache, recipes
+from tests import lacking
 from tests.doors import answers, doors
 
 ROOT = Path(__file__).parents[1]
@@ -204,7 +205,7 @@ def test_the_laboratory_knows_its_kernel(lorelab):
     """It shares the unmodified one, as every design does that has no patch and no config."""
     _, out, _ = lorelab("lab", "status")
     if "not found; as root" in out:
-        pytest.skip("needs the packages that build a kernel (lorelab doctor names them)")
+        lacking("needs the packages that build a kernel (lorelab doctor names them)")
     shared = recipes.recipe().digest
     for design in designs():
         has_its_own = recipes.recipe(design).digest != shared

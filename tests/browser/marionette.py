@@ -10,9 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests import MAY_SKIP
+from tests import lacking
 
 PATIENCE = 120
 """Seconds for Firefox to come up, or for a script to end."""
@@ -76,9 +74,7 @@ def firefox(folder: Path) -> Iterator[Firefox]:
     """Firefox with a new profile in `folder`; the test is skipped where it is not installed."""
     found = shutil.which("firefox-esr") or shutil.which("firefox")
     if found is None:
-        if not MAY_SKIP:
-            pytest.fail("no Firefox; as root: apt-get install firefox-esr")
-        pytest.skip("no Firefox")
+        lacking("no Firefox; as root: apt-get install firefox-esr")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
 from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
 
-from tests import MAY_SKIP
+from tests import lacking
 
 FLAGS = [
     "--no-sandbox",
@@ -140,8 +139,7 @@ def chromium() -> Iterator[Browser]:
     """Debian's Chromium; without it the test is skipped, but in CI fails."""
     found = shutil.which("chromium")
     if found is None:
-        say = pytest.skip if MAY_SKIP else pytest.fail
-        say("no chromium; as root: apt-get install chromium")
+        lacking("no chromium; as root: apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
         yield browser

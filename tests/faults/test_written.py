@@ -20,6 +20,7 @@ from lorelab.lab import cache as built
 from lorelab.lab import external_kernel, guest, recipes
 from lorelab.running.sweep import page, plan
 from lorelab.running.sweep.journal import Journal, Point
+from tests import lacking
 from tests.faults.disks import PAGE, fill, mount, one_line, there
 
 LONG = "x" * 3 * PAGE
@@ -76,7 +77,7 @@ def decks(disk, monkeypatch):
 def pdf(disk, monkeypatch):
     """A page that Chromium prints."""
     if shutil.which("chromium") is None:
-        pytest.skip("no chromium")
+        lacking("no chromium")
     shown = disk.parent / "page.html"
     shown.write_text("<h1>One</h1>" + "<p>and more</p>" * 200)
     return lambda: chromium.print_({disk / "page.pdf": shown.as_uri()}, "true")
@@ -98,7 +99,7 @@ def guests(disk, monkeypatch):
 def image(disk, monkeypatch):
     """The guest's root as an image."""
     if not Path("/usr/sbin/mke2fs").exists():
-        pytest.skip("no mke2fs")
+        lacking("no mke2fs")
     monkeypatch.setattr(guest, "ROOM_MIB", 8)
     (disk / "root").mkdir()
     (disk / "root/file").write_text(LONG)
@@ -108,7 +109,7 @@ def image(disk, monkeypatch):
 def programs(disk, monkeypatch):
     """The compiled programs of a design: make and gcc are real, the program is one line."""
     if shutil.which("gcc") is None:
-        pytest.skip("no gcc")
+        lacking("no gcc")
     monkeypatch.setenv("XDG_CACHE_HOME", str(disk))
     files = disk.parent / "kernel"
     (files / "one/guest").mkdir(parents=True)

@@ -20,6 +20,7 @@ from lorelab.lab import recipes
 from lorelab.lab.cache import KERNEL_FILES
 from lorelab.lab.records import Provenance
 from lorelab.lab.source import is_stable, is_test
+from tests import lacking
 
 WITHHELD = "vmalock/taken-for-marked"
 ASKED_FIRST = "swap/frag-list-searched-whole"
@@ -138,7 +139,7 @@ def test_what_a_user_can_trigger_comes_without_a_reproducer(tmp_path):
 def test_who_signs_is_whom_git_knows_and_else_nobody(tmp_path):
     """An empty name is signed by nobody, and git send-email would take it."""
     if not shutil.which("git"):
-        pytest.skip("no git")
+        lacking("no git")
     upstream.write(quick(SENT[0]), tmp_path / "out")
     typed = (tmp_path / "out" / "README").read_text().split("2. SEND IT")[1]
     lines = [line.strip() for line in typed.splitlines() if line.startswith("    ")]

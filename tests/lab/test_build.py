@@ -12,6 +12,7 @@ import pytest
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab import boot, build, cache, guest, needs, recipes
 from lorelab.lab.processes import check_output, run_logged
+from tests import lacking
 
 
 @pytest.fixture
@@ -170,7 +171,7 @@ def test_a_damaged_kernel_counts_as_not_built(recipe, tmp_path, monkeypatch, dam
 
 def test_an_image_of_the_guest_that_was_cut_is_made_anew(tmp_path, monkeypatch):
     if not Path("/usr/sbin/debugfs").exists():
-        pytest.skip("no e2fsprogs")
+        lacking("no e2fsprogs")
     monkeypatch.setattr(guest, "ROOM_MIB", 8)
     monkeypatch.setattr(guest.cache, "need_room", lambda *_: None)
     root = tmp_path / "root"
@@ -196,7 +197,7 @@ def test_a_damaged_guest_counts_as_not_built(tmp_path, monkeypatch):
 
 def test_unknown_config_names_the_known():
     if needs.missing(needs.BUILD):
-        pytest.skip("needs the packages that build a kernel (lorelab doctor names them)")
+        lacking("needs the packages that build a kernel (lorelab doctor names them)")
     known = "debug, kasan, kcsan"
     with pytest.raises(BadInput, match=f"unknown kernel config lb: takes one of {known}"):
         recipes.recipe("swap", "lb")

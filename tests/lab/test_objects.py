@@ -14,6 +14,7 @@ from lorelab.judging import upstream
 from lorelab.judging.findings import findings
 from lorelab.lab import cache, needs, recipes
 from lorelab.lab.source import is_stable
+from tests import lacking
 
 FOUND = {one.title: one for one in findings()}
 PATCHES = {
@@ -64,8 +65,8 @@ def patched(request):
     """A prepared tree with all patches of its source, and these; without them afterwards."""
     archive = needs.SOURCE.with_name(f"{upstream.SOURCES[request.param][0]}.tar.xz")
     patches = {name: file for name, file in PATCHES.items() if is_stable(file) == request.param}
-    if lacking := needs.missing(needs.BUILD):
-        pytest.skip(f"no {lacking[0].what}")
+    if absent := needs.missing(needs.BUILD):
+        lacking(f"no {absent[0].what}")
     if not archive.exists():
         pytest.skip(f"{archive} is not here")
     folder = cache.root() / "kernel" / "prepared" / archive.name

@@ -10,6 +10,7 @@ from lorelab.judging.upstream import mail
 from lorelab.lab import cache, needs, recipes
 from lorelab.lab.cache import KERNEL_FILES
 from lorelab.lab.source import is_stable
+from tests import lacking
 
 SERIES = {
     design: cache.files(design, "patches/*.patch")
@@ -51,7 +52,7 @@ def made():
 def source(tmp_path_factory):
     """The files of the archive that the tests look at."""
     if not needs.SOURCE.exists():
-        pytest.skip("no kernel source here: `lorelab doctor` names the package")
+        lacking("no kernel source here: `lorelab doctor` names the package")
     folder = tmp_path_factory.mktemp("linux")
     unpack(needs.SOURCE, folder, [*touched(), *(f"scripts/{name}" for name in CHECKPATCH)])
     return folder

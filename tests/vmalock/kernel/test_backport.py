@@ -9,6 +9,7 @@ from lorelab.lab import needs
 from lorelab.lab.cache import KERNEL_FILES
 from lorelab.vmalock.model.litmus import load, store
 from lorelab.vmalock.model.litmus_tests import TESTS
+from tests import lacking
 
 [PATCH] = (KERNEL_FILES / "vmalock" / "upstream" / "taken-for-marked").glob("0001-*.patch")
 
@@ -16,7 +17,7 @@ from lorelab.vmalock.model.litmus_tests import TESTS
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     if not needs.SOURCE.exists():
-        pytest.skip("no kernel source here: `lorelab doctor` names the package")
+        lacking("no kernel source here: `lorelab doctor` names the package")
     folder = tmp_path_factory.mktemp("linux")
     top = needs.SOURCE.name.removesuffix(".tar.xz")
     files = re.findall(r"^--- a/(\S+)", PATCH.read_text(), re.MULTILINE)
