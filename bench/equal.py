@@ -3,9 +3,9 @@
 import json
 import shutil
 import tempfile
-from collections import Counter
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from playwright.sync_api import sync_playwright
 from rich.table import Table
@@ -13,63 +13,43 @@ from rich.table import Table
 from lorelab import atomic
 from lorelab.book.chromium import FLAGS
 from lorelab.errors import RunFailed
-from lorelab.experiments import experiment
 from lorelab.lab import cache
 from lorelab.panel import kept, show
-from lorelab.params import Params
 from lorelab.progress import track
-from tests.panel.points import points
+from tests.panel.outcomes import EQUAL, FAILS, LARGE, LONG, RUN, outcomes
+from tests.panel.points import drawn
 
-POINTS = 500
+POINTS = SEED = 500
+"""That have to be equal."""
+MOST = 10 * POINTS
+"""Points that are tried for it."""
+TITLE = f"Panels at random points, drawn until {POINTS} are equal"
 SECONDS = 20
 """That a panel may take for a point."""
 PARTS = Path("build/equal")
-"""Outcomes of panels that are done: what was stopped goes on behind them."""
+"""Outcomes so far, of each panel a file: what was stopped goes on behind them."""
 SCRIPT = Path(show.__file__).with_name("panel.js")
-RUN = """async ([about, typed, seconds]) => {
-  const run = lorelabPanel.start(about, typed, () => {});
-  const late = setTimeout(run.cancel, 1000 * seconds);
-  try {
-    return [lorelabPanel.csv(await run.ran), ""];
-  } catch (error) {
-    return ["", error.message];
-  } finally {
-    clearTimeout(late);
-  }
-}"""
-OUTCOMES = ("equal", "fails in both", "over 1 GiB", f"over {SECONDS} s", "different")
-EQUAL, FAILS, LARGE, LONG, DIFFERENT = OUTCOMES
+COLUMNS = {EQUAL: EQUAL, FAILS: FAILS, LARGE: LARGE, LONG: f"over {SECONDS} s"}
+READ = ("experiment", "counters", "more", "without", "first", "numbers", "variant", "module")
+READ_OF_FIELDS = ("name", "kind", "values", "most")
+"""What `panel.js` reads of a panel; what a form says of a field it does not."""
 
 
-def outcome(question: str, params: Params, ran: list[str]) -> str:
-    """What became of a point: one of `OUTCOMES`.
+class Outcomes(NamedTuple):
+    """How many points had which outcome, and what they were run with."""
 
-    The library runs only what the panel ended.
-
-    Parameters
-    ----------
-    question : str
-    params : Params
-    ran : list of str
-        What `RUN` gives: the counters as CSV, or what the panel says instead.
-    """
-    counters, said = ran
-    if said == "cancelled":
-        return LONG
-    if said.startswith("out of memory: "):
-        return LARGE
-    try:
-        expected = experiment(question).simulate(params).to_csv(index=False)
-    except RunFailed:
-        return FAILS if said.startswith("these values do not go together") else DIFFERENT
-    return EQUAL if counters == expected else DIFFERENT
+    of: str
+    counted: dict[str, int]
 
 
 def points_in_chromium() -> Table:
-    """Outcomes of the points of each panel."""
-    table = Table(title=f"Panels, {POINTS} points each", title_justify="left")
-    for column in ("panel", *OUTCOMES):
-        table.add_column(column, justify="left" if column == "panel" else "right")
+    """Outcomes of the points of each panel, drawn until `POINTS` are equal.
+
+    A point that differs ends it.
+    """
+    table = Table(title=TITLE, title_justify="left")
+    for column in ("panel", *COLUMNS.values(), "rests on"):
+        table.add_column(column, justify="right" if column in COLUMNS.values() else "left")
     found = shutil.which("chromium")
     if found is None:
         raise RunFailed("no chromium, which runs the panels; as root: apt-get install chromium")
@@ -80,28 +60,42 @@ def points_in_chromium() -> Table:
         page = browser.new_page()
         page.goto(file.as_uri())
         for question in kept.panels():
-            counted = _counted(page, question)
-            table.add_row(question, *(str(counted.get(each, 0)) for each in OUTCOMES))
+            of, counted = _outcomes(page, question)
+            table.add_row(question, *(str(counted[each]) for each in COLUMNS), of)
         browser.close()
     return table
 
 
-def _counted(page: Any, question: str) -> dict[str, int]:
+def rests_on(question: str) -> str:
+    """First digits of a digest of what a panel's outcomes rest on.
+
+    These are its module, the script that runs it with what that reads, and the points, which are
+    others where a parameter has another range.
+    """
+    about = show.about(question, kept.kept(question))
+    read = {name: about[name] for name in READ} | {
+        "fields": [{name: field.get(name) for name in READ_OF_FIELDS} for field in about["fields"]]
+    }
+    first = [typed for _, typed in islice(drawn(question, SEED), POINTS)]
+    return cache.digest(json.dumps([SCRIPT.read_text(), read, SECONDS, first]))[:12]
+
+
+def _outcomes(page: Any, question: str) -> Outcomes:
     part = PARTS / f"{question.replace('/', '-')}.json"
-    have = kept.kept(question)
-    drawn = points(question, POINTS, seed=POINTS)
-    of = [have.rests_on, SECONDS, cache.digest(json.dumps([typed for _, typed in drawn]))]
-    if part.exists():
-        done = json.loads(part.read_text())
-        if done["of"] == of:
-            return done["counted"]
-    about = show.about(question, have)
-    counted = Counter()
-    for params, typed in track(drawn, question):
-        became = outcome(question, params, page.evaluate(RUN, [about, typed, SECONDS]))
-        counted[became] += 1
-        if became == DIFFERENT:
-            raise RunFailed(f"{question}: Chromium counts other than the library: {typed}")
     part.parent.mkdir(parents=True, exist_ok=True)
-    atomic.write(part, json.dumps({"of": of, "counted": counted}))
-    return counted
+    done = Outcomes(rests_on(question), {each: 0 for each in COLUMNS})
+    if part.exists():
+        before = Outcomes(**json.loads(part.read_text()))
+        done = before if before.of == done.of else done
+    about = show.about(question, kept.kept(question))
+    left = islice(drawn(question, SEED), sum(done.counted.values()), MOST)
+    became = outcomes(question, left, lambda typed: page.evaluate(RUN, [about, typed, SECONDS]))
+    for _ in track(range(done.counted[EQUAL], POINTS), question):
+        each = ""
+        while each != EQUAL:
+            each = next(became, "")
+            if not each:
+                raise RunFailed(f"{question}: of {MOST} points fewer than {POINTS} are equal")
+            done.counted[each] += 1
+            atomic.write(part, json.dumps(done._asdict()))
+    return done

@@ -61,7 +61,7 @@ def speed() -> Table:
     """Time of a run in Chromium against numba's, and until the first chart at the defaults.
 
     That is of a panel just opened, and of one whose form was read first: meanwhile the panel runs
-    ahead (panel.js).
+    ahead (form.js).
     """
     table = Table(title="The model in the page", title_justify="left")
     for column in COLUMNS:

@@ -15,9 +15,9 @@ def page_of(folder: Path) -> Path:
     """Write a page with every panel, beside the scripts of the book."""
     panels = "\n".join(show.panel(each)._repr_mimebundle_()["text/html"] for each in kept.panels())
     shutil.copy(build.vega(build.ROOT), folder / "vega.js")
-    for script in (build.LIBRARY / "showing/charts.js", build.LIBRARY / "panel/panel.js", STYLE):
-        shutil.copy(script, folder)
-    names = ("vega.js", "charts.js", "panel.js")
+    for file in (*build.SCRIPTS, STYLE):
+        shutil.copy(file, folder)
+    names = ("vega.js", "charts.js", "panel.js", "form.js")
     scripts = "".join(f'<script src="{name}"></script>' for name in names)
     style = f'<link rel="stylesheet" href="{STYLE.name}"><style>{THEME}</style>'
     page = folder / "page.html"

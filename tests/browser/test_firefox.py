@@ -2,15 +2,14 @@
 
 import pytest
 
-from bench.equal import DIFFERENT, EQUAL, RUN, outcome
 from lorelab.panel import kept, show
 from tests.browser.marionette import firefox
 from tests.browser.pages import DARK
 from tests.browser.panels import page_of
-from tests.panel.points import points
+from tests.panel.outcomes import RUN, equal
 
 POINTS, SECONDS = 4, 5
-"""Points of a panel, and how long each may take."""
+"""Points of a panel that have to be equal, and how long each may take."""
 DRAW = """async id => {
   const panel = document.getElementById(id);
   panel.querySelector("details").open = true;
@@ -65,12 +64,11 @@ def page(tmp_path_factory):
 @pytest.mark.parametrize("question", kept.panels())
 def test_counters_are_those_of_the_library(page, question):
     about = show.about(question, kept.kept(question))
-    became = []
-    for params, typed in points(question, POINTS, seed=POINTS):
-        ran = page.evaluate(RUN, [about, typed, SECONDS])
-        became.append(outcome(question, params, ran))
-        assert became[-1] != DIFFERENT, typed
-    assert EQUAL in became
+
+    def run(typed):
+        return page.evaluate(RUN, [about, typed, SECONDS])
+
+    assert equal(question, POINTS, run) == POINTS
 
 
 @pytest.mark.parametrize("question", kept.panels())

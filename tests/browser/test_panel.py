@@ -11,7 +11,6 @@ from itertools import product
 import pytest
 from playwright.sync_api import TimeoutError
 
-from bench.equal import DIFFERENT, EQUAL, RUN, outcome
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.panel import kept, show
@@ -22,10 +21,11 @@ from lorelab.swap.params import AllocatorTest
 from lorelab.vmalock.experiments.protocol import configuration_of
 from tests.browser.pages import DARK, PATIENCE
 from tests.browser.panels import page_of
-from tests.panel.points import FULL, points
+from tests.panel.outcomes import RUN, equal
+from tests.panel.points import FULL
 
 POINTS, SECONDS = 8, 5
-"""Points of a panel, and how long each may take."""
+"""Points of a panel that have to be equal, and how long each may take."""
 PANELS = kept.panels()
 
 
@@ -56,12 +56,10 @@ def page(browser, file):
 
 @pytest.mark.parametrize("question", PANELS)
 def test_counters_are_those_of_the_library(page, about, question):
-    became = []
-    for params, typed in points(question, POINTS, seed=POINTS):
-        ran = page.evaluate(RUN, [about[question], typed, SECONDS])
-        became.append(outcome(question, params, ran))
-        assert became[-1] != DIFFERENT, typed
-    assert EQUAL in became
+    def run(typed):
+        return page.evaluate(RUN, [about[question], typed, SECONDS])
+
+    assert equal(question, POINTS, run) == POINTS
 
 
 PASTED = (

@@ -1,7 +1,8 @@
 """Points of the whole range of a panel's parameters, each of a run that ends soon."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 from lorelab.experiments import experiment
@@ -38,22 +39,30 @@ RUNS = {"vmalock/protocol": configuration_of}
 """What refuses values before they are run."""
 
 
-def points(question: str, number: int, seed: int) -> list[tuple[Params, dict[str, str]]]:
-    """Random parameters that a run may have, and as the form's fields have them.
+Point = tuple[Params, dict[str, str]]
+"""Parameters, and as the form's fields have them."""
+
+
+def points(question: str, number: int, seed: int) -> list[Point]:
+    """The first of the points that are drawn."""
+    return list(islice(drawn(question, seed), number))
+
+
+def drawn(question: str, seed: int) -> Iterator[Point]:
+    """Random parameters that a run may have, without end.
 
     Every field takes values of its whole range: an end, one from all of it, or one whose size is
     drawn, so that small ones come as often as large ones. Drawn anew is a point that no run may
     have, or whose run would be longer than `LONGEST`: a long run with few threads, or a short one
     with many, is among the points, a long one with many is not.
     """
-    drawn = random.Random(f"{question} {seed}")
+    numbers = random.Random(f"{question} {seed}")
     model = experiment(question).Params
     described = kept.described(question)
     form = values.fields(model, model(), described.CHOICES)
     refused = values.refused(model, described.CHOICES)
-    found = []
-    while len(found) < number:
-        typed = {field["name"]: _value(field, question, drawn) for field in form}
+    while True:
+        typed = {field["name"]: _value(field, question, numbers) for field in form}
         if any(typed[a] == x and typed[b] == y for a, x, b, y, _ in refused):
             continue
         try:
@@ -62,8 +71,7 @@ def points(question: str, number: int, seed: int) -> list[tuple[Params, dict[str
         except ValueError:
             continue
         if SECONDS.get(question, lambda _: 0)(params) <= LONGEST:
-            found.append((params, typed))
-    return found
+            yield params, typed
 
 
 def _value(field: dict[str, Any], question: str, drawn: random.Random) -> str:

@@ -32,7 +32,10 @@ from lorelab.lab.cache import locked
 ROOT = Path(__file__).parents[3]
 """The checkout: notebooks/ and book/ are read, build/ is written."""
 LIBRARY = Path(__file__).parents[1]
-SCRIPTS = tuple(LIBRARY / name for name in ("showing/charts.js", "panel/panel.js", "book/long.js"))
+SCRIPTS = tuple(
+    LIBRARY / name
+    for name in ("showing/charts.js", "panel/panel.js", "panel/form.js", "book/long.js")
+)
 RENDER_SOURCES = [
     *(LIBRARY / "book").glob("*.py"),
     *(LIBRARY / "showing" / name for name in ("charts.py", "figure.py", "fonts.conf")),

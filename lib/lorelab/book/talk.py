@@ -20,7 +20,7 @@ from lorelab.book.slides import PANEL, Slide, markdown, slides
 from lorelab.errors import BadInput, RunFailed
 from lorelab.showing.chapter_cards import card
 
-PANEL_SCRIPT = build.LIBRARY / "panel/panel.js"
+PANEL_SCRIPTS = tuple(build.LIBRARY / f"panel/{name}.js" for name in ("panel", "form"))
 OVERVIEW = "overview"
 """The deck across all chapters."""
 
@@ -107,7 +107,7 @@ def deck(name: str, pages: Iterable[NotebookNode], root: Path = build.ROOT) -> s
         reveal_js=_inline(_reveal("dist/reveal.js")),
         notes_js=_inline(_reveal("plugin/notes/notes.js")),
         vega=_inline(build.vega(root).read_text()),
-        panel_js=_inline(PANEL_SCRIPT.read_text()) if PANEL in shown else "",
+        panel_js="\n".join(_inline(each.read_text()) for each in PANEL_SCRIPTS if PANEL in shown),
         mathjax=_inline(_mathjax()),
     )
 

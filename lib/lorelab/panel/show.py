@@ -34,7 +34,7 @@ class Panel:
 def panel(question: str, start: Params | None = None) -> Panel:
     """The panel of an experiment.
 
-    Without scripts, and where a page has no `panel.js`, it shows nothing. Where its module is stale
+    Without scripts, and where a page has no `form.js`, it shows nothing. Where its module is stale
     it says so.
 
     Parameters
@@ -51,7 +51,7 @@ def panel(question: str, start: Params | None = None) -> Panel:
 
 
 def about(question: str, have: kept.Kept, start: Params | None = None) -> dict[str, Any]:
-    """What `panel.js` is given of an experiment and its module."""
+    """What `panel.js` and `form.js` are given of an experiment and its module."""
     described, subject = kept.described(question), experiment(question)
     start = start or subject.Params()
     return {
