@@ -1,6 +1,7 @@
 """`lorelab new`: a design that runs at once, and is gone without a trace."""
 
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -84,16 +85,25 @@ def test_it_comes_runs_and_goes_without_a_trace(tree, lorelab):
     page = tree / "notebooks/sixth/index.ipynb"
     page.write_text(page.read_text().replace("Empty so far", "A day of work"))
     built = [tree / "build" / name for name in ("notebooks/sixth/index.json", "talk/sixth.html")]
-    for file in built:
+    names = ("data/panels/sixth-half.json", "data/reproduced/sixth/one.json", "bench/sixth/twin.c")
+    later = [tree / name for name in names]
+    for file in (*built, *later):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
+    with (tree / "data/threads/unweighed.csv").open("a") as rows:
+        rows.write('sixth,number-1,"nothing follows from it"\n')
+    passed = tree / "tests/passed.json"
+    kept = json.loads(passed.read_text()) | {"tests/sixth/model/test_resident.py": "digest"}
+    passed.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
     status, _, err = lorelab("new", "--remove", *LATER, "sixth")
     assert status == 0
     assert digests(tree) == before
-    assert not [file for file in built if file.exists()] and not built[0].parent.exists()
+    assert not [file for file in (*built, *later) if file.exists()]
+    assert not built[0].parent.exists()
     [kept] = re.findall(r"its files are in (\S+); now run: make outputs", err)
     assert "A day of work" in (tree / kept / "notebooks/sixth/index.ipynb").read_text()
     assert (tree / kept / "data/threads/sixth.csv").exists()
+    assert all((tree / kept / name).exists() for name in names)
 
 
 def test_what_cannot_be_written_leaves_nothing(tree, lorelab):

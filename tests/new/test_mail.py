@@ -126,6 +126,24 @@ def test_a_name_and_a_text_that_nobody_encoded_are_utf_8(tmp_path, head):
     assert (one.author, one.lines[0][1]) == ("Zo\ufffd", "Zo\ufffd has 12 ms.")
 
 
+@pytest.mark.parametrize("charset", ["euc-kr", "koi8-r", "utf-8"])
+def test_a_header_that_nobody_encoded_is_in_the_charset_of_the_text(tmp_path, charset):
+    name = "\u041c\u0435\u043b" if charset == "koi8-r" else "\uae40\ubbfc"
+    head = f"\nContent-Type: text/plain; charset={charset}\n\n"
+    text = FIRST.replace("Ada", name).replace("count", name).replace("\n\n", head)
+    [one] = read(tmp_path, text.encode(charset))
+    assert one.author == f"{name} Lovelace" and name in one.subject
+
+
+def test_a_mail_that_is_html_alone_is_read_as_a_browser_shows_it(tmp_path):
+    page = "<html><head><style>p {width: 7px}</style></head><body><p>It takes 12&nbsp;ms.</p>Why?"
+    text = FIRST.replace("\n\nIt takes 12 ms.", f"\nContent-Type: text/html\n\n{page}")
+    [one] = read(tmp_path, text)
+    shown = [line for _, line in one.own if line]
+    assert shown == ["It takes 12\xa0ms.", "Why?"]
+    assert "width" not in str(one.lines)
+
+
 def test_a_line_that_begins_with_from_ends_no_mail(tmp_path):
     [one] = read(tmp_path, mbox(f"{FIRST}\nFrom here on it is fast.\n"))
     assert "From here on it is fast." in dict(one.lines).values()

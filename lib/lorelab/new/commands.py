@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from lorelab.errors import BadInput
+from lorelab.errors import BadInput, RunFailed
 
 ROOT = Path(__file__).parents[3]
 OF_ALL = ("notebooks/ledger.ipynb", "notebooks/glossary.ipynb", "notebooks/bibliography.ipynb")
@@ -46,11 +46,17 @@ def new(name: str, file: Path | None, gone: bool, later: bool) -> None:
         for page in layout.lay_out(name, messages, numbers, sentences, ROOT)
     ]
     print("\n".join(pages))
+    quoted = sum(one.quoted for one in numbers)
     counts = (
-        f"{len(messages)} messages, {len(numbers)} numbers, {len(sentences)} questions and doubts"
+        f"{len(messages)} messages, {len(numbers)} numbers"
+        + (f" ({quoted} of them in quotes of others)" if quoted else "")
+        + f", {len(sentences)} questions and doubts"
     )
     print(f"{name}: {counts}, all to be confirmed{LATER * later}", file=sys.stderr)
-    _run(pages, later)
+    try:
+        _run(pages, later)
+    except RunFailed as error:
+        raise RunFailed(f"{name} is laid out; its pages are not run: {error}{LATER}") from None
 
 
 def _run(pages: list[str], later: bool) -> None:

@@ -5,7 +5,7 @@ read (`lorelab.judging.threads`), until somebody has looked at its line.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from lorelab.new.mail import Message
@@ -19,15 +19,23 @@ UNITS = (
     "op/s", "IOPS", "x", "times", "pages", "page", "folios", "slots", "entries", "cycles",
     "cycle", "insns", "instructions", "CPUs", "CPU", "cpus", "cores", "threads", "thread",
     "tasks", "processes", "runs", "iterations", "packets", "faults", "nodes", "zones", "lines",
-    "VMAs", "clusters", "bits/sec",
+    "VMAs", "clusters", "bits/sec", "pps", "kpps", "Mpps", "bps", "Kbps", "Mbps", "Gbps",
     "\u00b5s", "\u03bcs",  # the micro sign, and the letter mu
 )  # fmt: skip
+"""Of a number that a blank parts from its unit; one that stands right behind it is any."""
+_KNOWN = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
 NUMBER = re.compile(
-    rf"""(?<![\w.,/#~^@$+-])(?<![^A-Za-z_)]:)[~]?(?P<value>-?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?)
-    (?P<unit>\s?(?:{"|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))})
-    (?![\w/]))?(?![\w/:@]|\.\d|,\d{{3}}|-\d)""",
+    rf"""(?<![\w.,/#~^@$+-])(?<![^A-Za-z_)]:)[~]?
+    (?:(?P<minutes>\d+)m(?=\d+\.\d+s\b)  # as time(1) has it
+    |(?P<low>\d+(?:\.\d+)?)%?-(?=\d))?
+    (?P<value>[+-]?(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,3}}(?:[\xa0\u202f]\d{{3}}|\ 000)+|\d+)
+    (?:\.\d+)?(?:[eE][+-]?\d+)?)
+    (?P<unit>\s(?:(?:{_KNOWN})(?:/[A-Za-z]+)?|[A-Za-z]+/s(?:ec)?)(?![\w/])
+    |(?!(?:st|nd|rd|th)\b)%?[A-Za-z\u00b5\u03bc]*(?:(?<=[^\d.])/[A-Za-z]+)?)
+    (?![\w/:@]|\.\d|,\d{{3}}|-\d)""",
     re.X,
 )
+"""A number and its unit; `low` begins a range, which is two numbers."""
 NO_FIGURE = re.compile(
     r"\bv?\d+\.\d+(?:\.\d+|-\S+)|\b(?:linux|kernel|v|version|gcc|commit|line|lines|patch|page)"
     r"[ -]?v?\d[\d.]*|\[[^]]*\]|\b(?=\d*[a-f])[0-9a-f]{7,40}\b|https?://\S+|\S+@\S+|\S+\.[chS]:\d+"
@@ -35,7 +43,7 @@ NO_FIGURE = re.compile(
     r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w*,? \d+"
     r"|\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w* \d{4}|\b\w+\(\d+\)"
     r"|^\s*(?:\d+[.)]|\(\d+\)|\*) |^.*\|\s+\d+ [+-]*$|^.*\(\d+\):$|^.*\d+ files? changed.*$"
-    r"|^Thread overview: .*$",
+    r"|^Thread overview: .*$|\b0x[0-9a-f]+\b",
     re.I | re.M,
 )
 """Numbers that count nothing: releases, dates, links, hashes, points of a list, a diffstat."""
@@ -67,6 +75,8 @@ class Figure(NamedTuple):
     """As printed; `count` where nothing is."""
     quantity: str
     """A guess: the words before it, or row and column of its table."""
+    quoted: bool = False
+    """Whether it stands in a quote of a message that the thread's file does not have."""
 
 
 class Sentence(NamedTuple):
@@ -80,7 +90,7 @@ class Sentence(NamedTuple):
 
 
 def figures(messages: list[Message]) -> list[Figure]:
-    """Every number that a message prints itself; what it quotes stands in the message quoted.
+    """Every number that a message prints, or quotes from a message that is not among these.
 
     Examples
     --------
@@ -89,7 +99,13 @@ def figures(messages: list[Message]) -> list[Figure]:
     >>> [(figure.value, figure.unit) for figure in figures([message])]
     [(12.0, 'ms'), (64.0, 'pages'), (3.0, 'count')]
     """
-    return [figure for message in messages for figure in _figures(message)]
+    own = {line.strip() for message in messages for _, line in message.lines}
+    flagged = []
+    for message in messages:
+        elsewhere = [(at, line) for at, line in message.quoted if line.strip() not in own]
+        flagged += _figures(message, message.own)
+        flagged += (one._replace(quoted=True) for one in _figures(message, elsewhere))
+    return flagged
 
 
 def sentences(messages: list[Message]) -> list[Sentence]:
@@ -112,9 +128,9 @@ def sentences(messages: list[Message]) -> list[Sentence]:
     return flagged
 
 
-def _figures(message: Message) -> Iterator[Figure]:
+def _figures(message: Message, lines: Iterable[tuple[int, str]]) -> Iterator[Figure]:
     heading: list[tuple[int, str]] = []
-    for line, text in message.own:
+    for line, text in lines:
         clean = NO_FIGURE.sub(lambda cut: " " * len(cut[0]), text)
         numbers = list(NUMBER.finditer(clean))
         words = _columns(text)
@@ -125,9 +141,17 @@ def _figures(message: Message) -> Iterator[Figure]:
         for number in numbers:
             table = heading and _is_row(text, len(numbers))
             guess = _cell(text, number.start(), heading) if table else _before(text, number.start())
-            unit = (number["unit"] or "").strip() or (table and _named(guess)) or "count"
-            value = float(number["value"].replace(",", ""))
-            yield Figure(message, line, value, unit, guess or "number")
+            unit = number["unit"].strip() or (table and _named(guess)) or "count"
+            for value in _values(number):
+                yield Figure(message, line, value, unit, guess or "number")
+
+
+def _values(number: re.Match[str]) -> list[float]:
+    """One, or the two of a range."""
+    value = float(re.sub(r"[,\s]", "", number["value"]))
+    if number["minutes"]:
+        return [60 * float(number["minutes"]) + value]
+    return [float(number["low"]), value] if number["low"] else [value]
 
 
 def _is_row(text: str, numbers: int) -> bool:
@@ -142,7 +166,8 @@ def _columns(text: str) -> list[tuple[int, str]]:
 
 def _cell(text: str, at: int, heading: list[tuple[int, str]]) -> str:
     """Name of the row, and of the column that ends nearest."""
-    row = _before(text[: re.search(r"\d|$", text).start()] or text, len(text))
+    (first_end, first), *_ = _columns(text)
+    row = first if at >= first_end and re.search("[A-Za-z]", first) else _before(text[:at], at)
     end = at + len(re.match(r"\S*", text[at:])[0])
     column = min(heading, key=lambda one: abs(one[0] - end))[1]
     return f"{row}, {column}".strip(", ")

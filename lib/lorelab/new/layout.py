@@ -36,8 +36,13 @@ ROOMS = (
     "data/threads/questions/{name}.csv",
 )
 """What is written for a design."""
-LATER = ("data/kernel/{name}", "data/agreements/{name}", "bench/{name}")
-"""What comes to it as it grows."""
+LATER = (
+    *("data/kernel/{name}", "data/agreements/{name}", "data/sensitivity/{name}"),
+    *("data/reproduced/{name}", "bench/{name}", "data/bench/{name}.json"),
+)
+"""What comes to it as it grows; and `PANELS`, `UNWEIGHED` and `PASSED`."""
+PANELS = "data/panels/{name}-*.json"
+UNWEIGHED, PASSED = "data/threads/unweighed.csv", "tests/passed.json"
 MADE = ("notebooks/.*/{name}", "build/*/{name}", "build/*/{name}.*")
 """What was made of its pages: stored digests, runs that were kept, the book and its deck."""
 ENDS = ("", ".py", ".ipynb")
@@ -161,6 +166,9 @@ def remove(name: str, root: Path) -> Path:
         if (root / room).exists():
             (kept / room).parent.mkdir(parents=True, exist_ok=True)
             shutil.move(root / room, kept / room)
+    for panel in root.glob(PANELS.format(name=name)):
+        (kept / panel.relative_to(root)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(panel, kept / panel.relative_to(root))
     for pattern in MADE:
         for file in list(root.glob(pattern.format(name=name))):
             _delete(file)
@@ -239,7 +247,8 @@ def _numbers(figures: list[Figure]) -> Iterator[tuple[object, ...]]:
         mail = one.message
         stands = (mail.name, mail.author, mail.posted[:10], f"line {one.line}")
         guess = (one.quantity, "", "", f"{one.value:.15g}", one.unit)
-        yield (f"number-{number}", "thread", *stands, *guess, TO_BE_CONFIRMED, "")
+        note = "in a quote: another's" if one.quoted else ""
+        yield (f"number-{number}", "thread", *stands, *guess, TO_BE_CONFIRMED, note)
 
 
 def _questions(sentences: list[Sentence]) -> Iterator[tuple[str, ...]]:
@@ -278,8 +287,17 @@ def _without(name: str) -> dict[str, Callable[[str], str]]:
     """The same, taken back."""
     part = re.compile(rf"  - caption: .*\n    chapters:\n(?:      - file: {name}/.*\n)+")
     line = re.compile(rf"^{name}\n", re.M)
+    row = re.compile(rf"^{name},.*\n", re.M)
     return {
         LIST: lambda text: line.sub("", text),
         TOC: lambda text: part.sub("", text),
         LEDGER: lambda text: cells.take(text, {f"{name}-text", f"{name}-claims"}),
+        UNWEIGHED: lambda text: row.sub("", text),
+        PASSED: lambda text: _lines(text, f"tests/{name}/"),
     }
+
+
+def _lines(text: str, folder: str) -> str:
+    """What `passed.json` says of the other files."""
+    kept = {file: digest for file, digest in json.loads(text).items() if folder not in file}
+    return json.dumps(kept, indent=1, sort_keys=True) + "\n" if folder in text else text

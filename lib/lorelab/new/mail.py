@@ -10,8 +10,10 @@ import gzip
 import io
 import re
 import zlib
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.message import EmailMessage
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +38,8 @@ BESIDE = re.compile(r"^(?:\s+.*|To: .*|Cc: .*|In-Reply-To: .*|)$")
 NOT_OWN = re.compile(
     r"\s*(?:>|\|(?!.*\|))|On .{10,}(?:wrote|writes):$|\S+ writes:$|[A-Z][\w-]*-by: |Link: |Fixes: "
 )
+QUOTED = re.compile(r"\s*>(?:\s?>)*(?!\s?(?:[-+@>]|\t|diff |index |On ))\s?(?P<text>.*)$")
+"""A line of a quote, but of a diff's, or of who wrote what."""
 END = re.compile(r"-- $|---$|diff --git |@@ |Index: |_{10,}$|\^ permalink |\^ \[flat\|")
 
 
@@ -61,6 +65,12 @@ class Message(NamedTuple):
             if not NOT_OWN.match(line):
                 kept.append((number, line))
         return tuple(kept)
+
+    @property
+    def quoted(self) -> tuple[tuple[int, str], ...]:
+        """The lines that it quotes, without their marks."""
+        marked = ((number, QUOTED.match(line)) for number, line in self.lines)
+        return tuple((number, mark["text"]) for number, mark in marked if mark)
 
     @property
     def posted(self) -> str:
@@ -139,6 +149,7 @@ def _alone(text: str, data: bytes) -> list[Message]:
 
 def _mail(data: bytes) -> Message:
     mail = email.message_from_bytes(data, policy=email.policy.default)
+    _decode(mail)
     text = _text(mail).replace("\r\n", "\n")
     return Message(
         _header(mail, "Message-ID").strip("<> "),
@@ -149,11 +160,55 @@ def _mail(data: bytes) -> Message:
     )
 
 
+def _decode(mail: EmailMessage) -> None:
+    """Read bytes beyond ASCII in a header, which names no charset, in that of the text."""
+    charset = (mail.get_body(("plain", "html")) or mail).get_content_charset("utf-8")
+    for name, raw in list(mail.raw_items()):
+        octets = raw.encode("utf-8", errors="surrogateescape")
+        if not raw.isascii() and name.lower() in ("from", "subject"):
+            with suppress(LookupError, ValueError):  # no such charset, or another
+                mail.replace_header(name, " ".join(octets.decode(charset).split()))
+
+
+class _Html(HTMLParser):
+    """What a browser shows of a mail, nearly: its text, a line for each block."""
+
+    BLOCKS = ("br", "p", "div", "tr", "li", "pre", "blockquote", "h1", "h2", "h3")
+    UNSEEN = ("head", "style", "script", "title")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text, self.unseen = "", 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.unseen += tag in self.UNSEEN
+        self.text += "\n" * (tag in self.BLOCKS)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.unseen -= tag in self.UNSEEN
+        self.text += "\n" * (tag == "p")
+
+    def handle_data(self, data: str) -> None:
+        self.text += "" if self.unseen else data
+
+
+def _shown(page: str) -> str:
+    html = _Html()
+    html.feed(page)
+    html.close()
+    return html.text
+
+
 def _text(mail: EmailMessage) -> str:
-    """Its plain text, whatever charset it says or has; empty where it has none."""
-    part = mail.get_body(("plain",))
+    """Its plain text, whatever charset it says or has; of a mail that has none its HTML's."""
+    part = mail.get_body(("plain", "html"))
     if part is None:
         return ""
+    text = _content(part)
+    return _shown(text) if part.get_content_subtype() == "html" else text
+
+
+def _content(part: EmailMessage) -> str:
     if part.get_content_charset("us-ascii") == "us-ascii":  # says nothing of the letters beyond
         part.set_param("charset", "utf-8")
     try:
