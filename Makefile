@@ -131,7 +131,7 @@ bench: env
 # Compile the panels' modules that are stale, rerun what changed and store the outputs in notebooks/.
 outputs: env
 	$(run) lorelab.panel
-	$(run) lorelab.book hold
+	$(run) lorelab.book judge
 	$(run) lorelab.book store
 
 # make mutants [FILE or FOLDER below lib/lorelab ...]: one-line mutations against fast tests.

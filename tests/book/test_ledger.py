@@ -90,7 +90,7 @@ def test_the_pages_of_the_book_show_all_claims():
 
 @pytest.fixture
 def held(monkeypatch, tmp_path):
-    monkeypatch.setattr(ledger, "HELD", tmp_path)
+    monkeypatch.setattr(ledger, "AGREEMENTS", tmp_path)
     return tmp_path
 
 
@@ -144,7 +144,7 @@ def test_an_experiment_without_a_model_is_refused(held):
 def test_a_sentence_counts_the_counters_that_its_row_counts():
     """Where it says how many it judged; a counter that has a mark is none of them."""
     said = 0
-    for file in sorted(ledger.HELD.glob("*/*.csv")):
+    for file in sorted(ledger.AGREEMENTS.glob("*/*.csv")):
         for row in pd.read_csv(file).itertuples():
             for judged in re.findall(r"of (\d+) counters", row.method):
                 assert int(judged) == row.counters, (file, row.parameters)
@@ -156,7 +156,7 @@ def test_a_sentence_counts_the_counters_that_its_row_counts():
     "name", ["damon/overhead", "fairzone/probed", "gso/layout", "swap/paths", "vmalock/threads"]
 )
 def test_what_is_kept_is_what_the_judge_says_today(name, tmp_path, monkeypatch):
-    """Of each design the records that take least; `lorelab.book hold EXPERIMENT` judges anew."""
-    kept = (ledger.HELD / f"{name}.csv").read_text()
-    monkeypatch.setattr(ledger, "HELD", tmp_path)
+    """Of each design the records that take least; `lorelab.book judge EXPERIMENT` judges anew."""
+    kept = (ledger.AGREEMENTS / f"{name}.csv").read_text()
+    monkeypatch.setattr(ledger, "AGREEMENTS", tmp_path)
     assert ledger.judge_records(name).read_text() == kept

@@ -25,12 +25,12 @@ ALLOCATOR = "swap/allocator-test"
 
 def recordings(disk, monkeypatch):
     """The recordings of DAMON, made again with other bytes."""
-    one = make.provenance(next(iter(make.WANTED)))
+    one = make.provenance(next(iter(make.PLANS)))
     told = {name: getattr(one, name) for name in type(one).model_fields}
     source = {k: v for k, v in told.items() if k not in ("experiment", "params", "run_in_boot")}
     part = base64.b64encode(os.urandom(40_000)).decode()
-    rows = [{"run": number, "part": part} for number, _ in enumerate(make.WANTED)]
-    for name in make.WANTED:
+    rows = [{"run": number, "part": part} for number, _ in enumerate(make.PLANS)]
+    for name in make.PLANS:
         (disk / name).write_bytes((make.FOLDER / name).read_bytes())
         make.source(name, disk).write_text(make.source(name).read_text())
     monkeypatch.setattr(make, "measure", lambda *_: SimpleNamespace(rows=rows, source=source))

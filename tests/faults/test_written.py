@@ -52,7 +52,7 @@ def vouched(disk, monkeypatch):
 
 def held(disk, monkeypatch):
     """What came of holding every recorded run of an experiment against the model."""
-    monkeypatch.setattr(ledger, "HELD", disk)
+    monkeypatch.setattr(ledger, "AGREEMENTS", disk)
     table = pd.DataFrame({"parameters": [LONG], "verdict": ["passed"]})
     monkeypatch.setattr(ledger, "against_model", lambda _: table)
     monkeypatch.setattr(ledger, "_date", lambda _: "a day")

@@ -1,4 +1,4 @@
-"""`python -m lorelab.book build`, `store`, `due`, `talk` and `prose`; the Makefile calls them."""
+"""`python -m lorelab.book build`, `store`, `due`, `judge`, `talk` and `prose`: see the Makefile."""
 
 import sys
 from pathlib import Path
@@ -51,8 +51,8 @@ def due(seed: int) -> None:
 
 @cli.command()
 @click.argument("experiments", nargs=-1)
-def hold(experiments: tuple[str, ...]) -> None:
-    """Hold recorded runs against the model, for the page `ledger`: of all that has new ones."""
+def judge(experiments: tuple[str, ...]) -> None:
+    """Judge recorded runs by the model, for the page `ledger`: of all that has new ones."""
     for name in experiments or ledger.unjudged():
         print(ledger.judge_records(name))
 

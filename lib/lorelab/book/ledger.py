@@ -19,7 +19,7 @@ from lorelab.showing.notebook import against_model
 
 ROOT = Path(__file__).parents[3]
 PAGES = ROOT / "notebooks"
-HELD = ROOT / "data/agreements"
+AGREEMENTS = ROOT / "data/agreements"
 
 
 def weighed(design: str, pages: Path = PAGES) -> pd.DataFrame:
@@ -71,7 +71,7 @@ def totals(every: pd.DataFrame) -> pd.DataFrame:
 
 
 def judge_records(name: str) -> Path:
-    """Hold every recorded run of an experiment against the model; keep what came of it as a file.
+    """Judge every recorded run of an experiment by the model; keep the verdicts as a file.
 
     Some take minutes each, so the ledger reads the file, `data/agreements/DESIGN/EXPERIMENT.csv`: a
     row for each recorded run, with the day and time it was `recorded`.
@@ -81,7 +81,7 @@ def judge_records(name: str) -> Path:
     runs = records.recorded(question.name, question.Params)
     dates = [_date(question.recorded(params)) for params in runs]
     table = against_model(name).assign(recorded=dates).drop(columns="patched", errors="ignore")
-    file = HELD / f"{name}.csv"
+    file = AGREEMENTS / f"{name}.csv"
     file.parent.mkdir(parents=True, exist_ok=True)
     return atomic.write(file, table.to_csv(index=False, lineterminator="\n"))
 
@@ -98,8 +98,8 @@ def agreements() -> pd.DataFrame:
     """
     rows = {}
     for name in experiments():
-        if (HELD / f"{name}.csv").exists():
-            runs = pd.read_csv(HELD / f"{name}.csv")
+        if (AGREEMENTS / f"{name}.csv").exists():
+            runs = pd.read_csv(AGREEMENTS / f"{name}.csv")
             verdicts = (
                 runs["verdict"].value_counts().reindex([*map(str, WORST_FIRST)], fill_value=0)
             )
@@ -121,9 +121,9 @@ def agreements() -> pd.DataFrame:
 def refused() -> pd.DataFrame:
     """The recorded runs in which model and kernel differ: `experiment`, `parameters`, `method`."""
     tables = [
-        pd.read_csv(HELD / f"{name}.csv", keep_default_na=False).assign(experiment=name)
+        pd.read_csv(AGREEMENTS / f"{name}.csv", keep_default_na=False).assign(experiment=name)
         for name in experiments()
-        if (HELD / f"{name}.csv").exists()
+        if (AGREEMENTS / f"{name}.csv").exists()
     ]
     every = pd.concat(tables)
     failed = every[every["verdict"] == str(AgreementVerdict.FAILED)]
@@ -138,7 +138,7 @@ def unjudged() -> dict[str, str]:
             one.check_agrees()
         except BadInput:
             continue
-        file = HELD / f"{name}.csv"
+        file = AGREEMENTS / f"{name}.csv"
         had = set(pd.read_csv(file)["recorded"]) if file.exists() else set()
         runs = (one.recorded(params) for params in records.recorded(name, one.Params))
         if lacking := {_date(record) for record in runs} - had:

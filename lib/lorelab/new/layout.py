@@ -43,7 +43,7 @@ LATER = (
 """What comes to it as it grows; and `PANELS`, `UNWEIGHED` and `PASSED`."""
 PANELS = "data/panels/{name}-*.json"
 UNWEIGHED, PASSED = "data/threads/unweighed.csv", "tests/passed.json"
-MADE = ("notebooks/.*/{name}", "build/*/{name}", "build/*/{name}.*")
+DERIVED = ("notebooks/.*/{name}", "build/*/{name}", "build/*/{name}.*")
 """What was made of its pages: stored digests, runs that were kept, the book and its deck."""
 ENDS = ("", ".py", ".ipynb")
 """A room hides a module or a page of its name, which would be gone for all others."""
@@ -169,7 +169,7 @@ def remove(name: str, root: Path) -> Path:
     for panel in root.glob(PANELS.format(name=name)):
         (kept / panel.relative_to(root)).parent.mkdir(parents=True, exist_ok=True)
         shutil.move(panel, kept / panel.relative_to(root))
-    for pattern in MADE:
+    for pattern in DERIVED:
         for file in list(root.glob(pattern.format(name=name))):
             _delete(file)
     return kept

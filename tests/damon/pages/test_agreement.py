@@ -67,7 +67,7 @@ def test_pages_seen_are_of_late_windows():
 
 def test_sides_are_judged_by_program(sides, judged):
     assert set(judged.index.get_level_values(0)) == {PROGRAM}
-    shown = agreement.shown(judged, ["regions_mean", "wss_p50"])
+    shown = agreement.to_table(judged, ["regions_mean", "wss_p50"])
     assert list(shown.columns) == ["runs", "unit", "kernel", "model", "model/kernel", "low", "high"]
     assert shown.loc[(PROGRAM, "wss_p50"), "unit"] == "MB"
     megabytes = judged.loc[(PROGRAM, "wss_p50"), "kernel"] / 1e6
@@ -136,9 +136,9 @@ def test_runs_with_schemes_are_free_or_driven():
     every = records.recorded(agreement.schemes_log.NAME, FollowedSchemes)
     assert len(free) + len(driven) == len(every) and len(driven) == 3
     assert all(params.wmark_high or params.goal_percent for params in driven)
-    row = agreement.tried(next(params for params in free if params.schemes == "prcl"))
+    row = agreement.schemes_row(next(params for params in free if params.schemes == "prcl"))
     assert row["windows"] == row["equal"] > 0 and row["applied"] <= row["tried"]
-    rests = [agreement.rested(params) for params in driven]
+    rests = [agreement.watermarks_row(params) for params in driven]
     assert all(one["equal"] == one["windows"] for one in rests)
     marked = [one for one in rests if one["marks, below"]]
     assert all(0 <= one["inactive"] <= one["checks"] for one in marked) and len(marked) == 2
@@ -176,7 +176,7 @@ def test_what_is_recorded_is_counted():
 
 
 def test_runs_that_keep_many_regions_are_counted_by_record():
-    found = agreement.crowded()
+    found = agreement.runs_above()
     assert found.loc["boots of 6 runs"].tolist() == [6, 3]
     assert found.loc["boots of 24 runs", "runs"] == 144
-    assert agreement.crowded(0)["crowded"].eq(found["runs"]).all()
+    assert agreement.runs_above(0)["crowded"].eq(found["runs"]).all()

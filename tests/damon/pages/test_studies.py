@@ -51,4 +51,4 @@ def test_the_error_of_a_settled_window_is_of_bytes():
     said = pd.DataFrame({"begin": [1, 1, 4], "end": [2, 2, 6], "low": [0, 12, 0]})
     said = said.assign(high=[12, 16, 16], nr_accesses=[20, 5, 3])
     # 4 of 12 bytes are said to be hot and are not; 4 more are hot a quarter of the time.
-    assert studies.settled(said, truth, 20).to_dict() == {2: (4 + 4 / 4) / 16}
+    assert studies.rate_errors(said, truth, 20).to_dict() == {2: (4 + 4 / 4) / 16}

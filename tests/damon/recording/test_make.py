@@ -14,7 +14,7 @@ from lorelab.errors import BadInput
 GUEST = Path(__file__).parents[3] / "lib" / "kernel" / "damon" / "guest"
 
 
-@pytest.fixture(params=making.WANTED)
+@pytest.fixture(params=making.PLANS)
 def made(request):
     return making.FOLDER / request.param
 

@@ -196,7 +196,7 @@ def test_snapshots_are_one_row_a_region(small):
     assert sizes.groupby(rows["snapshot"]).sum().tolist() == report.working_set(small).tolist()
 
 
-@pytest.fixture(params=making.WANTED)
+@pytest.fixture(params=making.PLANS)
 def made(request):
     return making.FOLDER / request.param
 

@@ -68,7 +68,7 @@ def test_ranges_are_what_agree_says():
 
 
 def test_v3_and_v6_10_part_on_several_cpus():
-    table = recorded.parted()
+    table = recorded.of_switches()
     assert set(table.index.get_level_values("setting")) == {"v6.10", "v3"}
     assert (table.groupby("moves after")["swpout_fallback"].nunique() == 2).all()
 

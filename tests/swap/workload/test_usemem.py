@@ -243,7 +243,7 @@ def test_the_next_folio_is_the_last_one_that_a_cpu_holds():
     """On x86 only that of the other CPU's process is deferred."""
     params = Usemem(**FEW | {"processes": 2}, folio_order=0, architecture="x86")
     machine, si = usemem.start(params), swapon(8 * 512, Variant.V3, cpus=2)
-    machine.held[0, :3], machine.cpus["isolated"][0] = (0, 0, 1), 3
+    machine.isolated[0, :3], machine.cpus["isolated"][0] = (0, 0, 1), 3
     for deferred, left in ((1, 2), (1, 1), (1, 0)):
         assert usemem.shrink_next(si, machine, 0, usemem.whole_folio(params))
         assert machine.cpus["isolated"][0] == left

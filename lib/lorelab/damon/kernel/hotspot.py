@@ -42,7 +42,7 @@ class Window(NamedTuple):
     """Regions of more than two pages."""
     draws: int
     """Of a place to cut at."""
-    held: int
+    apart: int
     """Bytes of the hot range that regions hold which tell it apart."""
 
 
@@ -119,12 +119,12 @@ def outcome(params: Hotspot, row: dict[str, Any]) -> hotspot.Outcome:
     """What a run's first kdamond came to, up to the window that told the range apart."""
     windows = [Window(*window) for window in row["windows"]]
     mine = [window for window in windows if window.who == row["first"]][: params.windows]
-    held = [2 * window.held >= params.hot_kib << 10 for window in mine]
-    last = held.index(True) + 1 if True in held else len(mine)
+    stands_out = [2 * window.apart >= params.hot_kib << 10 for window in mine]
+    last = stands_out.index(True) + 1 if True in stands_out else len(mine)
     regions = [window.regions for window in mine[:last]]
     thirds = [pieces(window) == 3 for window in mine[: last - 1]]
     return hotspot.Outcome(
-        last if True in held else 0,
+        last if True in stands_out else 0,
         float(np.mean(regions)),
         float(np.mean(thirds)) if thirds else 0.0,
     )

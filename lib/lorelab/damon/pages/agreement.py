@@ -108,7 +108,7 @@ def agreed(both: dict[str, object]) -> pd.DataFrame:
     )
 
 
-def shown(judged: pd.DataFrame, counters: list[str]) -> pd.DataFrame:
+def to_table(judged: pd.DataFrame, counters: list[str]) -> pd.DataFrame:
     """Those counters of `agreed`, bytes in MB, four digits."""
     columns = ["kernel", "model", "model/kernel", "low", "high"]
     table = judged.loc[(slice(None), counters), ["runs", "unit", *columns]].sort_index(
@@ -144,7 +144,7 @@ def distances(
     return pd.DataFrame(rows).T
 
 
-def crowded(more_than: float = 16.5) -> pd.DataFrame:
+def runs_above(more_than: float = 16.5) -> pd.DataFrame:
     """Recorded runs of zigzag, flushed, in which a page of the process' own stands out long.
 
     Returns
@@ -224,7 +224,7 @@ def _followed(params: FollowedSchemes) -> tuple:
     return record, inputs, agree_schemes.followed(params, inputs)
 
 
-def tried(params: FollowedSchemes) -> dict[str, object]:
+def schemes_row(params: FollowedSchemes) -> dict[str, object]:
     """One recorded run with schemes against the model."""
     record, inputs, both = _followed(params)
     ended = record.counters.loc[record.counters["window"] > 0, "us"].diff()
@@ -243,7 +243,7 @@ def tried(params: FollowedSchemes) -> dict[str, object]:
     }
 
 
-def rested(params: FollowedSchemes) -> dict[str, object]:
+def watermarks_row(params: FollowedSchemes) -> dict[str, object]:
     """One recorded run with watermarks or a goal against the model."""
     _, inputs, both = _followed(params)
     looks = [rests for window in inputs.looks for _, rests in window]

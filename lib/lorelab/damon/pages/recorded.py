@@ -119,7 +119,7 @@ def bounded(least: int) -> dict[str, float]:
     each = late.groupby("end").size()
     return {
         "largest region": float(size.max()) / float(size[late["end"] == late["end"].iloc[0]].sum()),
-        "rate_error": studies.settled(late, truth, 20).mean(),
+        "rate_error": studies.rate_errors(late, truth, 20).mean(),
         "regions_p50": each.median(),
         "regions_max": each.max(),
     }

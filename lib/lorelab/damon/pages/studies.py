@@ -96,7 +96,7 @@ def inside(windows: list[np.ndarray], low: int, high: int) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def settled(reports: pd.DataFrame, truth: pd.DataFrame, samples: int) -> pd.Series:
+def rate_errors(reports: pd.DataFrame, truth: pd.DataFrame, samples: int) -> pd.Series:
     """Error of the rates reported, a mean over bytes, in windows of one range accessed.
 
     Parameters

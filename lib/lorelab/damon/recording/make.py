@@ -23,7 +23,7 @@ FOLDER = Path(__file__).resolve().parents[4] / "data" / "recordings"
 NAME = "damon/recording"
 
 
-class Wanted(NamedTuple):
+class Plan(NamedTuple):
     """A recording: what is watched, and how damo is asked to."""
 
     params: Masim
@@ -31,10 +31,10 @@ class Wanted(NamedTuple):
 
 
 PROGRAM = Masim(workload="turns", mib=16)
-WANTED = {
-    "turns.damon.data": Wanted(PROGRAM, ()),
-    "turns.perf.txt": Wanted(PROGRAM, ("--output_type", "perf_data")),
-    "turns-200ms.json": Wanted(
+PLANS = {
+    "turns.damon.data": Plan(PROGRAM, ()),
+    "turns.perf.txt": Plan(PROGRAM, ("--output_type", "perf_data")),
+    "turns-200ms.json": Plan(
         PROGRAM,
         ("--output_type", "json", "--monitoring_intervals", "5ms", "200ms", "1s"),
     ),
@@ -47,17 +47,17 @@ def make(options: RunOptions = DEFAULTS, folder: Path = FOLDER) -> list[Path]:
     """Have damo make every recording again, all in one boot; the old ones are replaced."""
     runs = [
         {"masim": program(configuration(one.params), one.params), "options": one.options}
-        for one in WANTED.values()
+        for one in PLANS.values()
     ]
     longest = BOOT_SECONDS + SLOWER * sum(
-        seconds(configuration(one.params)) for one in WANTED.values()
+        seconds(configuration(one.params)) for one in PLANS.values()
     )
     # 32 ns an instruction: damo's own start takes as many instructions as the program.
     machine = Machine(icount=True, shift=5)
     job = Job("damon", "damo", {"runs": runs}, longest)
     measured = measure(Request(machine, job), options)
     written = []
-    for number, (name, one) in enumerate(WANTED.items()):
+    for number, (name, one) in enumerate(PLANS.items()):
         rows = [row for row in measured.rows if row["run"] == number]
         data = base64.b64decode("".join(row.get("part", "") for row in rows))
         params = one.params.model_dump(mode="json") | {"damo": ["record", *one.options]}

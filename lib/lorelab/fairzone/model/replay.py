@@ -58,11 +58,11 @@ class Walks(NamedTuple):
 
 @outline
 def _bits(mask):
-    found = U(0)
+    bits = U(0)
     while mask:
-        found += mask & ONE
+        bits += mask & ONE
         mask >>= ONE
-    return found
+    return bits
 
 
 @outline

@@ -10,7 +10,7 @@ ZONES = {"Normal": BLUE, "DMA32": VERMILLION, "DMA": GREEN}
 """Colours of the zones, through the whole chapter."""
 POLICIES = {"off": BLACK, "v1": VERMILLION, "baseline": BLUE, "merged": GREEN, "june-18": PURPLE}
 """Colours of the variants; all others are grey."""
-HELD = {
+CONTENTS = {
     "1st quarter": "#4a1486",
     "2nd quarter": "#7a5ab5",
     "3rd quarter": "#a992d6",
@@ -91,7 +91,7 @@ def filling(table: pd.DataFrame, see: str) -> alt.Chart:
     Parameters
     ----------
     table : DataFrame
-        `variant`, `zone`, `mib`, `holds` (a key of `HELD`), and `moment`, a whole number; the
+        `variant`, `zone`, `mib`, `holds` (a key of `CONTENTS`), and `moment`, a whole number; the
         picture that stands shows moment 0.
     see : str
         Caption.
@@ -99,7 +99,7 @@ def filling(table: pd.DataFrame, see: str) -> alt.Chart:
     moments = table["moment"]
     bind = alt.binding_range(min=int(moments.min()), max=int(moments.max()), step=1, name="moment ")
     knob = alt.param(name="instant", value=0, bind=bind)
-    rank = {name: place for place, name in enumerate(HELD)}
+    rank = {name: place for place, name in enumerate(CONTENTS)}
     most = float(table.groupby(["variant", "moment", "zone"])["mib"].sum().max())
     return (
         alt.Chart(table.assign(rank=table["holds"].map(rank)))
@@ -110,7 +110,7 @@ def filling(table: pd.DataFrame, see: str) -> alt.Chart:
             color=alt.Color(
                 "holds:N",
                 title="holds of the file",
-                scale=alt.Scale(domain=list(HELD), range=list(HELD.values())),
+                scale=alt.Scale(domain=list(CONTENTS), range=list(CONTENTS.values())),
             ),
             order="rank:Q",
         )
@@ -282,7 +282,7 @@ def layouts(table: pd.DataFrame, see: str) -> alt.Chart:
             color=alt.Color(
                 "zone:N",
                 title=None,
-                scale=alt.Scale(domain=list(parts), range=[BLUE, VERMILLION, HELD["free"]]),
+                scale=alt.Scale(domain=list(parts), range=[BLUE, VERMILLION, CONTENTS["free"]]),
                 legend=alt.Legend(orient="bottom"),
             ),
             order="rank:Q",

@@ -197,11 +197,11 @@ def play(params: Tiers, first: pd.Series, spread: int, rate: float) -> tuple[dic
 
 def _cached(mm: nodes.Nodes, pages: int) -> np.ndarray:
     size = mm.lru.shape[1]
-    held = [
+    cached = [
         mm.number[node, (int(begins) + np.arange(int(many))) % size]
         for node, (begins, many) in enumerate(mm.ring)
     ]
-    return np.histogram(np.concatenate(held), PARTS, (0, pages))[0]
+    return np.histogram(np.concatenate(cached), PARTS, (0, pages))[0]
 
 
 def table() -> pd.DataFrame:

@@ -100,12 +100,12 @@ def filling(params: Tiobench, shown: list[Variant]) -> pd.DataFrame:
         reads = windows["phase"] == "read"
         moment = windows["window"].where(reads, windows["window"] - params.steps)
         quarter = windows["offset"] * len(QUARTERS) // tiobench.BUCKETS
-        held = windows.assign(moment=moment, holds=quarter.map(dict(enumerate(QUARTERS))))
-        held = held.groupby(["moment", "zone", "holds"], as_index=False)["pages"].sum()
-        cached = held.groupby(["moment", "zone"])["pages"].sum()
+        contents = windows.assign(moment=moment, holds=quarter.map(dict(enumerate(QUARTERS))))
+        contents = contents.groupby(["moment", "zone", "holds"], as_index=False)["pages"].sum()
+        cached = contents.groupby(["moment", "zone"])["pages"].sum()
         managed = pd.Series(done.managed, done.zones)
         free = (cached.index.get_level_values("zone").map(managed) - cached).rename("pages")
-        both = pd.concat([held, free.reset_index().assign(holds="free")])
+        both = pd.concat([contents, free.reset_index().assign(holds="free")])
         parts.append(both.assign(variant=label(variant)))
     table = pd.concat(parts, ignore_index=True)
     table["mib"] = (table.pop("pages") * PAGE / 2**20).round()

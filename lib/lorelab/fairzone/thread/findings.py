@@ -8,13 +8,13 @@ GONE = (
     "the policy is gone since 4.8 (e6cbd7f2efb4); 7.3.4 has neither batches nor an LRU per zone, "
     "by its source (mm/page_alloc.c, include/linux/mmzone.h)"
 )
-ASKED = (", asks local zones", ", asks reachable zones")
+REPAIRS = (", asks local zones", ", asks reachable zones")
 
 
 def never_resets() -> str:
     """Resets and passes of v1, its local repair and ours, and from which memory on that is so."""
     reads = answers.alike(Tiobench())
-    v1, local, ours = (reads.loc[f"v1{name}"] for name in ("", *ASKED))
+    v1, local, ours = (reads.loc[f"v1{name}"] for name in ("", *REPAIRS))
     return (
         f"on the machine of June 2014 {v1['resets']:.0f} resets with v1, {local['resets']:.0f} "
         f"with its repair and {v1['passes']:.2f} passes per allocation; {ours['passes']:.2f} if "

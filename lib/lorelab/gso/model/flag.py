@@ -74,9 +74,9 @@ def interleavings(sent: int, copied: int, mended: bool = False) -> Ways:
         for cpu, step in enumerate(at):
             if step == 2:
                 continue
-            held = list(loaded)
-            after, held[cpu] = access(step, flag, loaded[cpu], success[cpu], mended)
-            following = go(after, (*at[:cpu], step + 1, *at[cpu + 1 :]), tuple(held))
+            now_loaded = list(loaded)
+            after, now_loaded[cpu] = access(step, flag, loaded[cpu], success[cpu], mended)
+            following = go(after, (*at[:cpu], step + 1, *at[cpu + 1 :]), tuple(now_loaded))
             ways, lost = ways + following.all, lost + following.lost
         if not ways:
             return Ways(1, int(flag != (copied == 0)))

@@ -95,8 +95,8 @@ def state_of(thing: str, number: int) -> tuple[str, str]:
     if thing in ("ubuf_info", "head"):
         return "a count", str(number)
     if thing == "sender":
-        said = SENDER[number]
+        state = SENDER[number]
     else:
         place, what = PLACES[number // 4], BYTES[number % 4]
-        said = "gone" if place in ("gone", "-") else what
-    return said, said
+        state = "gone" if place in ("gone", "-") else what
+    return state, state

@@ -145,7 +145,7 @@ def ways(frame: pd.DataFrame) -> alt.VConcatChart:
         the chart itself, to which a panel gives others.
     """
     data, numbers = frame.reset_index(), list(INVARIANTS)
-    held = (
+    cells = (
         alt.Chart(data)
         .transform_filter("datum.kind == 0")
         .transform_fold([f"broken_i{number}" for number in numbers], as_=["broken", "steps"])
@@ -162,8 +162,8 @@ def ways(frame: pd.DataFrame) -> alt.VConcatChart:
         "datum.steps > 0", alt.value(STATES["wrong bytes"]), alt.value(STATES["a count"])
     )
     strip = (
-        held.mark_rect(stroke="white", strokeWidth=2).encode(color=colour)
-        + held.mark_text(fontSize=10.5).encode(text="said:N")
+        cells.mark_rect(stroke="white", strokeWidth=2).encode(color=colour)
+        + cells.mark_text(fontSize=10.5).encode(text="said:N")
     ).properties(width=WIDE)
     words = {kind: DONE[kind] for kind in STEPS}
     who = "['segment 1', 'segment 2', 'segment 3', 'segment 4', 'clone', 'head', 'sender', 'part']"

@@ -96,13 +96,13 @@ def ways(params: Lifetimes) -> pd.DataFrame:
     """
     counted = simulate(params).set_index("counter")["value"]
     rows = [{name: int(counted[name]) for name in COUNTERS}]
-    given = setting(params)
+    settings = setting(params)
     for number in INVARIANTS:
         way = shortest(params, number)
         states = [(0, first(params)), *way] if way else []
         for at, (taken, state) in enumerate(states):
             things = np.zeros(len(THINGS), np.uint64)
-            cells(state, given, things)
+            cells(state, settings, things)
             rows.append(dict(zip(MORE, (number, at, taken, *map(int, things)), strict=True)))
     frame = pd.DataFrame(rows, columns=[*COUNTERS, *MORE]).fillna(0).astype(np.uint64)
     return frame.assign(variant=label(params.variant))

@@ -149,9 +149,9 @@ def _window(change: dict[str, np.ndarray], orders: list[int]) -> dict[str, tuple
 
 
 def _state(si: Swap, load: Load) -> dict[str, tuple[str, float]]:
-    held, pages = int(load.totals["held"][0]), int(si.info["pages"][0])
+    in_use, pages = int(load.totals["held"][0]), int(si.info["pages"][0])
     states = cluster_states(si).items()
-    return {"utilisation": ("%", 100 * held / pages)} | {
+    return {"utilisation": ("%", 100 * in_use / pages)} | {
         f"clusters_{name}": ("clusters", count) for name, count in states
     }
 
@@ -161,8 +161,8 @@ def first_failures(si: Swap, load: Load, orders: list[int]) -> dict[str, tuple[s
     columns = {}
     for order in sorted({0, *orders}):
         if load.held_at_failure[order]:
-            held = int(load.held_at_failure[order]) - 1
-            percent = 100 * held / int(si.info["pages"][0])
+            in_use = int(load.held_at_failure[order]) - 1
+            percent = 100 * in_use / int(si.info["pages"][0])
             columns[f"utilisation_at_first_failure_order{order}"] = ("%", [percent])
     if load.held_at_failure[0]:
         free = int(load.totals["free_at_enospc"][0])

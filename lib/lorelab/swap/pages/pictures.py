@@ -39,9 +39,9 @@ def _listed(si, step: int) -> list[dict]:
     for row in lists(si).itertuples():
         counts = row.slots.split()
         for place, cluster in enumerate(row.clusters.split()):
-            held = int(counts[place])
+            slots = int(counts[place])
             rows.append(
-                {"step": step, "list": row.list, "place": place, "cluster": cluster, "slots": held}
+                {"step": step, "list": row.list, "place": place, "cluster": cluster, "slots": slots}
             )
     return rows
 

@@ -134,7 +134,7 @@ def by_repeat() -> pd.DataFrame:
     return pd.concat(sides, names=["CPUs", "side"])
 
 
-def held(question: Experiment, params: Params) -> agreement.Agreement:
+def agreement_of(question: Experiment, params: Params) -> agreement.Agreement:
     """What `agree` says of a recorded run."""
     return question.agree(params, question.recorded(params))
 
@@ -147,7 +147,7 @@ def ranges(table: pd.DataFrame) -> pd.DataFrame:
 def of_cpus() -> pd.DataFrame:
     """`ranges` of what is judged of every recorded run of `swap/cpus`, by CPUs and counter."""
     tables = [
-        ranges(held(SCHEDULED, params).judged).assign(cpus=params.cpus)
+        ranges(agreement_of(SCHEDULED, params).judged).assign(cpus=params.cpus)
         for params in _all(SCHEDULED)
     ]
     return pd.concat(tables).set_index(["cpus", "counter"])
@@ -160,13 +160,13 @@ def of_usemem() -> pd.DataFrame:
     for params in _all(question):
         batched = "" if params.split_batching else ", no batching"
         name = f"order {params.folio_order}, {label(params.force_split)}{batched}"
-        table = held(question, params).table
+        table = agreement_of(question, params).table
         tables.append(ranges(table).assign(setting=name, cpus=params.cpus))
     table = pd.concat(tables).set_index(["setting", "counter"])
     return table.sort_index(level="setting", sort_remaining=False)
 
 
-def parted() -> pd.DataFrame:
+def of_switches() -> pd.DataFrame:
     """How v3 and v6.10 differ, in the recorded runs of `swap/switches` on several CPUs.
 
     Returns

@@ -83,9 +83,9 @@ def kinds(si: Swap, folios: np.ndarray | None = None) -> np.ndarray:
     if folios is None:
         clusters = len(si.swap_map) // CLUSTER
         folios = np.repeat(si.cluster_info["order"][:clusters].astype(np.int8), CLUSTER)
-    held = np.where(folios < 0, SET_ASIDE, folios)
-    held[si.swap_map == SWAP_MAP_BAD] = SET_ASIDE
-    return np.where(taken, held, FREE).astype(np.int8)
+    kinds = np.where(folios < 0, SET_ASIDE, folios)
+    kinds[si.swap_map == SWAP_MAP_BAD] = SET_ASIDE
+    return np.where(taken, kinds, FREE).astype(np.int8)
 
 
 def name(kind: int) -> str:
@@ -180,6 +180,6 @@ def mixing(maps: pd.DataFrame, when: str) -> pd.Series:
     Series
         By variant.
     """
-    held = maps[(maps["when"] == when) & maps["holds"].str.startswith("order")]
-    orders = held.groupby(["variant", "cluster"])["holds"].nunique()
+    in_use = maps[(maps["when"] == when) & maps["holds"].str.startswith("order")]
+    orders = in_use.groupby(["variant", "cluster"])["holds"].nunique()
     return (orders > 1).groupby("variant").sum()

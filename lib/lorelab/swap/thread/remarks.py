@@ -120,7 +120,7 @@ def weigh_config() -> Weighed:
     )
 
 
-def granted(variant: Variant) -> list[int]:
+def allocatable_orders(variant: Variant) -> list[int]:
     """Orders of which a fresh device gives a range."""
     orders = []
     for order in range(PMD_ORDER + 1):
@@ -131,7 +131,7 @@ def granted(variant: Variant) -> list[int]:
 
 
 def weigh_any_order() -> Weighed:
-    before, after = granted(Variant.V6_6), granted(Variant.V3)
+    before, after = allocatable_orders(Variant.V6_6), allocatable_orders(Variant.V3)
     smallest = figure("smallest-range")
     good = after == list(range(PMD_ORDER + 1)) and 1 << after[0] == smallest
     return Weighed(

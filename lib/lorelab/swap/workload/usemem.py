@@ -64,7 +64,7 @@ class Machine(NamedTuple):
     owner: np.ndarray
     """(folios,) uint16: CPU whose process touched a folio, of those on the LRU: a ring, as long as
     it can get."""
-    held: np.ndarray
+    isolated: np.ndarray
     """(CPUs, SWAP_CLUSTER_MAX) uint16: the same of those that a CPU has isolated, the next one
     last."""
     plug: np.ndarray
@@ -107,7 +107,7 @@ def isolate_lru_folios(machine, here, folio):
     memcg, cpu = machine.memcg[0], machine.cpus[here]
     cpu.isolated = min(max(1, SWAP_CLUSTER_MAX >> folio.order), memcg.lru)
     for place in range(cpu.isolated - 1, -1, -1):
-        machine.held[here, place] = machine.owner[memcg.oldest]
+        machine.isolated[here, place] = machine.owner[memcg.oldest]
         memcg.oldest = (memcg.oldest + 1) % machine.owner.size
     memcg.lru -= cpu.isolated
     entries = 1 if folio.order == PMD_ORDER else 1 << folio.order
@@ -118,7 +118,7 @@ def isolate_lru_folios(machine, here, folio):
 def shrink_next(si, machine, here, folio):
     """Write out the next folio that a CPU has isolated; False = device full."""
     cpu = machine.cpus[here]
-    elsewhere = machine.always or machine.held[here, cpu.isolated - 1] != here
+    elsewhere = machine.always or machine.isolated[here, cpu.isolated - 1] != here
     if not shrink_folio(si, here, folio, elsewhere, machine.plug, machine.count):
         return False
     cpu.isolated -= 1
@@ -217,7 +217,7 @@ def start(params: Usemem) -> Machine:
         cpus=cpus,
         memcg=np.zeros(1, MEMCG),
         owner=np.zeros(folios + 1, np.uint16),
-        held=np.zeros((params.cpus, SWAP_CLUSTER_MAX), np.uint16),
+        isolated=np.zeros((params.cpus, SWAP_CLUSTER_MAX), np.uint16),
         plug=np.zeros(params.cpus, PLUG),
         always=params.architecture == "arm64",
         limit=limit,

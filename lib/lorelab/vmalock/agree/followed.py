@@ -5,16 +5,16 @@ import pandas as pd
 
 from lorelab.judging.agreement import INPUT, TIMING, Agreement
 from lorelab.lab.records import Record
-from lorelab.vmalock.agree.invariants import ruled
+from lorelab.vmalock.agree.invariants import variant_with_rules
 from lorelab.vmalock.model import replay
-from lorelab.vmalock.model.replay import GIVEN, NAMES, OPEN, OTHER, SAME, STEP, UNORDERED
+from lorelab.vmalock.model.replay import FROM_KERNEL, NAMES, OPEN, OTHER, SAME, STEP, UNORDERED
 from lorelab.vmalock.params import Followed, Variant
 
 OUTCOMES = {
     int(SAME): "same",
     int(OPEN): "open",
     int(UNORDERED): "unordered",
-    int(GIVEN): "input",
+    int(FROM_KERNEL): "input",
     int(OTHER): "other",
 }
 """What came of a step (see `lorelab.vmalock.model.replay`)."""
@@ -52,7 +52,7 @@ def followed(log: pd.DataFrame, received: int = 0) -> tuple[pd.DataFrame, int]:
 
 def agree(params: Followed, record: Record) -> Agreement:
     """Every step that is compared has to be the model's; few may have two right answers."""
-    ruled(record, Variant.V6_12)
+    variant_with_rules(record, Variant.V6_12)
     return judge(*followed(record.counters))
 
 

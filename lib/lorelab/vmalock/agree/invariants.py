@@ -58,7 +58,7 @@ CALLS = {
 }
 
 
-def ruled(record: Record, *variants: Variant) -> Variant:
+def variant_with_rules(record: Record, *variants: Variant) -> Variant:
     """The variant that a kernel has, one of those whose rules are known.
 
     Raises

@@ -23,7 +23,7 @@ LEFT = ("faults", "refused", "marks", "failed")
 
 def agree(params: Taken, record: Record) -> Agreement:
     """Compare what follows from the program with what was counted."""
-    variant = invariants.ruled(record, *RULED)
+    variant = invariants.variant_with_rules(record, *RULED)
     kernel = record.counters.set_index("counter")["value"].astype(int)
     expected = _follows(params, kernel, variant == Variant.V7_3)
     return invariants.judge(expected, record.counters, LEFT, _identities(params))

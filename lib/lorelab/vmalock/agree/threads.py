@@ -42,7 +42,7 @@ LEFT = (
 
 def agree(params: Threads, record: Record) -> Agreement:
     """Compare what follows from the program with what the kernel counted."""
-    invariants.ruled(record, Variant.V6_12)
+    invariants.variant_with_rules(record, Variant.V6_12)
     kernel = record.counters.set_index("counter")["value"].astype(int)
     return invariants.judge(_follows(params, kernel), record.counters, LEFT, _identities(params))
 

@@ -19,7 +19,7 @@ import pandas as pd
 
 from lorelab.judging.agreement import Agreement
 from lorelab.lab.records import Record
-from lorelab.vmalock.agree.invariants import REASONS, judge, ruled
+from lorelab.vmalock.agree.invariants import REASONS, judge, variant_with_rules
 from lorelab.vmalock.experiments import launch
 from lorelab.vmalock.params import AREAS, Launch, Variant, Workloads
 
@@ -30,7 +30,7 @@ LEFT = ("vma_lock_retry", *REASONS, "rwsem_sleep_reader", "rwsem_sleep_writer")
 
 def agree(params: Workloads, record: Record) -> Agreement:
     """Compare what follows from the program with what the kernel counted."""
-    variant = ruled(record, *RULED)
+    variant = variant_with_rules(record, *RULED)
     kernel = record.counters.set_index("counter")["value"].astype(int)
     expected = {"locked + refused": _asked(params, kernel)}
     expected |= _follows(params, kernel, variant)

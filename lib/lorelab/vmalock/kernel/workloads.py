@@ -19,7 +19,7 @@ NAME = "vmalock/workloads"
 LAUNCHED = range(16, 10_001)
 """Pages of a thread: of its stack it touches at least those that it needs itself, four."""
 FORKS = 20
-SAID = {
+PRINTED = {
     "launch": {},
     "fork": {"forks": "forks", "lost": "writes", "vmas": "VMAs"},
     "receive": {"receives": "calls", "mapped": "bytes", "copied": "bytes"},
@@ -82,7 +82,7 @@ def _counters(params: Workloads, measured: Measured, run: int) -> pd.DataFrame:
         for name, unit in COUNTED.items()
         if name in row["counts"]
     }
-    for (name, unit), value in zip(SAID[params.workload].items(), row["said"], strict=True):
+    for (name, unit), value in zip(PRINTED[params.workload].items(), row["said"], strict=True):
         columns[name] = (unit, [value])
     for name, unit in TRACED.items():
         whose = "first" if params.workload == "fork" and name in WRITERS else "all"

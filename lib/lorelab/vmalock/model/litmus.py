@@ -195,8 +195,8 @@ def allowed(test: Test, machine: Machine) -> tuple[bool, int]:
     first = np.zeros(3, U)
     for n, name in enumerate(variables(test)):
         first[0] |= U(test.first.get(name, 0) << 2 * n)
-    found = explore(MODEL, first, setting(test, machine), memory=1 << 24)
-    return bool(found.broken), len(found.states)
+    explored = explore(MODEL, first, setting(test, machine), memory=1 << 24)
+    return bool(explored.broken), len(explored.states)
 
 
 def spelled(thread: tuple[Access, ...], place: int) -> str:

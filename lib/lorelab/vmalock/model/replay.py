@@ -11,8 +11,8 @@ What it does not say:
 
 - In which order steps come, whose they are and which VMA they are about; whether a fault finds a
   VMA (`no_vma`), finds it detached or elsewhere (`detached`, `range`), and whether a trylock of
-  mmap_lock fails (`mmap_try`). Such steps are given, and nothing of them is compared but the mm's
-  sequence.
+  mmap_lock fails (`mmap_try`). Such steps are taken from the kernel, and of
+  them nothing is compared but the mm's sequence.
 - A fault that has to wait for a page of a file drops its VMA's lock where nothing is logged, and
   says only that it starts again. A writer that waits for readers joins the queue of the VMA's rwsem
   a moment after it said so; until then a reader may still come in, and the first one that does not
@@ -61,7 +61,7 @@ NAMES = (
 ) = (U(n) for n in range(len(NAMES)))
 
 SEQUENCE = U(0xFFFFFFFF)
-SAME, OPEN, UNORDERED, GIVEN, OTHER = (U(n) for n in range(5))
+SAME, OPEN, UNORDERED, FROM_KERNEL, OTHER = (U(n) for n in range(5))
 """What came of a step: as the model says; one of two answers that are right, because of a queue or
 because the log does not order it; taken from the kernel; or another one than the model's."""
 
@@ -113,8 +113,8 @@ def follow(log, received, model, outcome, vmas, tasks):
     received : uint64
         The VMA that TCP is received in, where no page faults; 0 for none.
     model, outcome : ndarray of uint64, as long as the log
-        Filled in: the event that the model has there, and `SAME`, `OPEN`, `UNORDERED`, `GIVEN` or
-        `OTHER`.
+        Filled in: the event that the model has there, and `SAME`, `OPEN`, `UNORDERED`,
+        `FROM_KERNEL` or `OTHER`.
     vmas, tasks : ndarray of `VMA` and of `TASK`, zeroed
         State of each.
 
@@ -159,7 +159,9 @@ def follow(log, received, model, outcome, vmas, tasks):
                 vma.vm_lock_seq = mm_lock_seq + ONE  # it was anything but what it is marked with
         answer, is_open = event, False
         expected = due(place)
-        given = event in (NO_VMA, RANGE, DETACHED, MMAP_TRY, MMAP_READ_END) and expected == NO_VMA
+        from_kernel = (
+            event in (NO_VMA, RANGE, DETACHED, MMAP_TRY, MMAP_READ_END) and expected == NO_VMA
+        )
         either = False
         if event in (EARLY, TRYLOCK, LATE, LOCKED):
             either = unordered
@@ -219,7 +221,7 @@ def follow(log, received, model, outcome, vmas, tasks):
             if place in (LEFT, INSIDE):
                 answer = DONE
             # with path=mmap a fault goes there at once, which the log does not say
-            given = event == MMAP and place == OUTSIDE
+            from_kernel = event == MMAP and place == OUTSIDE
             task.place = WANTS if event == MMAP else OUTSIDE
             if event == RETRY:
                 answer = RETRY if place in (FAILED_TRY, INSIDE) else DONE
@@ -260,5 +262,5 @@ def follow(log, received, model, outcome, vmas, tasks):
         elif is_open:
             outcome[n] = OPEN
         else:
-            outcome[n] = GIVEN if given else SAME
+            outcome[n] = FROM_KERNEL if from_kernel else SAME
     return between

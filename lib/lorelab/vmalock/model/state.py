@@ -254,7 +254,7 @@ def machine(
         Events to keep in `trace`.
     """
     settings = np.zeros(1, GLOBALS)
-    given = {
+    values = {
         **costs,
         **TRAITS[variant]._asdict(),
         "cpus": cpus,
@@ -264,7 +264,7 @@ def machine(
         "seed": seed,
         "traced": traced,
     }
-    for name, value in given.items():
+    for name, value in values.items():
         settings[name] = value
     return lay_out(settings, program, spans)
 

@@ -32,7 +32,7 @@ def interleaving(search: Searched) -> pd.DataFrame:
     about = next((vma for vma in reversed(vmas) if vma), 1)
     readers = of_mm(states, state.MMAP_READERS)
     written = of_mm(states, state.MMAP_WRITER) > 0
-    held = np.where(readers > 0, [f"{n} reading" for n in readers], "free")
+    shared = np.where(readers > 0, [f"{n} reading" for n in readers], "free")
     steps = [configurations.step(*search[:3], number) for number in numbers]
     return pd.DataFrame(
         {
@@ -40,7 +40,7 @@ def interleaving(search: Searched) -> pd.DataFrame:
             "thread": [f"{thread} {search.chosen.threads[thread][0]}" for thread in threads],
             "statement": [step.name for step in steps],
             "mm_lock_seq": of_mm(states, state.SEQ),
-            "mmap_lock": np.where(written, "write", held),
+            "mmap_lock": np.where(written, "write", shared),
             "vm_lock_seq": of_vma(states, about, state.VM_LOCK_SEQ),
             "count": of_vma(states, about, state.COUNT),
             "exclusive": of_vma(states, about, state.EXCLUSIVE),

@@ -82,7 +82,7 @@ class Programs(NamedTuple):
 def _programs() -> Programs:
     """Build them, each once."""
     index = np.full((len(Variant), len(PROGRAMS), 2, len(BUILT) + 1, len(BUILT) + 1), -1, np.int16)
-    made: dict[tuple, int] = {}
+    number_of: dict[tuple, int] = {}
     known: dict[str, int] = {}
     starts, code, names, sections = [0], [], [], []
     cases = [(), *combinations(BUILT, 1), *combinations(BUILT, 2)]
@@ -100,8 +100,8 @@ def _programs() -> Programs:
                         load(words, 0, program, page)
                         by = [called(step) for step in steps_of(program)]
                         key = (words.tobytes(), tuple(by))
-                        if key not in made:
-                            made[key] = len(made)
+                        if key not in number_of:
+                            number_of[key] = len(number_of)
                             length = len(by) + 1
                             code.append(words[int(CODE) : int(CODE) + length])
                             for each in by:
@@ -110,7 +110,7 @@ def _programs() -> Programs:
                             names.append((0, 0, 0))
                             starts.append(starts[-1] + length)
                             sections.append(words[int(SECTION) : int(SECTION) + 4])
-                        built[changes] = made[key]
+                        built[changes] = number_of[key]
                     places = [BUILT.index(change) + 1 for change in case]
                     one, other = (*places, 0, 0)[:2]
                     where = index[variant, number, page]
@@ -153,26 +153,26 @@ FLAGS = list(CONFIGURATIONS).index("flags")
 
 def _left_out() -> np.ndarray:
     """Numbers of what a mutation leaves out or changes of a variant."""
-    found = np.zeros((len(Variant), len(get_args(Mutation)), 2), np.int64)
+    left_out = np.zeros((len(Variant), len(get_args(Mutation)), 2), np.int64)
     for variant in CHECKED:
         for place, name in enumerate(get_args(Mutation)):
             if name in MUTATIONS:
                 numbers = [KNOWN.index(each) + 1 for each in configurations.mutated(variant, name)]
-                found[variant, place, : len(numbers)] = sorted(numbers)
-    return found
+                left_out[variant, place, : len(numbers)] = sorted(numbers)
+    return left_out
 
 
 def _begun() -> np.ndarray:
     """`configurations.first`, by variant, configuration, bits less one, and `EVEN_FIRST`."""
-    found = np.zeros((len(Variant), len(CONFIGURATIONS), 4, 2, state.WORDS), np.uint64)
+    states = np.zeros((len(Variant), len(CONFIGURATIONS), 4, 2, state.WORDS), np.uint64)
     for variant in CHECKED:
         for number, chosen in enumerate(CONFIGURATIONS.values()):
             for bits in range(4):
                 for even in (0, 1):
                     changes = frozenset({writers.EVEN_FIRST} if even else ())
                     begun = configurations.first(variant, chosen, bits + 1, changes)
-                    found[variant, number, bits, even] = begun
-    return found
+                    states[variant, number, bits, even] = begun
+    return states
 
 
 LEFT_OUT, BEGUN = _left_out(), _begun()

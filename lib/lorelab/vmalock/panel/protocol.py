@@ -172,19 +172,19 @@ def ways(params: Protocol) -> pd.DataFrame:
         `variant`, `COUNTERS` and `MORE`: a row of counters, and one for each step of the
         interleaving.
     """
-    found = searched(params)
-    way = interleaving(found)
+    search = searched(params)
+    way = interleaving(search)
     first = {
-        "states": len(found.explored.states),
-        "transitions": found.explored.transitions,
-        "depth": found.explored.depth,
-        "broken_rule": int(found.rule or 0),
+        "states": len(search.explored.states),
+        "transitions": search.explored.transitions,
+        "depth": search.explored.depth,
+        "broken_rule": int(search.rule or 0),
         "counterexample": len(way),
     }
     rows = [first]
     for each in way.to_dict("records"):
         thread, program = each["thread"].split()
-        held = {"write": interleaved.WRITTEN, "free": 0}
+        numbers = {"write": interleaved.WRITTEN, "free": 0}
         rows.append(
             {
                 "kind": 1,
@@ -192,7 +192,7 @@ def ways(params: Protocol) -> pd.DataFrame:
                 "thread": int(thread),
                 "program": PROGRAMS.index(program),
                 "statement": KNOWN.index(each["statement"]) + 1,
-                "mmap_lock": int(held.get(each["mmap_lock"], each["mmap_lock"].split()[0])),
+                "mmap_lock": int(numbers.get(each["mmap_lock"], each["mmap_lock"].split()[0])),
             }
             | {name: each[name] for name in ("mm_lock_seq", "vm_lock_seq", "count", "exclusive")}
         )
