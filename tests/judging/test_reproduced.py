@@ -8,6 +8,7 @@ import pytest
 from lorelab.errors import BadInput
 from lorelab.judging import reproduced, upstream
 from lorelab.judging.findings import findings
+from lorelab.judging.reproduced import Answer
 from lorelab.lab import cache
 
 FOUND = {one.title: one for one in findings()}
@@ -68,6 +69,19 @@ def test_runs_of_one_kernel_are_counted_and_each_is_told(monkeypatch, tmp_path):
     assert lines == {f"{kernel}, 3 runs": "FAIL: 7 times; FAIL: 8 times"}
     [last] = reproduced.newest(IDLE.title, tmp_path)
     assert last.source.date.second == 3
+
+
+def test_runs_of_a_kernel_that_has_another_patch_as_well_are_apart(monkeypatch):
+    """Even between two of the kernel without it, and the last of each is the newest."""
+    first, second, third = (Answer(text, None, False) for text in ("FAIL: a", "PASS", "FAIL: b"))
+    built = {first: "7.3.4", second: "7.3.4 with the patches of a/b", third: "7.3.4"}
+    monkeypatch.setattr(Answer, "built", property(built.__getitem__))
+    assert reproduced.by_kernel(built) == {
+        "7.3.4, 2 runs": "FAIL: a; FAIL: b",
+        "7.3.4 with the patches of a/b, one run": "PASS",
+    }
+    monkeypatch.setattr(reproduced, "recorded", lambda title, folder: list(built))
+    assert reproduced.newest("x") == [third, second]
 
 
 def test_a_kernel_is_patched_if_it_has_every_mail_of_the_finding():

@@ -6,7 +6,7 @@ from lorelab.experiments import experiment
 from lorelab.lab import build, cache, drift, records
 
 
-def newest():
+def as_the_tree_is():
     """Provenance of a run, of no program of swap's, on the kernel and programs of the tree."""
     for file in sorted(records.FOLDER.rglob("*.json")):
         found = records.unseal(file).provenance
@@ -29,7 +29,7 @@ def files(tmp_path, monkeypatch):
 
 
 def test_what_did_not_change_is_the_same():
-    assert drift.describe(newest()) == "the same"
+    assert drift.describe(as_the_tree_is()) == "the same"
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,13 @@ def test_what_did_not_change_is_the_same():
     ],
 )
 def test_a_changed_file_is_named(files, name, kinds):
-    source = newest()
+    source = as_the_tree_is()
     (files / name).write_text((files / name).read_text() + "# changed\n")
     assert drift.differs(source) == kinds
 
 
 def test_a_changed_patch_and_a_program_that_is_gone(files):
-    source = newest()
+    source = as_the_tree_is()
     design = source.experiment.partition("/")[0]
     patch = sorted((files / design / "patches").glob("*.patch"))[0]
     patch.write_text(patch.read_text() + "\n")
@@ -70,7 +70,7 @@ def test_every_record_is_counted_once():
 
 
 def test_a_config_that_is_gone_is_another_config():
-    source = newest()
+    source = as_the_tree_is()
     kernel = source.kernel.model_copy(update={"config": "gone"})
     assert isinstance(kernel, build.KernelInfo)
     assert drift.differs(source.model_copy(update={"kernel": kernel})) == ["config"]

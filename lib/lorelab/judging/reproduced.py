@@ -10,7 +10,6 @@ import subprocess
 import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -191,6 +190,8 @@ def save(one: Finding, answer: Answer, folder: Path = FOLDER) -> Path:
 def recorded(title: str, folder: Path = FOLDER) -> list[Answer]:
     """What was kept of the finding `title`: unpatched kernels first, runs of one by their dates.
 
+    Kernels are told apart by all that they were built with.
+
     Raises
     ------
     BadInput
@@ -211,7 +212,7 @@ def recorded(title: str, folder: Path = FOLDER) -> list[Answer]:
         source = sealed.provenance
         patched = isinstance(source, Provenance) and _patched(title, source)
         answers.append(Answer(data.decode(), source, patched))
-    return sorted(answers, key=lambda one: (one.patched, one.kernel, one.source.date))
+    return sorted(answers, key=lambda one: (one.patched, one.built, one.source.date))
 
 
 def newest(title: str, folder: Path = FOLDER) -> list[Answer]:
@@ -224,11 +225,30 @@ def newest(title: str, folder: Path = FOLDER) -> list[Answer]:
 
     Examples
     --------
-    >>> runs = newest("vmalock/lost-guard")
-    >>> len(runs) == len({answer.kernel for answer in runs})
-    True
+    >>> len(recorded("vmalock/lost-guard")), len(newest("vmalock/lost-guard"))
+    (7, 4)
     """
-    return list({answer.kernel: answer for answer in recorded(title, folder)}.values())
+    return [runs[-1] for runs in runs_of(recorded(title, folder)).values()]
+
+
+def runs_of(answers: Iterable[Answer]) -> dict[str, list[Answer]]:
+    """Runs of each kernel, in the order given, by the kernel in words and how many they are.
+
+    Examples
+    --------
+    >>> print(*runs_of(recorded("vmalock/lost-guard")), sep="\n")
+    6.18.44-fc-v782, one run
+    7.3.4, 3 runs
+    7.3.4+deb13-cloud-amd64, one run
+    7.3.4 with the patches and those of vmalock/lost-sticky, 2 runs
+    """
+    kernels: dict[str, list[Answer]] = {}
+    for answer in answers:
+        kernels.setdefault(answer.built, []).append(answer)
+    return {
+        f"{kernel}, {'one run' if len(runs) == 1 else f'{len(runs)} runs'}": runs
+        for kernel, runs in kernels.items()
+    }
 
 
 def by_kernel(answers: Iterable[Answer]) -> dict[str, str]:
@@ -242,12 +262,10 @@ def by_kernel(answers: Iterable[Answer]) -> dict[str, str]:
     7.3.4, one run: FAIL: they were touched by nobody
     7.3.4 with the patches and those of damon/shared-last-count, one run: PASS
     """
-    lines = {}
-    for kernel, runs in groupby(answers, key=lambda one: one.built):
-        verdicts = [one.verdict for one in runs]
-        number = "one run" if len(verdicts) == 1 else f"{len(verdicts)} runs"
-        lines[f"{kernel}, {number}"] = "; ".join(dict.fromkeys(verdicts))
-    return lines
+    return {
+        kernel: "; ".join(dict.fromkeys(run.verdict for run in runs))
+        for kernel, runs in runs_of(answers).items()
+    }
 
 
 def _patched(title: str, source: Provenance) -> bool:

@@ -73,7 +73,10 @@ def test_what_was_written_and_read(monkeypatch):
 
 def test_a_reader_on_node_1_is_in_no_table_of_one_on_node_0(monkeypatch):
     record = Record(pd.DataFrame(columns=["step", "counter", "value"]), None)
-    runs = [(Nodes(workload=each, cpu_node=1), record) for each in ("read-once", "write-read")]
+    runs = [
+        (Nodes(workload=workload, cpu_node=1, mode=mode), record)
+        for workload, mode in (("read-once", "unpatched"), ("write-read", "v1"))
+    ]
     others = [of for of in RECORDED if of[0].cpu_node == 0]
     monkeypatch.setattr(views, "recorded", lambda name: others + runs)
     assert len(views.nodes()) == 6 and len(views.written_nodes()) == 4

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from lorelab.fairzone.model import nodes
-from lorelab.fairzone.pages import beside
+from lorelab.fairzone.pages import beside, kernel_views
 from lorelab.fairzone.pages.kernel_views import nodes as measured
 from lorelab.fairzone.pages.kernel_views import recorded
 from lorelab.fairzone.params import Nodes
@@ -52,9 +52,9 @@ def test_each_write_and_read_without_the_patch_has_a_row(monkeypatch):
         for node, disk in ((1, 132), (1, 20), (0, 20))
     ]
     others = [(Nodes(workload="write-read", mode="off"), record), (Nodes(cpu_node=1), record)]
-    monkeypatch.setattr(beside, "recorded", lambda name: runs + others)
-    monkeypatch.setattr(beside, "written", lambda params, _: {"hits, min": params.disk_mb_s})
-    table = beside.written_unpatched()
+    monkeypatch.setattr(kernel_views, "recorded", lambda name: runs + others)
+    monkeypatch.setattr(kernel_views, "written", lambda params, _: {"hits, min": params.disk_mb_s})
+    table = kernel_views.written_unpatched()
     assert table.index.tolist() == [(0, 20), (1, 20), (1, 132)]
     assert table["hits, min"].tolist() == [20, 20, 132] and (table["runs"] == 2).all()
 

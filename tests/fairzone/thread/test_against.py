@@ -119,3 +119,8 @@ def test_the_static_series_over_a_kernel_of_the_same_machine():
     columns = ["kernel", "day", "machine", "of", "threads", "printed", "model"]
     found = against.beside_static(pd.DataFrame(rows, columns=columns), "v1")
     assert found.to_dict("index") == {16: {"printed": 1.5, "model": 1.25}}
+
+
+def test_kernels_that_a_chart_draws_as_one_without_reserves_are_the_static_ones():
+    drawn = [kernel for kernel, kin in charts.KIN.items() if kin == "kswapd without reserves"]
+    assert sorted(drawn) == sorted(against.STATIC)

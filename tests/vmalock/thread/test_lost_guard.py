@@ -36,20 +36,29 @@ def under_the_vmas_lock(kernel):
     return findings.guards(runs)[findings.LOCK]
 
 
+def answer(pages, lost, read):
+    line = f"{pages} guard pages, {lost} lost, children read {read}"
+    return Answer("".join(f"under {lock}: {line}\n" for lock in findings.RANGES), None, False)
+
+
 def test_runs_of_a_kernel_are_summed():
-    said = "under {}: 32 guard pages, 3 lost, children read 2\n"
-    runs = [Answer("".join(said.format(lock) for lock in findings.RANGES), None, False)] * 2
+    runs = [answer(32, 3, 2)] * 2
     assert findings.guards(runs) == dict.fromkeys(findings.RANGES, (64, 6, 4))
 
 
 def test_the_chance_to_lose_none_is_of_the_run_that_lost_least():
-    runs = [one for one in recorded("vmalock/lost-guard") if one.kernel == "7.3.4"]
-    counts = [findings.guards([one])[findings.LOCK] for one in runs]
-    rates = [of.lost / of.pages for of in counts]
-    chance = (1 - min(rates)) ** under_the_vmas_lock(findings.PATCHED).pages
-    [said] = re.findall(r"the chance to lose 0 of \d+ would be (\S+)", findings._guards())
-    assert float(said) == pytest.approx(chance, rel=0.5)
-    assert chance < 0.001
+    """One in ten is less than two in four, though more pages; 0.9 ** 2 is 0.81."""
+    least = findings.least_lost([answer(4, 2, 0), answer(100, 10, 9), answer(10, 2, 1)])
+    assert least == (100, 10, 9)
+    assert findings.chance_of_none(least, 2) == pytest.approx(0.81)
+
+
+def test_the_chance_is_said_of_runs_without_the_patches():
+    """By hand from the records: 5 of 640 is the lowest rate, and exp(-1088 / 128) is 0.0002."""
+    [figures] = re.findall(
+        r"\((\d+) of (\d+)\), the chance to lose 0 of (\d+) would be (\S+)", findings._guards()
+    )
+    assert figures == ("5", "640", "1088", "0.0002")
 
 
 def test_none_is_lost_with_the_patches_and_the_cover_letter_says_so():

@@ -8,7 +8,7 @@ of the host is behind it.
 import re
 from typing import Any
 
-from lorelab.fairzone.params import Followed, Guest
+from lorelab.fairzone.params import Followed, Guest, Nodes
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.run import Measured, Request
 
@@ -62,7 +62,7 @@ def with_movable(params: Guest) -> Machine:
     return Machine(params.cpus, params.mib, append=words, qemu=disk(132))
 
 
-def with_nodes(params: Guest, disk_mb_s: int = 132, cpu_node: int = 0) -> Machine:
+def with_nodes(params: Nodes) -> Machine:
     """A guest of two nodes, each with an LRU and a kswapd of its own; `cpu_node` has the CPUs.
 
     `dma32_mib` of memory are on node 1. With the CPUs on node 0, allocations turn to it when node 0
@@ -73,10 +73,10 @@ def with_nodes(params: Guest, disk_mb_s: int = 132, cpu_node: int = 0) -> Machin
     sizes = (params.mib - params.dma32_mib, params.dma32_mib)
     nodes: list[str] = []
     for node, size in enumerate(sizes):
-        cpus = f",cpus=0-{params.cpus - 1}" if node == cpu_node else ""
+        cpus = f",cpus=0-{params.cpus - 1}" if node == params.cpu_node else ""
         nodes += ("-object", f"memory-backend-ram,id=node{node},size={size}M")
         nodes += ("-numa", f"node,nodeid={node},memdev=node{node}{cpus}")
-    return Machine(params.cpus, params.mib, qemu=(*nodes, *disk(disk_mb_s)))
+    return Machine(params.cpus, params.mib, qemu=(*nodes, *disk(params.disk_mb_s)))
 
 
 def switches(params: Guest) -> dict[str, str]:

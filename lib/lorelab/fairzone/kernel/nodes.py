@@ -24,7 +24,7 @@ def _machine(params: Nodes) -> tuple[Any, ...]:
 
 def _request(batch: list[Nodes]) -> Request:
     runs = [boot.run(params, plan(params)) for params in batch for _ in range(params.repeats)]
-    machine = boot.with_nodes(batch[0], batch[0].disk_mb_s, batch[0].cpu_node)
+    machine = boot.with_nodes(batch[0])
     return boot.request(machine, runs, patched=batch[0].mode != "unpatched")
 
 

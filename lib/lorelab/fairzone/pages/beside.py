@@ -13,7 +13,7 @@ import pandas as pd
 
 from lorelab.fairzone.model import nodes
 from lorelab.fairzone.pages.charts import BLACK, BLUE, GREY, VERMILLION
-from lorelab.fairzone.pages.kernel_views import recorded, written
+from lorelab.fairzone.pages.kernel_views import recorded
 from lorelab.fairzone.params import Nodes, Paced
 from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.fairzone.workload.files import FIXED_POINT
@@ -169,23 +169,6 @@ def paces(cpu_node: int = 0, rates: dict[int, tuple[float, ...]] = PACES) -> pd.
             parts.append(of | {"source": f"model, {name}, pace {rate}"} | shares)
     groups = pd.DataFrame(parts).groupby(["MB/s", "source"], sort=False)[["share", "runs"]]
     return groups.agg(["min", "max"]).round(1)
-
-
-def written_unpatched() -> pd.DataFrame:
-    """Every recorded write and read of the kernel without the patch.
-
-    Returns
-    -------
-    DataFrame
-        A row a `cpu_node`, see `Nodes`, and a disk (`MB/s`): `runs`, and the columns of
-        `kernel_views.written_nodes`.
-    """
-    rows = {
-        (params.cpu_node, params.disk_mb_s): {"runs": params.repeats} | written(params, record)
-        for params, record in recorded("fairzone/nodes")
-        if params.mode == "unpatched" and params.workload == "write-read"
-    }
-    return pd.DataFrame(rows).T.rename_axis(["cpu_node", "MB/s"]).sort_index().round(1)
 
 
 def alike(counter: str, mb_s: int) -> int:

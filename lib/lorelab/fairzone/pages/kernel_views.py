@@ -275,8 +275,8 @@ def _nodes(counted: pd.Series, nap: int) -> dict[str, float]:
 def written_nodes() -> pd.DataFrame:
     """Every recorded write and read on two nodes: node 1's part, and what the read found.
 
-    These are the policies of the patch, with the reader on node 0; `beside.written_unpatched()` has
-    the kernel without it.
+    These are the policies of the patch, with the reader on node 0; `written_unpatched` has the
+    kernel without it.
 
     Returns
     -------
@@ -289,11 +289,28 @@ def written_nodes() -> pd.DataFrame:
     rows = {
         params.mode: written(params, record)
         for params, record in recorded("fairzone/nodes")
-        if params.workload == "write-read" and params.mode != "unpatched"
+        if (params.workload, params.cpu_node) == ("write-read", 0) and params.mode != "unpatched"
     }
     order = list(MODES)
     table = pd.DataFrame(rows).T.rename_axis("mode")
     return table.loc[sorted(table.index, key=order.index)].round(1)
+
+
+def written_unpatched() -> pd.DataFrame:
+    """Every recorded write and read of the kernel without the patch.
+
+    Returns
+    -------
+    DataFrame
+        A row a `cpu_node`, see `Nodes`, and a disk (`MB/s`): `runs`, and the columns of
+        `written_nodes`.
+    """
+    rows = {
+        (params.cpu_node, params.disk_mb_s): {"runs": params.repeats} | written(params, record)
+        for params, record in recorded("fairzone/nodes")
+        if params.mode == "unpatched" and params.workload == "write-read"
+    }
+    return pd.DataFrame(rows).T.rename_axis(["cpu_node", "MB/s"]).sort_index().round(1)
 
 
 def written(params: Nodes, record: Record) -> dict[str, float]:

@@ -30,7 +30,7 @@ JUNE, REVIEWER, OTHER = "June", "the reviewer's", "zones not printed"
 """Machines. That of May is not named; its baseline is within 4 % of that of June."""
 CHECKLOW = "checklow-v2r14"
 """The patch of kswapd alone, with the policy as it was."""
-KEPT = "v4r8, class zone kept"
+CLASS_ZONE_KEPT = "v4r8, class zone kept"
 STATIC = (CHECKLOW, "v2", "v3", "v4", "v4r5", "v4r8")
 """Kernels whose kswapd keeps no reserve free, so that DMA32 takes no allocation of the reads."""
 
@@ -62,7 +62,7 @@ READS = (
     Read("v4r5", "30 June", JUNE, "june30-seqread", "vanilla", "fairzone", Variant.MERGED),
     Read("3.0", "30 June", JUNE, "june30-seqread", "vanilla", "3.0", Variant.OFF),
     Read("v4r8", "1 July", REVIEWER, "v4r8-seqread", "rc1", "series", Variant.MERGED),
-    Read(KEPT, "1 July", REVIEWER, "v4r8-seqread", "rc1", "classzone", Variant.MERGED),
+    Read(CLASS_ZONE_KEPT, "1 July", REVIEWER, "v4r8-seqread", "rc1", "classzone", Variant.MERGED),
 )
 
 
@@ -156,7 +156,7 @@ def beside_static(table: pd.DataFrame, kernel: str) -> pd.DataFrame:
     return static / sides.loc[kernel]
 
 
-def close(factors: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:
+def close(factors: pd.Series) -> pd.Series:
     """Whether factors are within `CLOSE`, either way."""
     return (factors >= 1 / (1 + CLOSE)) & (factors <= 1 + CLOSE)
 
@@ -203,7 +203,7 @@ def _shares() -> list[tuple]:
         ("baseline", "19 June", velocity, "big-velocity-{}-rc1", Variant.BASELINE),
         ("baseline", "1 July", velocity, "v4r8-velocity-{}-rc1", Variant.BASELINE),
         ("v4r8", "1 July", velocity, "v4r8-velocity-{}-series", Variant.MERGED),
-        (KEPT, "1 July", velocity, "v4r8-velocity-{}-classzone", Variant.MERGED),
+        (CLASS_ZONE_KEPT, "1 July", velocity, "v4r8-velocity-{}-classzone", Variant.MERGED),
     ]
     rows = []
     for kernel, day, of, row, variant in pairs:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from itertools import product
+from typing import Any
 
 import pandas as pd
 
@@ -10,12 +11,12 @@ from lorelab.fairzone.figures import OPERATIONS, THREADS, gains, printed, tioben
 from lorelab.fairzone.params import Variant
 from lorelab.fairzone.thread import checks, follow_ups
 from lorelab.judging.claims import Claim, Weigh
+from lorelab.params import label
 
 MODEL = "fairzone/tiobench on the model"
 PRINTED = "arithmetic on the printed figures"
 CFQ = "Its first patch changes the I/O scheduler, which the model lacks."
 BOTH = ("vanilla", "cfq600", "fairzone")
-STATIC = partial(follow_ups.weigh_reads, balance_reserves=False)
 FEW, MANY = (1, 2, 4), (8, 16)
 """Threads: those whose gains are near the model's, were hits free, and those where it is off."""
 UNKNOWN_ZONES = "The zones of this machine are not printed; the percentages are over 3.0."
@@ -63,6 +64,15 @@ def _reads(
         )
         for name, threads, number in (("few", FEW, "1, 2 and 4"), ("many", MANY, "8 and 16"))
     ]
+
+
+def _static(
+    id: str, statement: str, place: str, rows: tuple[str, ...], variant: Variant, **fields: Any
+) -> list[Claim]:
+    """Reads of a kernel whose kswapd keeps no reserve free."""
+    check = f"{MODEL}, {label(variant)}, balance_reserves=false"
+    weigh = partial(follow_ups.weigh_reads, variant=variant, balance_reserves=False, **fields)
+    return _reads(id, statement, place, check, rows, weigh)
 
 
 CLAIMS = [
@@ -231,7 +241,7 @@ CLAIMS = [
         "rows big-seqread-*-bigbatches big-seqwrite-*-rc1",
         f"{MODEL}, the baseline with such batches",
         ("big-seqread", "rc1", "bigbatches"),
-        lambda *rows, threads: follow_ups.weigh_big_batches(threads),
+        follow_ups.weigh_big_batches,
     ),
     _claim(
         "big-seqread-on-3-0",
@@ -259,21 +269,19 @@ CLAIMS = [
             why="The noise is not printed; the means are within 0.5 % of those without it.",
         ),
     ),
-    *_reads(
+    *_static(
         "june25-seqread",
         "v2 without its patch of the I/O scheduler reads {} (25 June).",
         "rows june25-seqread-*-lessdirty",
-        f"{MODEL}, june-25, balance_reserves=false",
         ("june25-seqread", "vanilla", "lessdirty"),
-        partial(STATIC, variant=Variant.JUNE_25),
+        Variant.JUNE_25,
     ),
-    *_reads(
+    *_static(
         "june25-checklow",
         "The series' patch of kswapd alone, with the policy as it was, reads {} (25 June).",
         "rows june25-seqread-*-checklow",
-        f"{MODEL}, baseline, balance_reserves=false",
         ("june25-seqread", "vanilla", "checklow"),
-        partial(STATIC, variant=Variant.BASELINE),
+        Variant.BASELINE,
     ),
     _claim(
         "checklow-xfs",
@@ -289,21 +297,19 @@ CLAIMS = [
         PRINTED,
         follow_ups.weigh_other_kernel("june25-seqread", "vanilla", "cfq600", "3.0"),
     ),
-    *_reads(
+    *_static(
         "june27-seqread",
         "v3 reads {} (27 June).",
         "rows june27-seqread-*-lessdirty",
-        f"{MODEL}, merged, balance_reserves=false",
         ("june27-seqread", "vanilla", "lessdirty"),
-        partial(STATIC, variant=Variant.MERGED),
+        Variant.MERGED,
     ),
-    *_reads(
+    *_static(
         "june30-seqread",
         "v4r5 reads {} (30 June).",
         "rows june30-seqread-*-fairzone",
-        f"{MODEL}, merged, balance_reserves=false",
         ("june30-seqread", "vanilla", "fairzone"),
-        partial(STATIC, variant=Variant.MERGED),
+        Variant.MERGED,
     ),
     _claim(
         "june30-on-3-0",
@@ -342,13 +348,13 @@ CLAIMS = [
         "none: the model has no time",
         follow_ups.weigh_system_time,
     ),
-    *_reads(
+    *_static(
         "v4r8-seqread",
         "With v4r8 reads are {} (the reviewer, 1 July).",
         "rows v4r8-seqread-*-series",
-        f"{MODEL}, merged, balance_reserves=false",
         ("v4r8-seqread", "rc1", "series"),
-        partial(STATIC, variant=Variant.MERGED, zones=follow_ups.reviewers),
+        Variant.MERGED,
+        zones=follow_ups.reviewers,
     ),
     _claim(
         "v4r8-classzone",

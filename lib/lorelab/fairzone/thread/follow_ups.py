@@ -171,11 +171,11 @@ def big_batches(**fields: float) -> pd.DataFrame:
     return simulated.summary(tiobench.run_on(node, params)).set_index("phase")
 
 
-def weigh_big_batches(threads: tuple[int, ...]) -> Weigh:
+def weigh_big_batches(*rows: str, threads: tuple[int, ...]) -> Weigh:
     """Weigh throughput of batches of managed/4, for which no gain is printed."""
 
     def weigh() -> Weighed:
-        table = figures.gains("big-seqread", "rc1", "bigbatches").loc[list(threads)]
+        table = figures.gains(*rows).loc[list(threads)]
         return _weighed_hits(table, hits_of_big_batches(), bool((table["hits"] > 0).all()))
 
     return weigh

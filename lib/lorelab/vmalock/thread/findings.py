@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable
 from datetime import date
-from itertools import groupby
 from typing import Literal, NamedTuple
 
 from lorelab.checker import path
@@ -109,22 +108,29 @@ def guards(answers: Iterable[reproduced.Answer]) -> dict[str, Guards]:
     }
 
 
+def least_lost(answers: Iterable[reproduced.Answer]) -> Guards:
+    """Guard pages under the VMA's lock of the run that lost the smallest part of them."""
+    return min((guards([run])[LOCK] for run in answers), key=lambda run: run.lost / run.pages)
+
+
+def chance_of_none(rate: Guards, pages: int) -> float:
+    """The chance to lose none of some pages, if each is lost independently at the rate of a run."""
+    return (1 - rate.lost / rate.pages) ** pages
+
+
 def _guards() -> str:
     answers = reproduced.recorded("vmalock/lost-guard")
     kernels = []
-    for kernel, of_kernel in groupby(answers, lambda run: run.kernel):
-        runs = list(of_kernel)
+    for kernel, runs in reproduced.runs_of(answers).items():
         parts = [
             f"of {of.pages} guard pages {RANGES[lock]} {of.lost} were lost"
             + (f", and children read {of.read} of these" if of.lost else "")
             for lock, of in guards(runs).items()
         ]
-        number = f"{len(runs)} runs" if len(runs) > 1 else "one run"
-        kernels.append(f"{kernel}, {number}: {'; '.join(parts)}")
+        kernels.append(f"{kernel}: {'; '.join(parts)}")
     after = guards(run for run in answers if run.kernel == PATCHED)[LOCK]
-    before = [guards([run])[LOCK] for run in answers if run.kernel == "7.3.4"]
-    least = min(before, key=lambda run: run.lost / run.pages)
-    none = (1 - least.lost / least.pages) ** after.pages
+    least = least_lost(run for run in answers if run.built == "7.3.4")
+    none = chance_of_none(least, after.pages)
     kernels.append(
         f"If pages were lost independently, at the lowest rate of a run of 7.3.4 without the "
         f"patches ({least.lost} of {least.pages}), the chance to lose 0 of {after.pages} would "
@@ -144,10 +150,13 @@ STICKY = {
 def _sticky() -> str:
     """What was seen before the name and after it."""
     kernels = []
-    for answer in reproduced.recorded("vmalock/lost-sticky"):
-        seen = dict(line.split(": ") for line in answer.text.splitlines())
-        parts = [f"{what}: {seen[of]}" for of, what in STICKY.items()]
-        kernels.append(f"{answer.kernel}, one run: {'; '.join(parts)}")
+    for kernel, runs in reproduced.runs_of(reproduced.recorded("vmalock/lost-sticky")).items():
+        seen = [dict(line.split(": ") for line in run.text.splitlines()) for run in runs]
+        parts = [
+            f"{what}: {' or '.join(dict.fromkeys(run[of] for run in seen))}"
+            for of, what in STICKY.items()
+        ]
+        kernels.append(f"{kernel}: {'; '.join(parts)}")
     return ". ".join(kernels)
 
 
