@@ -26,6 +26,7 @@ WITHHELD = "vmalock/taken-for-marked"
 ASKED_FIRST = "swap/frag-list-searched-whole"
 """A fix of performance: its author is asked in his thread, and stable series are not."""
 PLACE = "[ UPSTREAM MESSAGE ]"
+CC_STABLE = re.compile(r"^Cc: <stable@vger\.kernel\.org> # \d\.\d+\.x$", re.MULTILINE)
 FOUND = {one.title: one for one in findings()}
 SENT = [title for title in FOUND if upstream.patches(title)]
 
@@ -104,6 +105,13 @@ def test_a_mail_says_what_is_for_stable_series_and_what_tests_it(title, tmp_path
         assert words in readme and not (words and words in " ".join(first.split()))
     marked = [file for file in (tmp_path / "out").glob("*.patch") if PLACE in file.read_text()]
     assert bool(marked) == (f'"{PLACE}" marks' in readme), "who sends it is told of the place"
+
+
+@pytest.mark.parametrize("title", SENT)
+def test_what_its_notes_give_to_stable_series_is_marked_so(title):
+    noted = upstream.text_of(title, "notes").partition("Stable: ")[2].startswith("Cc: stable")
+    marked = [file for file in upstream.patches(title) if CC_STABLE.search(upstream.mail(file))]
+    assert bool(marked) == noted
 
 
 @pytest.mark.parametrize("title", SENT)

@@ -341,7 +341,7 @@ FINDINGS = [
         fix="lib/kernel/vmalock/upstream/lost-sticky stores no flags for a name; booted, with "
         "lost-guard's patches",
         mainline="a booted 7.3.4 with CONFIG_ANON_VMA_NAME has it (Debian's for clouds is built "
-        "without that option); 6.18.y by the patches posted for it, not run; mainline after 7.3 "
+        "without that option); 6.18.37 by the patches posted for it, not run; mainline after 7.3 "
         "was not read",
         worth_sending=True,
         command="findings vmalock/lost-sticky --kernel running",
