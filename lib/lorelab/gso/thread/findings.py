@@ -185,13 +185,12 @@ FINDINGS = [
     Finding(
         design="gso",
         name="unread-router-alert",
-        defect="d2527ad3a9e1 moved the copy of user pages from __netif_receive_skb_core() to "
-        "ip_local_deliver_finish() and ip6_input_finish(). ip_forward() comes before these: its "
-        "ip_call_ra_chain() queues a packet with a router alert to a raw socket with "
-        "IP_ROUTER_ALERT, with the pages of a MSG_ZEROCOPY sender on the same host.",
-        hurts="Senders of packets with a router alert that reach a forwarding namespace of their "
-        "own host, where a raw socket takes them that nobody reads, up to its receive buffer; few, "
-        "and the socket takes CAP_NET_RAW.",
+        defect="d2527ad3a9e1 moved the copy of user pages to ip_local_deliver_finish() and "
+        "ip6_input_finish(). ip_forward() and ip6_forward() come before these: raw sockets with "
+        "IP_ROUTER_ALERT or IPV6_ROUTER_ALERT get a packet with that option from there, with the "
+        "pages of a MSG_ZEROCOPY sender on the same host.",
+        hurts="Few: senders whose packets with a router alert are forwarded on their own host, "
+        "past a raw socket (CAP_NET_RAW) that nobody reads, up to its receive buffer.",
         effect=_raw,
         prior_art=PriorArt(
             {
@@ -199,16 +198,16 @@ FINDINGS = [
                 "patch; it names local sockets as what has to have a copy",
             },
             where=ARCHIVES,
-            how="d2527ad3a9e1, ip_call_ra_chain, IP_ROUTER_ALERT, skb_orphan_frags_rx",
+            how="d2527ad3a9e1, ip_call_ra_chain, raw_rcv, IP_ROUTER_ALERT, skb_orphan_frags_rx",
             when=date(2026, 11, 30),
         ),
-        fix="none here, so a report and not a patch. A copy before ip_call_ra_chain() queues would "
-        "do. By the source of 7.3.4 the same holds for ip6_call_ra_chain(), for NFQUEUE in the "
-        "hooks before local delivery, and for what ipmr_cache_report() queues (IGMPMSG_WHOLEPKT); "
-        "these were not run",
+        fix="lib/kernel/gso/upstream/unread-router-alert: skb_orphan_frags_rx() in raw_rcv() and "
+        "rawv6_rcv(). NFQUEUE and ipmr_cache_report() keep such packets, too (source, not run)",
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64); 6.12.117 has not",
         worth_sending=True,
+        not_ready="the patch was compiled for 7.3.4, and not booted",
         command="model gso/unread -p receiver=raw -p deferred=true",
+        config="reproducers",
     ),
     Finding(
         design="gso",
