@@ -11,10 +11,12 @@ from itertools import product
 import pytest
 from playwright.sync_api import TimeoutError
 
+from lorelab.book import build
 from lorelab.errors import BadInput
 from lorelab.experiments import experiment
 from lorelab.panel import kept, show
-from lorelab.params import label, parse
+from lorelab.params import assignments, label, parse
+from lorelab.running import rerun
 from lorelab.swap.experiments.allocator_test import simulate
 from lorelab.swap.panel.allocator_test import chart
 from lorelab.swap.params import AllocatorTest
@@ -144,7 +146,55 @@ def test_run_again_compare_and_reset(page):
     command = panel.get_by_label("The same as a command").input_value()
     assert command == "lorelab model swap/allocator-test -p iterations=5 -p variant=v6.6"
     panel.get_by_role("button", name="Reset").click()
+    panel.locator("[name=iterations]").fill("5")
+    command = panel.get_by_label("The same as a command").input_value().splitlines()
+    assert command[0] == "lorelab model swap/allocator-test -p iterations=5"
+    program, run, page_, *pairs = command[1].split(" ")
+    assert (program, run) == ("lorelab", "run")
+    given = assignments(tuple(pair for pair in pairs if pair != "-p"))
+    assert rerun.checked(build.ROOT / page_, given)["iterations"] == 5
+    panel.get_by_role("button", name="Reset").click()
     assert panel.locator("[name=iterations]").input_value() == "100"
+
+
+def test_sums_and_means_are_of_the_counters(page):
+    panel = opened(page)
+    panel.locator("[name=iterations]").fill("4")
+    panel.get_by_role("button", name="Run").click()
+    panel.get_by_text("Sums and means over 4 rows").wait_for(timeout=PATIENCE)
+    cells = panel.locator(".totals tbody tr").all_inner_texts()
+    of = simulate(AllocatorTest(iterations=4)).groupby(["counter", "unit"], sort=False)["value"]
+    expected = [[*names, f"{rows.sum()}", f"{rows.mean():.6g}"] for names, rows in of]
+    assert [line.split("\t") for line in cells] == expected
+    page.evaluate(COPIED)
+    panel.locator(".totals").get_by_role("button", name="Copy").click()
+    panel.locator(".totals").get_by_role("button", name="Copied").wait_for(timeout=PATIENCE)
+    assert page.evaluate("copied") == "\n".join(["counter\tunit\tsum\tmean", *cells])
+
+
+COPIED = """() => {
+  const clipboard = {writeText: async text => { window.copied = text; }};
+  Object.defineProperty(navigator, "clipboard", {value: clipboard});
+}"""
+
+
+def test_an_interleaving_is_stepped_through(page):
+    panel = opened(page, "vmalock/protocol")
+    panel.locator("[name=mutation]").select_option("m3")
+    panel.get_by_role("button", name="Run").click()
+    slider = panel.locator(".lorelab-run input[type=range]")
+    slider.wait_for(timeout=PATIENCE)
+
+    def seen():
+        marks = panel.locator(".lorelab-run .mark-symbol path")
+        return marks.evaluate_all(
+            "all => all.filter(e => e.getAttribute('opacity') !== '0').length"
+        )
+
+    whole = seen()
+    slider.evaluate("e => { e.value = 2; e.dispatchEvent(new Event('input')); }")
+    page.wait_for_timeout(300)
+    assert seen() == 2 < whole
 
 
 @pytest.mark.parametrize("question", PANELS)

@@ -8,7 +8,8 @@ import pytest
 from lorelab.book import build
 from lorelab.experiments import experiment
 from lorelab.panel import kept
-from lorelab.params import assignments, parse
+from lorelab.params import assignments, format_value, parse
+from lorelab.running import rerun
 from tests import ASKED
 
 
@@ -32,3 +33,19 @@ def test_what_a_question_runs_has_a_panel_on_a_page_of_its_chapter(design):
         # Of a sweep, `1:20`, the form takes one value at a time.
         given = {name: value.split(":")[0] for name, value in assignments(pairs).items()}
         assert given and parse(experiment(question).Params, given)
+
+
+RERUN = [each for each in kept.panels() if hasattr(kept.described(each), "RERUN")]
+
+
+@pytest.mark.parametrize("question", RERUN)
+def test_a_page_that_reruns_a_question_takes_what_its_panel_says(question):
+    """All that the page takes is given, so that no value of the page's own is left."""
+    name, names = kept.described(question).RERUN
+    page = build.ROOT / f"notebooks/{name}.ipynb"
+    assert names == tuple(rerun.described(page)["parameter"])
+    cells = nbformat.read(page, as_version=4).cells
+    assert re.search(rf'check\(\s*"{question}"', "\n".join(cell.source for cell in cells))
+    first = experiment(question).Params().model_dump(mode="json")
+    given = {each: format_value(first[each]).replace('""', "") for each in names}
+    assert rerun.checked(page, given).keys() == given.keys()

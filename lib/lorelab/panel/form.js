@@ -63,8 +63,30 @@
   const changed = (about, typed, from = "default") =>
     about.fields.filter(field => typed[field.name] !== field[from]);
   const quoted = text => /^[\w.,:/=+-]*$/.test(text) ? text : `"${text}"`;
-  const command = (about, typed) => `lorelab model ${about.experiment}` + changed(about, typed)
-    .map(field => ` -p ${quoted(`${field.name}=${typed[field.name]}`)}`).join("");
+  const given = (names, typed) =>
+    names.map(name => ` -p ${quoted(`${name}=${typed[name]}`)}`).join("");
+  // As a command; and as a run of a page, where it takes all that was changed.
+  const command = (about, typed) => {
+    const names = changed(about, typed).map(field => field.name);
+    const lines = [`lorelab model ${about.experiment}${given(names, typed)}`];
+    const [page, taken] = about.rerun ?? ["", []];
+    if (page && names.every(name => taken.includes(name)))
+      lines.push(`lorelab run notebooks/${page}.ipynb${given(taken, typed)}`);
+    return lines.join("\n");
+  };
+  // Of each counter the sum of its rows, and their mean: cells of a table. Whole numbers stay whole.
+  const sums = text => {
+    const of = new Map();
+    for (const row of text.trim().split("\n").slice(1)) {
+      const [counter, unit, value] = row.split(",").slice(-3);
+      if (!of.has(counter)) of.set(counter, {unit, values: []});
+      of.get(counter).values.push(value.includes(".") || /[a-z]/.test(value) ? Number(value) : BigInt(value));
+    }
+    return [...of].map(([counter, {unit, values}]) => {
+      const sum = values.reduce((a, b) => a + b);
+      return [counter, unit, printed(sum), `${Number((Number(sum) / values.length).toPrecision(6))}`];
+    });
+  };
 
   // The page's chart, with the counters of these runs.
   const named = (run, runs) => {
@@ -127,21 +149,39 @@
       }
       say();
     };
-    const copied = (name, text) => {
-      const box = make("textarea", {readOnly: true, rows: 6, spellcheck: false, wrap: "off"});
-      box.setAttribute("aria-label", name);
+    const copying = (select, text) => {
       const button = make("button", {type: "button", textContent: "Copy"});
       button.onclick = async () => {
-        box.select();
-        try { await navigator.clipboard.writeText(box.value); } catch { document.execCommand("copy"); }
+        select();
+        try { await navigator.clipboard.writeText(text()); } catch { document.execCommand("copy"); }
         button.textContent = "Copied";
         setTimeout(() => { button.textContent = "Copy"; }, 1500);
       };
+      return button;
+    };
+    const copied = name => {
+      const box = make("textarea", {readOnly: true, rows: 6, spellcheck: false, wrap: "off"});
+      box.setAttribute("aria-label", name);
+      const button = copying(() => box.select(), () => box.value);
       return [make("details", {}, make("summary", {textContent: name}), box, button),
               value => { box.value = value; }];
     };
-    const [counters, tell] = copied("Counters, as CSV", "");
-    const [commands, say_] = copied("The same as a command", "");
+    const [counters, tell] = copied("Counters, as CSV");
+    const [commands, say_] = copied("The same as a command");
+    const totals = make("details", {open: true, hidden: true, className: "totals"});
+    const total = ran => {
+      const head = ["counter", "unit", "sum", "mean"], text = csv(ran), rows = sums(text);
+      const row = (kind, cells) => make("tr", {}, ...cells.map(textContent => make(kind, {textContent})));
+      const cells = make("table", {}, make("thead", {}, row("th", head)),
+                         make("tbody", {}, ...rows.map(each => row("td", each))));
+      const over = counted(ran).length;
+      totals.replaceChildren(
+        make("summary", {textContent: `Sums and means over ${over} row${over === 1 ? "" : "s"}`}), cells,
+        copying(() => getSelection().selectAllChildren(cells),
+                () => [head, ...rows].map(each => each.join("\t")).join("\n")));
+      totals.hidden = counters.hidden = false;
+      tell(text);
+    };
     const here = make("a", {textContent: "Link to these values"});
     const say = () => {
       say_(command(about, typed()));
@@ -174,8 +214,7 @@
         if (!keep.checked) runs.length = 0;
         runs.push(ran);
         if (runs.length > KEPT) runs.shift();
-        tell(csv(ran));
-        counters.hidden = false;
+        total(ran);
         line.textContent = `${counted(ran).length} rows of counters in ${(ran.took / 1000).toFixed(2)} s`;
         if (window.vegaEmbed)
           await vegaEmbed(drawn, spec(about, runs), {actions: false, renderer: "svg"});
@@ -210,7 +249,8 @@
     form.append(make("div", {className: "buttons"}, run, cancel, reset, beside, here), bar, line);
     const folded = make("details", {className: "form"},
       make("summary", {textContent: `Run this model here, with values of your own: ${about.experiment}`}),
-      form, drawn, counters, commands);
+      ...(about.note ? [make("p", {textContent: about.note})] : []),
+      form, drawn, totals, counters, commands);
     // Once as soon as it is open, and its counters for nobody: what the browser optimises meanwhile the
     // first run has. That takes longer than the run itself.
     folded.ontoggle = () => {
@@ -230,6 +270,6 @@
   };
 
   const all = () => document.querySelectorAll(".lorelab-panel").forEach(build);
-  Object.assign(lorelabPanel, {complaint, spec});
+  Object.assign(lorelabPanel, {complaint, command, spec, sums});
   document.readyState === "loading" ? addEventListener("DOMContentLoaded", all) : all();
 })();

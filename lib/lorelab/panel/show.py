@@ -66,6 +66,8 @@ def about(question: str, have: kept.Kept, start: Params | None = None) -> dict[s
         "numbers": have.numbers,
         "variant": described.VARIANT,
         "clicked": getattr(described, "CLICKED", None),
+        "note": getattr(described, "NOTE", ""),
+        "rerun": getattr(described, "RERUN", None),
         "chart": _chart(question, start),
         "module": have.packed,
     }

@@ -27,6 +27,11 @@ last of them, and what the state is then."""
 COUNTING = len(COUNTERS)
 FIRST = 0
 VARIANT = "variant"
+NOTE = (
+    "Every order of the segments is searched, and each of them may be dropped in the qdisc, so "
+    "neither is a field."
+)
+RERUN = ("gso/model", ("segments",))
 SETTINGS = np.array([setting(Lifetimes(variant=variant)) for variant in Variant])
 FIRSTS = np.array([first(Lifetimes(variant=variant)) for variant in Variant])
 """Where a send begins, but for `retransmit` and `joined`."""

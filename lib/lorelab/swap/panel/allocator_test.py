@@ -21,6 +21,8 @@ FIRST = 1
 """Number of the first row."""
 VARIANT = "variant"
 """The parameter that names what ran."""
+RERUN = ("swap/model", ("options", "seed", "iterations", "device_mib", "large_swapin"))
+"""A page that runs it, and which parameters it takes."""
 
 
 @njit

@@ -19,11 +19,19 @@ LANE, COLUMN, ROW = 175, 88, 19
 """Pixels of a thread's lane, of a column of state, and of a step."""
 THREADS = range(3)
 """Of a configuration that a panel knows."""
+MOST_STEPS = 41
+"""Of the slider of a panel: the longest way of a named configuration with one mutation. At the
+slider's end the whole of a longer one is shown, too."""
 STATE = ("mm_lock_seq", "mmap_lock", "vm_lock_seq", "count")
 """The columns beside the lanes: what each step left behind."""
 
 
-def lanes(steps: alt.Chart, threads: Sequence[int], last: int | None = None) -> alt.LayerChart:
+def lanes(
+    steps: alt.Chart,
+    threads: Sequence[int],
+    last: int | None = None,
+    shown: str | None = None,
+) -> alt.LayerChart:
     """Draw an interleaving.
 
     Parameters
@@ -36,6 +44,8 @@ def lanes(steps: alt.Chart, threads: Sequence[int], last: int | None = None) -> 
         Those that have a lane, in this order.
     last : int, optional
         The last step, where not all steps are always there.
+    shown : str, optional
+        Of which steps something is drawn, as an expression; the others keep their room.
     """
     width = LANE * len(threads) + COLUMN * len(STATE)
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-10, width], nice=False))
@@ -64,6 +74,7 @@ def lanes(steps: alt.Chart, threads: Sequence[int], last: int | None = None) -> 
         .transform_calculate(x=f"{LANE * len(threads) + COLUMN / 2} + {COLUMN} * datum.place")
     )
     values = beside.transform_filter("datum.at == 1 || datum.value != datum.before")
+    visible = {"opacity": alt.condition(shown, alt.value(1), alt.value(0))} if shown else {}
     names = beside.transform_filter("datum.at == 1").transform_calculate(
         at="-(datum.place % 2)", said="datum.name == 'count' ? \"VMA's count\" : datum.name"
     )
@@ -72,10 +83,10 @@ def lanes(steps: alt.Chart, threads: Sequence[int], last: int | None = None) -> 
         lane.mark_text(align="left", fontWeight="bold", fontSize=12).encode(
             x=x, y=y, color=colour, text="said:N"
         ),
-        taken.mark_point(filled=True, size=45, opacity=1),
-        taken.mark_text(align="left", dx=7, fontSize=11).encode(text="statement:N"),
+        taken.mark_point(filled=True, size=45, opacity=1).encode(**visible),
+        taken.mark_text(align="left", dx=7, fontSize=11).encode(text="statement:N", **visible),
         names.mark_text(fontSize=11, fontWeight="bold").encode(x=x, y=y, text="said:N"),
-        values.mark_text(fontSize=11).encode(x=x, y=y, text="value:N"),
+        values.mark_text(fontSize=11).encode(x=x, y=y, text="value:N", **visible),
     ).properties(width=width, height=alt.Step(ROW))
 
 
@@ -139,15 +150,21 @@ def chart(frame: pd.DataFrame, statements: tuple[str, ...]) -> alt.VConcatChart:
             " : datum.mmap_lock ? datum.mmap_lock + ' reading' : 'free'",
         )
     )
-    way = lanes(steps, THREADS).facet(
+    taken = alt.param(
+        "taken",
+        value=MOST_STEPS,
+        bind=alt.binding_range(min=1, max=MOST_STEPS, step=1, name="steps taken "),
+    )
+    shown = f"datum.at <= taken || taken == {MOST_STEPS}"
+    way = lanes(steps, THREADS, shown=shown).facet(
         row=alt.Row(
             "variant:N", title=None, header=alt.Header(labelOrient="top", labelAnchor="start")
         )
     )
     see = (
         "Time runs downwards; on the right what a step changed of both sequences, of mmap_lock,\n"
-        "and of the lock of the VMA that the last step is about."
+        "and of the lock of the VMA that the last step is about. The slider takes step by step."
     )
-    return alt.vconcat(text, way).properties(
+    return alt.vconcat(text.add_params(taken), way).properties(
         title=title("Every interleaving of a configuration", see)
     )

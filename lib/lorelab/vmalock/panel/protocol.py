@@ -71,6 +71,9 @@ and what it leaves behind; `mmap_lock` is how many read, or `interleaved.WRITTEN
 COUNTING, WIDTH = len(COUNTERS), len(COUNTERS) + len(MORE)
 FIRST = 0
 VARIANT = "variant"
+RERUN = (
+    "vmalock/model", ("variant", "configuration", "mutation", "without", "sequence_bits")
+)  # fmt: skip
 MOST = most_of(state.WORDS)
 MOST_FOLLOWING = int(state.THREADS)
 LONGEST = 256
