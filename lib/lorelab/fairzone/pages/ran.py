@@ -1,9 +1,11 @@
-"""The charts of one run of `tiobench`: where its pages come from, and what they hit."""
+"""The charts of a run of `tiobench`: kswapd's nap, where its pages come from, what they hit."""
 
 import altair as alt
 import pandas as pd
 
+from lorelab.fairzone.pages import nap
 from lorelab.fairzone.pages.charts import GREY, ZONES
+from lorelab.fairzone.workload.nap import MIB
 from lorelab.showing.charts import OKABE_ITO, title
 
 WINDOW = ("phase", "at", "windows", "does", "low", "both")
@@ -13,9 +15,18 @@ DOES = ("write", "read", "random write", "random read")
 PART = ("part", "pages", "in_dma", "in_dma32", "in_normal")
 """Of a part of the files: its number, pages of all files, and those cached in each zone."""
 
+NAP = (
+    "moved",
+    "started",
+    *(f"{mark}_{zone}" for zone in ("dma32", "normal") for mark in ("free", "high", "allocator")),
+)
+"""Of a moment of the read, in pages, as `lorelab.fairzone.workload.nap.trace` has them."""
+DRAWN = ("kind", "touched", "hits", "allocated_dma", "allocated_dma32", "allocated_normal")
+"""Of the rows' other counters, what is drawn."""
+
 
 def ran(data: pd.DataFrame) -> alt.VConcatChart:
-    """What a run of `tiobench` did, window by window, and what of its files was cached.
+    """A nap in a run of `tiobench`, what it did by window, and what of its files was cached.
 
     Parameters
     ----------
@@ -23,7 +34,7 @@ def ran(data: pd.DataFrame) -> alt.VConcatChart:
         Rows of `lorelab.fairzone.panel.tiobench`. All that is drawn is worked out from its numbers
         by the chart itself, to which a panel gives others.
     """
-    rows = data.reset_index()
+    rows = data[[*DRAWN, *WINDOW, *PART, *NAP]].astype(int).reset_index()
     windows = (
         alt.Chart(rows)
         .transform_filter("datum.kind == 1")
@@ -113,6 +124,32 @@ def ran(data: pd.DataFrame) -> alt.VConcatChart:
             "Dashed: DMA32's part of DMA32 and Normal.",
         ),
     )
-    return alt.vconcat(
-        over_time, (hits + ends).properties(width=500, height=90), cached
-    ).resolve_scale(color="independent")
+    return (
+        alt.vconcat(_nap(rows), over_time, (hits + ends).properties(width=500, height=90), cached)
+        .resolve_scale(color="independent")
+        .properties(title=title("Zones over time, and what is read from the cache (model)", ""))
+    )
+
+
+def _nap(rows: pd.DataFrame) -> alt.FacetChart:
+    """Free pages of both zones in the middle of the read."""
+    of_both = {
+        "zone": f"{list(nap.SHOWN)}",
+        "free": f"[datum.free_normal / {MIB}, datum.free_dma32 / {MIB}]",
+        "kswapd": f"[datum.high_normal / {MIB}, datum.high_dma32 / {MIB}]",
+        "allocator": f"[datum.allocator_normal / {MIB}, datum.allocator_dma32 / {MIB}]",
+    }
+    return (
+        nap.zones_over_time(rows)
+        .transform_filter("datum.kind == 3")
+        .transform_calculate(
+            mib=f"datum.moved / {MIB}", starts=f"{['', *nap.STARTS]}[datum.started]", **of_both
+        )
+        .transform_flatten(list(of_both))
+        .properties(
+            title=title(
+                "kswapd's nap: free pages in the middle of the read",
+                "Dashed: high. Dotted: low and the zone's reserve, the allocator's mark.",
+            )
+        )
+    )

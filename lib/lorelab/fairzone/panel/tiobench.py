@@ -27,6 +27,7 @@ from lorelab.fairzone.model.zones import (
 )
 from lorelab.fairzone.pages import ran
 from lorelab.fairzone.params import TRAITS, Variant
+from lorelab.fairzone.workload import nap
 from lorelab.fairzone.workload.files import where_cached
 from lorelab.numerics import U, njit
 from lorelab.panel import progress
@@ -38,9 +39,9 @@ COUNTERS = (
     | {name: UNITS.get(name, name) for name in COUNTS}
 )
 WITHOUT = {"allocated_dma": ("zone_dma", "false")}
-MORE = ("kind", *ran.WINDOW, *ran.PART)
-"""For the chart: what a window did (kind 1), and what of a part of the files is cached before they
-are read, or read again (kind 2)."""
+MORE = ("kind", *ran.WINDOW, *ran.PART, *ran.NAP)
+"""For the chart: what a window did (kind 1); what of a part of the files is cached before they
+are read, or read again (kind 2); and the zones while half of that is done (kind 3)."""
 COUNTING = len(COUNTERS)
 FIRST = 1
 VARIANT = "variant"
@@ -77,20 +78,26 @@ def entry(params):
     each = pages_each(params, managed.sum())
     mm = filemap.make(node, each * p.threads * files_of(plan), 0, p.balance_reserves != 0)
     mm.kswapd[0].nap_draws = U(p.seed)
-    rows = np.zeros((len(plan) * (2 + p.steps) + BUCKETS, COUNTING + len(MORE)), np.int64)
+    rows = np.zeros(
+        (len(plan) * (2 + p.steps) + BUCKETS + nap.MOMENTS, COUNTING + len(MORE)), np.int64
+    )
     now, before, began = np.zeros((3, COUNTING), np.int64)
-    phases, used, windows, mapped = 0, len(plan), 0, False
+    phases, used, windows, mapped = 0, len(plan), 0, -1
     for phase in plan:
         if phase.drops:
             filemap.drop_caches(mm)
             continue
-        if phases and not phase.writes and not mapped:
-            mapped = True
+        if phases and not phase.writes and mapped < 0:
+            mapped = phases
             used += _map(mm, rows[used:, COUNTING:])
         begin(mm, params, phase)
         for n in range(1 if phase.scattered else p.steps):
             progress(windows, len(plan) * p.steps)
             windows += 1 if not phase.scattered else p.steps
+            if phases == mapped and n == p.steps // 2:
+                seen = np.zeros((nap.MOMENTS, nap.MARKS + 3 * len(managed)), np.int64)
+                moments = nap.trace(nap.copied(mm), params, phase, each, n, seen)
+                used += _nap(seen[:moments], rows[used:, COUNTING:])
             now[0] += window(mm, params, phase, each, n)
             _counted(mm, now)
             _since(now, before, phase.writes, rows[used])
@@ -153,6 +160,19 @@ def _map(mm, rows):
     return BUCKETS
 
 
+@njit
+def _nap(seen, rows):
+    """What `ran.ran` draws of a read's middle: a number for each of `ran.NAP`."""
+    first = 1 + len(ran.WINDOW) + len(ran.PART)
+    for n in range(len(seen)):
+        rows[n, 0] = 3
+        rows[n, first : first + nap.MARKS] = seen[n, : nap.MARKS]
+        rows[n, first + nap.MARKS :] = seen[n, -6:]  # of DMA32 and Normal
+    return len(seen)
+
+
 def chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     """The page's charts of what ran."""
-    return ran.ran(table.pivot_table(index=["step", "variant"], columns="counter", values="value"))
+    return ran.ran(
+        table.pivot_table(index=["step", "variant"], columns="counter", values="value", sort=False)
+    )
