@@ -4,11 +4,9 @@ import pandas as pd
 import pytest
 
 from lorelab.fairzone.model import nodes
-from lorelab.fairzone.pages import beside, kernel_views
+from lorelab.fairzone.pages import beside
 from lorelab.fairzone.pages.kernel_views import nodes as measured
 from lorelab.fairzone.pages.kernel_views import recorded
-from lorelab.fairzone.params import Nodes
-from lorelab.lab.records import Record
 
 
 def first():
@@ -43,20 +41,6 @@ def test_the_guest_calls_the_reader_s_node_0():
         assert sorted(zonelist, key=lambda z: (zones["node"][z], -zones["free"][z])) == zonelist
         assert len(said.filter(like="_managed")) == 3
         assert 0 < beside.play(params, said, rate=5)["share"] < 56
-
-
-def test_each_write_and_read_without_the_patch_has_a_row(monkeypatch):
-    record = Record(pd.DataFrame({"step": [1], "counter": ["a"], "value": [1]}), None)
-    runs = [
-        (Nodes(cpu_node=node, disk_mb_s=disk, workload="write-read", repeats=2), record)
-        for node, disk in ((1, 132), (1, 20), (0, 20))
-    ]
-    others = [(Nodes(workload="write-read", mode="off"), record), (Nodes(cpu_node=1), record)]
-    monkeypatch.setattr(kernel_views, "recorded", lambda name: runs + others)
-    monkeypatch.setattr(kernel_views, "written", lambda params, _: {"hits, min": params.disk_mb_s})
-    table = kernel_views.written_unpatched()
-    assert table.index.tolist() == [(0, 20), (1, 20), (1, 132)]
-    assert table["hits, min"].tolist() == [20, 20, 132] and (table["runs"] == 2).all()
 
 
 def test_runs_are_those_after_memory_was_full(monkeypatch):

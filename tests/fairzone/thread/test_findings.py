@@ -7,7 +7,7 @@ import pytest
 
 from lorelab.experiments import experiment
 from lorelab.fairzone.model.zones import COUNTS
-from lorelab.fairzone.pages import answers
+from lorelab.fairzone.pages import answers, node_hits
 from lorelab.fairzone.params import Tiobench, Variant
 from lorelab.fairzone.thread import findings
 from lorelab.fairzone.thread.findings import FINDINGS
@@ -56,3 +56,12 @@ def test_each_names_the_message_that_said_it_first():
     for name in ("nap-refills-one-zone", "v1-evicts-what-fits"):
         assert "1307.2/04202" in known[name], "kernels without a policy, 2013"
     assert "20140701212538.GD1369@cmpxchg.org" in known["v1-evicts-what-fits"]
+
+
+def test_the_nap_says_what_two_nodes_find(monkeypatch):
+    said = findings.on_two_nodes()
+    assert "19.3 to 23.1 %" in said and "6 runs of 2 boots" in said and "; 0 % with" in said
+    table = node_hits.unpatched()
+    monkeypatch.setattr(node_hits, "unpatched", lambda: table.assign(**{"hits, max": 50.0}))
+    assert "19.3 to 50.0 %" in findings.on_two_nodes()
+    assert "; 50 % with the reader beside ZONE_DMA (3 runs)" in findings.on_two_nodes()

@@ -275,7 +275,7 @@ def _nodes(counted: pd.Series, nap: int) -> dict[str, float]:
 def written_nodes() -> pd.DataFrame:
     """Every recorded write and read on two nodes: node 1's part, and what the read found.
 
-    These are the policies of the patch, with the reader on node 0; `written_unpatched` has the
+    These are the policies of the patch, with the reader on node 0; `node_hits.unpatched()` has the
     kernel without it.
 
     Returns
@@ -296,29 +296,11 @@ def written_nodes() -> pd.DataFrame:
     return table.loc[sorted(table.index, key=order.index)].round(1)
 
 
-def written_unpatched() -> pd.DataFrame:
-    """Every recorded write and read of the kernel without the patch.
-
-    Returns
-    -------
-    DataFrame
-        A row a `cpu_node`, see `Nodes`, and a disk (`MB/s`): `runs`, and the columns of
-        `written_nodes`.
-    """
-    rows = {
-        (params.cpu_node, params.disk_mb_s): {"runs": params.repeats} | written(params, record)
-        for params, record in recorded("fairzone/nodes")
-        if params.mode == "unpatched" and params.workload == "write-read"
-    }
-    return pd.DataFrame(rows).T.rename_axis(["cpu_node", "MB/s"]).sort_index().round(1)
-
-
 def written(params: Nodes, record: Record) -> dict[str, float]:
     """A row of `written_nodes()`; node 1 is the one without the CPUs, as the guest numbers them."""
     wide = record.counters.pivot_table(index="step", columns="counter", values="value")
-    pages = params.turnovers * params.mib * PAGES_A_MIB
     naps = wide["read_kswapd_high_wmark_hit_quickly"] / wide["read_pageoutrun"]
-    shares = {"hits": 1 - np.minimum(wide["read_disk_read"] / pages, 1), "by naps": naps}
+    shares = {"hits": found_cached(params, record), "by naps": naps}
     for phase in ("write", "read"):
         near, far = (wide[f"{phase}_pages_of_node{node}"] for node in (0, 1))
         shares[phase] = far / (near + far)
@@ -328,6 +310,14 @@ def written(params: Nodes, record: Record) -> dict[str, float]:
         for what, share in shares.items()
         for end in ("min", "max")
     }
+
+
+def found_cached(params: Nodes, record: Record) -> pd.Series:
+    """The part of the pages read back that the disk did not read, by run."""
+    pages = params.turnovers * params.mib * PAGES_A_MIB
+    read = record.counters.query("counter == 'read_disk_read'").set_index("step")["value"]
+    # The kernel reads ahead beyond the end of the data.
+    return 1 - np.minimum(read / pages, 1)
 
 
 def from_zone(slot: int) -> pd.Series:

@@ -277,7 +277,7 @@ def drawn(table: pd.DataFrame, settings: tuple[str, ...], see: str) -> alt.Chart
         alt.Chart(rows)
         .mark_line(interpolate="step", aria=False)
         .encode(
-            x=alt.X("ago:Q", title="read so many memory sizes ago"),
+            x=alt.X("ago:Q", title="read so many memory sizes ago", axis=alt.Axis(tickMinStep=1)),
             y=alt.Y("cached:Q", title="still cached, %", scale=alt.Scale(domain=[0, 100])),
             color=alt.Color(
                 "source:N", title="kernel", scale=alt.Scale(domain=used, range=list(colours))

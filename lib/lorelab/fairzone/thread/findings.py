@@ -1,6 +1,6 @@
 """What maintainers of memory management would want to know, or have fixed since."""
 
-from lorelab.fairzone.pages import answers
+from lorelab.fairzone.pages import answers, node_hits
 from lorelab.fairzone.params import Tiobench, Variant
 from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
 
@@ -8,6 +8,8 @@ GONE = (
     "the policy is gone since 4.8 (e6cbd7f2efb4); 7.3.4 has neither batches nor an LRU per zone, "
     "by its source (mm/page_alloc.c, include/linux/mmzone.h)"
 )
+SLOW = 20
+"""MB/s of the slow disk of `fairzone/nodes`."""
 REPAIRS = (", asks local zones", ", asks reachable zones")
 
 
@@ -35,7 +37,7 @@ def read_back() -> str:
 
 
 def nap() -> str:
-    """DMA32's share of the reads without a policy, with kswapd's nap and without."""
+    """DMA32's share of the reads without a policy, with the nap and without; hits on two nodes."""
     napping, not_napping = (
         answers.phases(Tiobench(variant=Variant.OFF, disk_mb_s=speed)).loc["read"]
         for speed in (Tiobench().disk_mb_s, 0)
@@ -43,7 +45,20 @@ def nap() -> str:
     return (
         f"without a policy DMA32 serves {100 * napping['share']:.1f} % of the reads, with "
         f"{100 * napping['size']:.0f} % of the memory; with a kswapd that sleeps at once it serves "
-        f"{100 * not_napping['share']:.1f} % (model)"
+        f"{100 * not_napping['share']:.1f} % (model). {on_two_nodes()}"
+    )
+
+
+def on_two_nodes() -> str:
+    """What an unmodified 6.12.117 finds of data of twice the memory, from each node."""
+    table = node_hits.unpatched().xs(SLOW, level="MB/s")
+    both, alone = (table.loc[reader] for reader in node_hits.READERS)
+    return (
+        f"On two nodes an unmodified 6.12.117 finds {alone['hits, min'].min():.1f} to "
+        f"{alone['hits, max'].max():.1f} % of what it has written to a disk of {SLOW} MB/s, with "
+        f"its reader on a node of one zone ({alone['runs'].sum()} runs of {len(alone)} boots); "
+        f"{both['hits, max'].max():.0f} % with the reader beside ZONE_DMA "
+        f"({both['runs'].sum()} runs)"
     )
 
 
@@ -132,9 +147,10 @@ FINDINGS = [
         fix="fixed in 4.8 by e6cbd7f2efb4: with one LRU per node it no longer matters which zone "
         "is refilled",
         mainline="within a node no longer: its zones share one LRU. The nap is still in "
-        "kswapd_try_to_sleep() of 7.3.4 (mm/vmscan.c). Between two nodes an unpatched 6.12.117 has "
-        "the inversion (fairzone/nodes); on 7.3.4, where few runs of kswapd began at a nap's end, "
-        "the near node kept its pages longer (fairzone/tiers)",
+        "kswapd_try_to_sleep() of 7.3.4 (mm/vmscan.c). Between two nodes an unmodified 6.12.117 "
+        "has the inversion, and from a node of one zone the hits (fairzone/nodes); on 7.3.4, where "
+        "few runs of kswapd began at a nap's end, the near node kept its pages longer "
+        "(fairzone/tiers)",
         worth_sending=False,
         command="model fairzone/tiobench -p variant=off",
     ),
