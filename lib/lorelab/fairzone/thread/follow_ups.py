@@ -402,9 +402,10 @@ def weigh_preserved() -> Weighed:
         return Weighed(ClaimVerdict.CONTRADICTED, "The printed scan reaches the zone.", evidence)
     return with_caveat(
         ClaimVerdict.HOLDS if share == 0 and last > zone["high"] else ClaimVerdict.NOT_TESTABLE,
-        "The concern holds for these reads: the allocator keeps low and the reserve free, and this "
-        "is above high, where kswapd would begin, as the reviewer wrote the same day. So nothing "
-        "is rotated, in the model and in his run. Other workloads were not tried.",
+        "The concern holds for these reads, and the reason against it does not: the interleaving "
+        "stops at low and the reserve, and this is above high, where kswapd would begin, as the "
+        "reviewer wrote the same day. So nothing is rotated, in the model and in his run. Other "
+        "workloads were not tried.",
         evidence,
     )
 
