@@ -35,6 +35,21 @@ def test_the_bound_is_not_above_half():
     assert (row["least"], row["most"], row["above half"], row["merges"]) == (42, 42, 0, 0)
 
 
+def test_at_a_bound_of_20_regions_are_counted_in_each_window():
+    seen = mainline.few_regions()
+    for release, params in [(None, Masim(**mainline.FEW)), *FOUND]:
+        if params.max_regions == 20:
+            record = records.load(logs.NAME, params, release=release)
+            sizes = [len(window) for window in logs.unpack(record.counters, params).windows]
+            row = seen.loc[record.provenance.kernel.release]
+            assert (row["windows"], row["least"], row["most"]) == (
+                len(sizes),
+                min(sizes),
+                max(sizes),
+            )
+    assert len(seen) == 2
+
+
 def test_all_runs_are_there_in_their_order(monkeypatch):
     rows = iter(
         {"boot": boot, "place": place, "windows": n}

@@ -28,6 +28,7 @@ FRESH = Masim(
     fresh=True,
 )
 """Two halves of 128 pages each, touched together for a second and then in turn."""
+FEW = {"workload": "zigzag-30secs", "max_regions": 20, "tlb": 264}
 
 
 def recorded() -> list[tuple[str, Masim]]:
@@ -62,6 +63,35 @@ def all_windows() -> pd.DataFrame:
     """`windows` of every run, in the order in which they were made."""
     runs = pd.DataFrame([windows(*run) for run in recorded()])
     return runs.sort_values(["boot", "place"], ignore_index=True).drop(columns=["boot", "place"])
+
+
+def few_regions() -> pd.DataFrame:
+    """Regions of a recorded run at a bound of 20, which both releases have, held against the model.
+
+    Returns
+    -------
+    DataFrame
+        By release: `windows`, how many are `equal` to the model's, the `least` and `most` regions
+        of a window, and `merges` and `splits` in all of them.
+    """
+    old = Masim(**FEW)
+    new = [
+        run for run in recorded() if run[1] == Masim(**FEW, variant=Variant.V7_3, switch_us=5_000)
+    ]
+    rows = {}
+    for release, params in [(None, old), *new]:
+        record = records.load(logs.NAME, params, release=release)
+        compared = agree_follow.followed(params, logs.unpack(record.counters, params)).windows
+        regions = compared["nr_regions"]
+        rows[record.provenance.kernel.release] = {
+            "windows": len(compared),
+            "equal": int(compared["equal"].sum()),
+            "least": regions.min(),
+            "most": regions.max(),
+            "merges": compared["merges"].max(),
+            "splits": compared["splits"].max(),
+        }
+    return pd.DataFrame(rows).T.rename_axis("kernel")
 
 
 def untouched(release: str) -> pd.DataFrame:

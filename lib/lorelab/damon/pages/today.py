@@ -1,26 +1,30 @@
-"""Questions that were open on the list in 2026, put to the model of 7.3.4's kdamond."""
+"""Questions that were open on the list in 2026, put to the models of kdamond."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
 
 import pandas as pd
 
+from lorelab.damon.agree.hotspot import at_speed
 from lorelab.damon.experiments import accuracy, hotspot, masim
-from lorelab.damon.model.alternatives import Watched
+from lorelab.damon.model.alternatives import NULLS, Watched
 from lorelab.damon.model.memory import Pages
 from lorelab.damon.model.state import Damon
 from lorelab.damon.model.v7_3 import LAST_NR_REGIONS, ROTATION
 from lorelab.damon.params import ALONE, Accuracy, Hotspot, Speeds, Variant, runs
 from lorelab.damon.workload.accuracy import figures
 from lorelab.damon.workload.setup import configuration, context, memory
+from lorelab.experiments import experiment
 from lorelab.params import seeded
 
-FIGURES = ["rate_error", "misplaced", "lag_mean", "checks_per_second"]
+FIGURES = ["rate_error", "misplaced", "lag_mean", "checks_per_second", "regions_mean"]
 RULES = {
     "6.12.117": {"variant": Variant.DAMON},
+    "fixed regions": {"variant": Variant.FIXED},
     "7.3.4 without splits above half": {"variant": Variant.V7_3, "splits_some": False},
     "7.3.4": {"variant": Variant.V7_3},
 }
+NULL = "all cold"
 SHARED = {
     "neither (the fix)": (),
     "last_nr_regions": (LAST_NR_REGIONS,),
@@ -28,15 +32,17 @@ SHARED = {
     "both (7.3.4)": (LAST_NR_REGIONS, ROTATION),
 }
 """Static variables that two kdamonds share."""
+SEARCH = {"hot_kib": 256, "own": True}
 
 
 def above_half(program: str, max_regions: int, repeats: int, seed: int = 1) -> pd.DataFrame:
-    """Runs of kdamond at a bound on its regions, by `RULES`: a row a run.
+    """Runs of kdamond at a bound on its regions, by `RULES`, and of what takes no monitor.
 
     Returns
     -------
     DataFrame
-        `rules`, `max_regions`, and `FIGURES` as `damon/accuracy` has them.
+        `rules`, `NULL` among them, `max_regions`, `FIGURES` as `damon/accuracy` has them, and
+        kdamond's `merges` in all windows; a row a run.
     """
     rows = []
     for name, rules in RULES.items():
@@ -51,8 +57,13 @@ def above_half(program: str, max_regions: int, repeats: int, seed: int = 1) -> p
             pages, ctx = _started(one)
             ctx.info["splits_some"] = rules.get("splits_some", True)
             compared = masim.compare_windows(one, pages, masim.monitored(one, ctx, pages))
-            rows.append({"rules": name, "max_regions": max_regions} | _figures(one, compared))
-    return pd.DataFrame(rows)
+            merges = int(ctx.info["merges"][0])
+            rows.append({"rules": name, "merges": merges} | _figures(one, compared))
+    for one in runs(params):
+        pages, _ = _started(one)
+        windows = NULLS[NULL](pages, one.samples, one.sample_us)
+        rows.append({"rules": NULL} | _figures(one, masim.compare_windows(one, pages, windows)))
+    return pd.DataFrame(rows).assign(max_regions=max_regions)
 
 
 def shared(
@@ -108,16 +119,30 @@ def _in_turns(
 
 
 @cache
-def missed(repeats: int, windows: int, seed: int = 1) -> dict[int, int]:
-    """Runs of the model of 7.3.4 that miss 256 hot KiB of 1 GiB, by number of kdamonds."""
-    base = Hotspot(
-        hot_kib=256, own=True, variant=Variant.V7_3, runs=repeats, windows=windows, seed=seed
-    )
-    counts = {}
+def missed(repeats: int, windows: int, seed: int = 1) -> pd.DataFrame:
+    """Runs of the model that miss 256 hot KiB of 1 GiB in all windows (`SEARCH`).
+
+    Returns
+    -------
+    DataFrame
+        A row by rules, and one at the speeds of the runs recorded on 6.12.117; a column by the
+        number of kdamonds.
+    """
+    columns = {}
     for kdamonds in (1, 2):
-        params = base.model_copy(update={"kdamonds": kdamonds})
-        counts[kdamonds] = sum(hotspot.watched(one).wait == 0 for one in runs(params))
-    return counts
+        search = Hotspot(**SEARCH, kdamonds=kdamonds, runs=12, windows=150)
+        old = search.model_copy(update={"runs": repeats, "windows": windows, "seed": seed})
+        record = experiment("damon/hotspot").recorded(search)
+        ways = {
+            "6.12.117": (old, ALONE),
+            "6.12.117 at the speeds of its record": at_speed(old, record),
+            "7.3.4": (old.model_copy(update={"variant": Variant.V7_3}), ALONE),
+        }
+        columns[kdamonds] = {
+            name: sum(hotspot.watched(one, speeds).wait == 0 for one in runs(params))
+            for name, (params, speeds) in ways.items()
+        }
+    return pd.DataFrame(columns).rename_axis(columns="kdamonds")
 
 
 def _started(params: Accuracy) -> tuple[Pages, Damon]:
