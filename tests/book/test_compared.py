@@ -175,6 +175,16 @@ def test_a_finding_that_compares_has_an_assert(tmp_path):
     assert library(tmp_path, thread__findings=f"from lorelab import a, b\n{checked}") == []
 
 
+@pytest.mark.parametrize("effect", ["cost", "effect=cost"])
+def test_a_defect_that_compares_has_an_assert_where_its_cost_is_told(tmp_path, effect):
+    text = "from lorelab import a, Finding\n\ndef cost():\n    {}return 'a lot'\n\n"
+    text += f'Finding("swap", "all", "It reads {{}} list.", "many", {effect})\n'
+    assert library(tmp_path, thread__findings=text.format("", "every")) == ["no assert for 'every'"]
+    assert library(tmp_path, thread__findings=text.format("", "the")) == []
+    checked = text.format('assert a.all(), "every"; ', "every")
+    assert library(tmp_path, thread__findings=checked) == []
+
+
 def test_a_line_that_ends_within_a_comparison_hides_nothing(page):
     assert page("## Body\n\nThey place nearly\nall of them.") == ["no assert for 'nearly all'"]
 

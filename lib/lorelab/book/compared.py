@@ -17,8 +17,8 @@ for what stands before it in its paragraph or row, and as a comment for the capt
 
 The assert has to be able to check something, see `lorelab.book.asserted`.
 
-Of the library, a function that says what a finding costs has such an assert if it compares, and a
-caption that it gives to every chart does not compare.
+Of the library, a function that says what a finding costs has such an assert if it compares, or if
+the finding's defect does, and a caption that it gives to every chart does not compare.
 
 Not every use of a word compares. *Each* says how something is shared out ("12 runs each", "a lock
 in each VMA"), and counts rows as *in each of the*. *Any* does so as *any other* and *in any* ("any
@@ -32,11 +32,13 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
 from lorelab.book import asserted
 from lorelab.book.prose import ASSERT, NOT_PROSE
+from lorelab.judging.findings import Finding
 
 ROOT = Path(__file__).parents[3]
 PAGES, LIBRARY = ROOT / "notebooks", ROOT / "lib/lorelab"
@@ -54,6 +56,7 @@ FIRST = (
     r"|(?:is|are|was|were|stays?|costs?|gives?|has|have|does|do|finds?) the same"
     r"|the same(?: \w+)? (?:as|in all|in both|for all|for both)"
 )
+FINDING = [field.name for field in fields(Finding)]
 COMMENT = re.compile(r"# assert: (.+)")
 QUESTION = re.compile(r"[^.!?|]*\?")
 TITLE = re.compile(r"\[[^\]]*\](?=\(https://lore\.kernel\.org/)")
@@ -110,12 +113,24 @@ def bare_library(design: str, library: Path = LIBRARY) -> Iterator[Bare]:
                     yield Bare(file, f"a caption compares, {word!r}", _short(text))
     file = library / design / "thread/findings.py"
     if file.exists():
-        asserts = asserted.of_source(file.read_text())
-        for function in ast.parse(file.read_text()).body:
-            if isinstance(function, ast.FunctionDef) and not _is_checked(function, asserts):
-                text = " ".join(_strings(ast.Module(function.body[1:], [])))
-                if word := _compares(text, FIRST):
-                    yield Bare(file, f"no assert for {word!r}", _short(text))
+        source = file.read_text()
+        asserts = asserted.of_source(source)
+        functions = [one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef)]
+        unchecked = {one.name: one for one in functions if not _is_checked(one, asserts)}
+        texts = [" ".join(_strings(ast.Module(one.body[1:], []))) for one in unchecked.values()]
+        for text in (*texts, *_defects(source, set(unchecked))):
+            if word := _compares(text, FIRST):
+                yield Bare(file, f"no assert for {word!r}", _short(text))
+
+
+def _defects(source: str, unchecked: set[str]) -> Iterator[str]:
+    """What findings say is wrong, of those whose cost is told by an `unchecked` function."""
+    for call in _calls(source, ("Finding",)):
+        given = dict(zip(FINDING, call.args, strict=False)) | {
+            k.arg: k.value for k in call.keywords
+        }
+        if getattr(given["effect"], "id", "") in unchecked:
+            yield " ".join(_strings(given["defect"]))
 
 
 def _blocks(source: str) -> Iterator[str]:

@@ -17,6 +17,7 @@ def never_resets() -> str:
     """Resets and passes of v1, its local repair and ours, and from which memory on that is so."""
     reads = answers.alike(Tiobench())
     v1, local, ours = (reads.loc[f"v1{name}"] for name in ("", *REPAIRS))
+    assert v1["resets"] == local["resets"] == 0 < ours["resets"], "asking every zone, no reset"
     return (
         f"on the machine of June 2014 {v1['resets']:.0f} resets with v1, {local['resets']:.0f} "
         f"with its repair and {v1['passes']:.2f} passes per allocation; {ours['passes']:.2f} if "

@@ -35,6 +35,8 @@ def _flag() -> str:
     runs = views.lost_flags().query("copier == 1").set_index("kernel")
     [[here, most]] = runs.filter(like="6.18", axis=0)[["not_told", "copies"]].to_numpy()
     before, after = runs.loc[["7.3.4", "7.3.4 with the patches"]].to_dict("records")
+    lost = [(ways.lost, mended.lost), (before["not_told"], after["not_told"])]
+    assert all(without > 0 == patched for without, patched in lost), "the patch loses no flag"
     return (
         f"on a vendor's 6.18.44, in a virtual machine, {here} of {most} copies of packets that "
         f"another CPU copies while the sending CPU frees them are not reported; 7.3.4 in QEMU "

@@ -130,6 +130,7 @@ def _guards() -> str:
         kernels.append(f"{kernel}: {'; '.join(parts)}")
     after = guards(run for run in answers if run.kernel == PATCHED)[LOCK]
     least = least_lost(run for run in answers if run.built == "7.3.4")
+    assert after.lost == 0 < least.lost, "guard pages are lost in each run without the patches"
     none = chance_of_none(least, after.pages)
     kernels.append(
         f"If pages were lost independently, at the lowest rate of a run of 7.3.4 without the "
@@ -150,7 +151,10 @@ STICKY = {
 def _sticky() -> str:
     """What was seen before the name and after it."""
     kernels = []
-    for kernel, runs in reproduced.runs_of(reproduced.recorded("vmalock/lost-sticky")).items():
+    answers = reproduced.recorded("vmalock/lost-sticky")
+    fails = [answer.verdict.startswith("FAIL") for answer in answers]
+    assert fails == [not answer.patched for answer in answers], "lost without the patches"
+    for kernel, runs in reproduced.runs_of(answers).items():
         seen = [dict(line.split(": ") for line in run.text.splitlines()) for run in runs]
         parts = [
             f"{what}: {' or '.join(dict.fromkeys(run[of] for run in seen))}"
