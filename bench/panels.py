@@ -12,6 +12,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 from rich.table import Table
 
+from lorelab.book import build
 from lorelab.book.chromium import FLAGS
 from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
@@ -32,9 +33,11 @@ LARGER = {
 """What makes a run long enough to be timed."""
 READS = 3
 """Seconds for which a reader looks at the form before the first run."""
+TITLE = "The model in the page (bars: module 400 KB, page 2 MB, first chart 1 s, 3 times numba)"
 COLUMNS = (
     "panel",
     "module, KB",
+    "page, MB",
     "first chart at once, s",
     f"after {READS} s, s",
     "numba, s",
@@ -61,9 +64,10 @@ def speed() -> Table:
     """Time of a run in Chromium against numba's, and until the first chart at the defaults.
 
     That is of a panel just opened, and of one whose form was read first: meanwhile the panel runs
-    ahead (form.js).
+    ahead (form.js). Of a page count its HTML as the book has it, with its outputs and the module,
+    and our scripts; those of the theme do not.
     """
-    table = Table(title="The model in the page", title_justify="left")
+    table = Table(title=TITLE, title_justify="left")
     for column in COLUMNS:
         table.add_column(column, justify="left" if column == "panel" else "right")
     found = shutil.which("chromium")
@@ -79,9 +83,22 @@ def speed() -> Table:
             page.goto(file.as_uri())
             size, *times = _row(page, question)
             page.close()
-            table.add_row(question, size, *firsts, *times)
+            table.add_row(question, size, megabytes(question), *firsts, *times)
         browser.close()
     return table
+
+
+def megabytes(question: str, root: Path = build.ROOT) -> str:
+    """Size of the first page of the book that has a panel, with the scripts that draw."""
+    design = question.split("/")[0]
+    for page in sorted((root / "notebooks" / design).glob("*.ipynb")):
+        if f'panel(\\"{question}\\"' in page.read_text():
+            html = root / f"build/book/{design}/{page.stem}.html"
+            if not html.exists():
+                raise RunFailed(f"{html} is not there; make book builds it")
+            files = (html, build.vega(root), *build.SCRIPTS)
+            return f"{sum(file.stat().st_size for file in files) / 1e6:.2f}"
+    raise RunFailed(f"no page has a panel of {question}")
 
 
 def _first(launch: Callable[[], Any], file: Path, question: str, reads: int) -> float:
