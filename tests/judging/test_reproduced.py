@@ -10,6 +10,7 @@ from lorelab.judging import reproduced, upstream
 from lorelab.judging.findings import findings
 from lorelab.judging.reproduced import Answer
 from lorelab.lab import cache
+from lorelab.lab.source import is_cover
 
 FOUND = {one.title: one for one in findings()}
 RECORDED = {title: said for title in FOUND if (said := reproduced.recorded(title))}
@@ -87,7 +88,7 @@ def test_runs_of_a_kernel_that_has_another_patch_as_well_are_apart(monkeypatch):
 def test_a_kernel_is_patched_if_it_has_every_mail_of_the_finding():
     two = FOUND["damon/shared-last-count"]
     source = RECORDED[two.title][0].source
-    names = [mail.name for mail in upstream.patches(two.title) if mail.name[:4] != "0000"]
+    names = [mail.name for mail in upstream.patches(two.title) if not is_cover(mail)]
 
     def of(patches):
         kernel = source.kernel.model_copy(update={"patches": patches})

@@ -17,9 +17,8 @@ from lorelab.judging import reproduced, upstream
 from lorelab.judging.findings import findings
 from lorelab.judging.reproduced import recorded
 from lorelab.lab import recipes
-from lorelab.lab.cache import KERNEL_FILES
 from lorelab.lab.records import Provenance
-from lorelab.lab.source import is_stable, is_test
+from lorelab.lab.source import is_cover, is_stable, is_test
 from tests import lacking
 
 WITHHELD = "vmalock/taken-for-marked"
@@ -37,7 +36,7 @@ def quick(title):
 
 
 def test_each_kit_belongs_to_a_finding_that_is_worth_sending():
-    kits = {f"{kit.parts[-3]}/{kit.name}" for kit in KERNEL_FILES.glob("*/upstream/*")}
+    kits = set(upstream.kits())
     assert kits == set(SENT)
     assert all(FOUND[title].worth_sending for title in SENT)
 
@@ -53,7 +52,7 @@ def test_a_folder_is_ready_for_git_send_email(title, tmp_path):
             assert re.search(r"^commit \w{40} upstream\.$", file.read_text(), re.MULTILINE)
             assert f"\nSigned-off-by: {mail['From']}\n" in file.read_text()
         assert mail.get_all("To") and "linux-kernel@vger.kernel.org" in mail.get_all("Cc")
-        if file.name[:4] != "0000":
+        if not is_cover(file):
             signed = f"Assisted-by: LLM\nSigned-off-by: {upstream.SENDER}\n---\n"
             assert file.read_text().count(signed) == 1
     text = mails[0].read_text()
@@ -139,7 +138,7 @@ def test_other_words_are_of_the_same_diff_and_series(title):
 @pytest.mark.parametrize("title", SENT)
 def test_a_patch_names_the_commit_that_it_fixes_or_the_one_that_it_brings(title):
     for file in upstream.patches(title):
-        if file.name[:4] != "0000" and not is_test(file):
+        if not is_cover(file) and not is_test(file):
             words = upstream.mail(file).partition("\n---\n")[0]
             picked = re.search(r"^commit \w{40} upstream\.$", words, re.MULTILINE)
             assert picked or re.search(r'^Fixes: \w{12} \("[^"\n]+"\)$', words, re.MULTILINE)
@@ -178,7 +177,7 @@ def test_who_signs_is_whom_git_knows_and_else_nobody(tmp_path):
 @pytest.mark.parametrize("title", SENT)
 def test_what_is_said_below_the_line_does_not_disturb_the_diff(title, tmp_path):
     for file in upstream.write(quick(title), tmp_path / "out"):
-        if file.suffix == ".patch" and file.name[:4] != "0000":
+        if file.suffix == ".patch" and not is_cover(file):
             plain = upstream.kit(title) / file.name
             numstat = ["git", "apply", "--numstat"]
             mine, theirs = (
@@ -197,7 +196,7 @@ def test_whoever_types_what_the_folder_says_boots_without_all_patches_and_with_t
     before, after = typed.split("The reproducer's last line begins with FAIL.")
     assert (before.count("boot.sh"), after.count("boot.sh")) == (1, 1)
     applied = [re.findall(r"\$KIT/(\d{4})-\*\.patch", part) for part in (before, after)]
-    mails = [mail for mail in upstream.patches(title) if mail.name[:4] != "0000"]
+    mails = [mail for mail in upstream.patches(title) if not is_cover(mail)]
     assert sorted([*applied[0], *applied[1]]) == [mail.name[:4] for mail in mails]
     assert applied[0] == [mail.name[:4] for mail in mails if is_test(mail)]
     assert upstream.SOURCES[is_stable(mails[-1])][0] in before

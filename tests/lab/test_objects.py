@@ -13,7 +13,7 @@ import pytest
 from lorelab.judging import upstream
 from lorelab.judging.findings import findings
 from lorelab.lab import cache, needs, recipes
-from lorelab.lab.source import is_stable
+from lorelab.lab.source import is_cover, is_stable
 from tests import lacking
 
 FOUND = {one.title: one for one in findings()}
@@ -21,7 +21,7 @@ PATCHES = {
     f"{title}/{file.name[:4]}": file
     for title in FOUND
     for file in upstream.patches(title)
-    if file.name[:4] != "0000"
+    if not is_cover(file)
 }
 CHANGED = re.compile(r"^--- a/(\S+)", re.MULTILINE)
 INCLUDES = {"mm/damon/tests/core-kunit.h": "mm/damon/core.c"}

@@ -9,7 +9,7 @@ import pytest
 from lorelab.judging.upstream import mail
 from lorelab.lab import cache, needs, recipes
 from lorelab.lab.cache import KERNEL_FILES
-from lorelab.lab.source import is_stable
+from lorelab.lab.source import is_cover, is_stable
 from tests import lacking
 
 SERIES = {
@@ -19,9 +19,7 @@ SERIES = {
 }
 KITS = sorted((KERNEL_FILES).glob("*/upstream/*"))
 """For the maintainers: they change the plain source, and no kernel of ours has them."""
-UPSTREAM = sorted(
-    patch for kit in KITS for patch in kit.glob("*.patch") if patch.name[:4] != "0000"
-)
+UPSTREAM = sorted(patch for kit in KITS for patch in kit.glob("*.patch") if not is_cover(patch))
 NEWEST = needs.SOURCE.with_name("linux-source-7.3.tar.xz")
 """What patches for upstream are made for (trixie-backports has it)."""
 CONFIGS = sorted({patch.parent for patch in KERNEL_FILES.glob("*/configs/*/*.patch")})

@@ -22,10 +22,9 @@ from lorelab.judging import upstream
 from lorelab.judging.findings import Finding
 from lorelab.lab import cache, records
 from lorelab.lab.boot import Job, Machine
-from lorelab.lab.cache import KERNEL_FILES
 from lorelab.lab.records import Provenance
 from lorelab.lab.run import Request, RunOptions, measure
-from lorelab.lab.source import is_test
+from lorelab.lab.source import is_cover, is_test
 
 FOLDER = records.FOLDER.with_name("reproduced")
 SECONDS = 120.0
@@ -269,17 +268,16 @@ def by_kernel(answers: Iterable[Answer]) -> dict[str, str]:
 
 
 def _patched(title: str, source: Provenance) -> bool:
-    mails = {mail.name for mail in upstream.patches(title) if mail.name[:4] != "0000"}
+    mails = {mail.name for mail in upstream.patches(title) if not is_cover(mail)}
     return mails <= set(source.kernel.patches or ())
 
 
 def _others(source: Provenance) -> list[str]:
     """Other findings of which the kernel has a patch; a test of one changes nothing for this."""
     names = set(source.kernel.patches or ())
-    kits = [f"{kit.parts[-3]}/{kit.name}" for kit in sorted(KERNEL_FILES.glob("*/upstream/*"))]
     return [
         title
-        for title in kits
+        for title in upstream.kits()
         if title != source.experiment
         and any(mail.name in names and not is_test(mail) for mail in upstream.patches(title))
     ]

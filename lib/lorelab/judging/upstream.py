@@ -20,7 +20,7 @@ from lorelab.errors import BadInput
 from lorelab.judging.findings import Finding
 from lorelab.lab import recipes
 from lorelab.lab.cache import KERNEL_FILES
-from lorelab.lab.source import is_stable, is_test
+from lorelab.lab.source import is_cover, is_stable, is_test
 
 COMMON = KERNEL_FILES / "common" / "kit"
 SOURCES = {False: ("linux-source-7.3", "7.3.4"), True: ("linux-source-6.12", "6.12.117")}
@@ -52,6 +52,17 @@ def kit(title: str) -> Path:
     """
     design, name = title.split("/")
     return KERNEL_FILES / design / "upstream" / name
+
+
+def kits() -> list[str]:
+    """Titles of the findings that have a kit.
+
+    Examples
+    --------
+    >>> "damon/shared-last-count" in kits()
+    True
+    """
+    return [f"{kit.parts[-3]}/{kit.name}" for kit in sorted(KERNEL_FILES.glob("*/upstream/*"))]
 
 
 def patches(title: str) -> list[Path]:
@@ -211,8 +222,8 @@ def _notes(one: Finding, answers: Sequence[str]) -> str:
 def _readme(one: Finding) -> str:
     mails = patches(one.title)
     package, release = SOURCES[is_stable(mails[-1])]
-    tests = [mail.name for mail in mails if mail.name[:4] != "0000" and is_test(mail)]
-    mended = [mail.name for mail in mails if mail.name[:4] != "0000" and mail.name not in tests]
+    tests = [mail.name for mail in mails if not is_cover(mail) and is_test(mail)]
+    mended = [mail.name for mail in mails if not is_cover(mail) and mail.name not in tests]
     shown = reproducer(one.title)
     cpus = f" {one.cpus}" if one.cpus > 1 else ""
     make = "make O=$KIT/objects -j$(nproc) bzImage"

@@ -102,6 +102,17 @@ def is_stable(mail: Path) -> bool:
     return series(mail) is not None
 
 
+def is_cover(mail: Path) -> bool:
+    """Whether a mail is the cover letter of a series, which changes nothing.
+
+    Examples
+    --------
+    >>> is_cover(Path("0000-cover-letter.patch")), is_cover(Path("0001-mm-swap.patch"))
+    (True, False)
+    """
+    return mail.name.startswith("0000-")
+
+
 def is_test(mail: Path) -> bool:
     """Whether a patch changes only tests: what it shows is there before the others and after."""
     changed = re.findall(r"^\+\+\+ b/(\S+)", mail.read_text(), re.MULTILINE)

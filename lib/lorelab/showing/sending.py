@@ -58,14 +58,14 @@ def linked(text: str) -> str:
 
 def _link(match: re.Match) -> str:
     word = match[0]
-    there = {
+    addresses = {
         "page": word,
         "message": f"https://lore.kernel.org/r/{word}",
         "commit": f"https://git.kernel.org/linus/{word}",
         "function": f"{ELIXIR}/{word[:-2]}",
-    }[match.lastgroup]
+    }
     shown = f"<code>{word}</code>" if match.lastgroup == "function" else word
-    return f'<a href="{there}">{shown}</a>'
+    return f'<a href="{addresses[match.lastgroup]}">{shown}</a>'
 
 
 def _row(one: Finding) -> tuple[str, ...]:

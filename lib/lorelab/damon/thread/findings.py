@@ -27,7 +27,7 @@ TERABYTE = {"mib": 1 << 20, "hot_kib": 4 << 20, "runs": 30, "windows": 150, "own
 TOO_FEW = "Model and kernel agree in regions; for the wait there are too few runs (undecided)."
 """What `agree` says of the runs with 256 KiB and with 4 GiB."""
 PUSHES = "kernel.org's log of pushes"
-V3 = "https://go.mail-archive.com/linux-kernel@vger.kernel.org/msg2639367.html"
+CHEN_V3 = "https://go.mail-archive.com/linux-kernel@vger.kernel.org/msg2639367.html"
 BATCH = 31
 """Pages that a CPU's batch of `folio_add_lru()` holds (PAGEVEC_SIZE, include/linux/pagevec.h)."""
 
@@ -182,9 +182,9 @@ FINDINGS = [
         last_count,
         PriorArt(
             {
-                V3: "Jiayuan Chen, v3, with SJ Park's Reviewed-by, adds rotation; nobody speaks of "
-                "two kdamonds in the mails found, which are the posts of v1, v2 and v3, and the "
-                "answers to v1"
+                CHEN_V3: "Jiayuan Chen, v3, with SJ Park's Reviewed-by, adds rotation; nobody "
+                "speaks of two kdamonds in the mails found, which are the posts of v1, v2 and v3, "
+                "and the answers to v1"
             },
             where=ARCHIVES,
             how="kdamond_split_regions, last_nr_regions, rotation, static, race, and the titles of "

@@ -34,9 +34,10 @@ LINKS = ("dummy", "veth", "e1000", "sch_tbf", "sch_netem")
 MACHINE = Machine(modules=LINKS)
 """Without a wire: what is sent goes nowhere, or stays in the guest."""
 WIRED = MACHINE._replace(qemu=HUB)
+ZCOPYTX = "vhost_net.experimental_zcopytx={:d}"
 WITH_VHOST = Machine(
     qemu=HUB,
-    append=("vhost_net.experimental_zcopytx=1",),
+    append=(ZCOPYTX.format(True),),
     modules=(*LINKS, "bridge", "tun", "vhost_net"),
 )
 """Zero copy is off unless it is asked for."""

@@ -31,13 +31,11 @@ def _check(params: Vhost, options: RunOptions) -> None:
 
 def _request(batch: list[Vhost]) -> Request:
     runs = [program(params) for params in batch]
-    zcopytx = str(int(batch[0].zerocopy))
-    content = {"runs": runs, "bare": False, "zcopytx": zcopytx}
+    zerocopy = batch[0].zerocopy
+    content = {"runs": runs, "bare": False, "zcopytx": str(int(zerocopy))}
     workload = "vhost_unread" if batch[0].unread else "vhost"
     job = Job(boot.DESIGN, workload, content, boot.SECONDS_A_RUN * len(runs), rows=len(runs))
-    machine = boot.WITH_VHOST._replace(
-        cpus=batch[0].cpus, append=(f"vhost_net.experimental_zcopytx={zcopytx}",)
-    )
+    machine = boot.WITH_VHOST._replace(cpus=batch[0].cpus, append=(boot.ZCOPYTX.format(zerocopy),))
     return Request(machine, job, patched=True)
 
 

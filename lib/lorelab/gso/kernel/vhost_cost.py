@@ -17,11 +17,11 @@ SEGMENT = 1400
 
 def _request(batch: list[VhostCost]) -> Request:
     runs = [program(params) for _ in range(REPEATS) for params in batch]
-    zcopytx = str(int(batch[0].zerocopy))
-    content = {"runs": runs, "bare": True, "zcopytx": zcopytx}
+    zerocopy = batch[0].zerocopy
+    content = {"runs": runs, "bare": True, "zcopytx": str(int(zerocopy))}
     job = Job(boot.DESIGN, "vhost", content, 60.0 * len(runs), rows=len(runs))
-    append = (f"vhost_net.experimental_zcopytx={zcopytx}",)
-    return Request(boot.WITH_VHOST._replace(icount=True, append=append), job, patched=True)
+    machine = boot.WITH_VHOST._replace(icount=True, append=(boot.ZCOPYTX.format(zerocopy),))
+    return Request(machine, job, patched=True)
 
 
 def _counters(params: VhostCost, measured: Measured, run: int) -> pd.DataFrame:
