@@ -1,13 +1,20 @@
 """A parameter and a variable are called what they are, not what happened to them."""
 
 import ast
+import json
+import re
 from pathlib import Path
 
 import pytest
 
 import lorelab
+from lorelab.book.ledger import PAGES
+from lorelab.new import cells
 
 PACKAGE = Path(lorelab.__file__).parent
+ROOMS = PACKAGE / "new" / "rooms"
+PLACE = re.compile(r"\$\{?(\w+)\}?")
+"""Of a word that `lorelab new` fills in."""
 REFUSED = {"made", "wanted", "given", "found", "held", "told", "asked", "said"}
 """Participles that were names once: of a recipe, a request, params, counters, a report."""
 WORDS = {
@@ -65,6 +72,40 @@ def test_nor_is_one_of_a_file_that_all_share():
 def test_nor_is_a_variable():
     rest = [line for line in refused(PACKAGE, variables) if not line.startswith(KEPT_RESULTS)]
     assert [line for line in rest if not stays(*line.split())] == []
+
+
+def refused_on(page):
+    """By number of the cell. Parameters are left out: they are fields, which users name."""
+    return [
+        (number, name)
+        for number, cell in enumerate(page["cells"])
+        if cell["cell_type"] == "code" and "parameters" not in cell["metadata"].get("tags", [])
+        for name in refused_in("".join(cell["source"]))
+    ]
+
+
+def refused_in(code):
+    tree = ast.parse(code)
+    names = (name for _, name in (*parameters(tree), *variables(tree)))
+    return [name for name in names if name.lower() in REFUSED]
+
+
+def test_nor_is_one_of_a_page():
+    pages = {page: refused_on(json.loads(page.read_text())) for page in PAGES.rglob("*.ipynb")}
+    assert {page.name for page in pages} > {"start.ipynb", "kernel.ipynb"}
+    assert {str(page.relative_to(PAGES)): lines for page, lines in pages.items() if lines} == {}
+
+
+def test_nor_is_one_that_lorelab_new_lays_out():
+    lines = {}
+    for file in sorted(ROOMS.rglob("*.in")):
+        text = PLACE.sub(r"\1", file.read_text())
+        if file.name.endswith(".cells.in"):
+            lines[file.name] = refused_on(json.loads(cells.notebook(text)))
+        elif file.name.endswith(".py.in"):
+            lines[file.name] = refused_in(text)
+    assert {"kernel.cells.in", "resident.py.in"} < lines.keys()
+    assert {name: each for name, each in lines.items() if each} == {}
 
 
 def test_every_exemption_is_needed():

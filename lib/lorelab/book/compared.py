@@ -126,11 +126,11 @@ def bare_library(design: str, library: Path = LIBRARY) -> Iterator[Bare]:
 def _defects(source: str, unchecked: set[str]) -> Iterator[str]:
     """What findings say is wrong, of those whose cost is told by an `unchecked` function."""
     for call in _calls(source, ("Finding",)):
-        given = dict(zip(FINDING, call.args, strict=False)) | {
+        fields = dict(zip(FINDING, call.args, strict=False)) | {
             k.arg: k.value for k in call.keywords
         }
-        if getattr(given["effect"], "id", "") in unchecked:
-            yield " ".join(_strings(given["defect"]))
+        if getattr(fields["effect"], "id", "") in unchecked:
+            yield " ".join(_strings(fields["defect"]))
 
 
 def _blocks(source: str) -> Iterator[str]:

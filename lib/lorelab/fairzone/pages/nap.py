@@ -57,22 +57,22 @@ def traced(params: Tiobench, shown: list[Variant]) -> pd.DataFrame:
 
 def _half_read(params: Tiobench) -> np.ndarray:
     """What `trace` sees when half of the files have been read again."""
-    given, (phases, plan) = tiobench.given_of(params), tiobench.PLANS["write-read"]
+    setting, (phases, plan) = tiobench.given_of(params), tiobench.PLANS["write-read"]
     node, reads = node_of(params, params.dirty_percent), phases.index("read")
-    each = tiobench.pages_each(given, int(node.zone["managed"].sum()))
+    each = tiobench.pages_each(setting, int(node.zone["managed"].sum()))
     mm = filemap.make(node, each * params.threads, 0, params.balance_reserves)
     mm.kswapd["nap_draws"] = params.seed
     for row in plan[:reads]:
-        tiobench.begin(mm, given, row)
+        tiobench.begin(mm, setting, row)
         for n in range(1 if row["scattered"] else params.steps):
-            tiobench.window(mm, given, row, each, n)
+            tiobench.window(mm, setting, row, each, n)
         tiobench.end(mm, row)
-    tiobench.begin(mm, given, plan[reads])
+    tiobench.begin(mm, setting, plan[reads])
     half = params.steps // 2
     for n in range(half):
-        tiobench.window(mm, given, plan[reads], each, n)
+        tiobench.window(mm, setting, plan[reads], each, n)
     rows = np.zeros((MOMENTS, MARKS + 3 * len(node.zone)), np.int64)
-    return rows[: trace(copied(mm), given, plan[reads], each, half, rows)]
+    return rows[: trace(copied(mm), setting, plan[reads], each, half, rows)]
 
 
 def chart(table: pd.DataFrame, see: str) -> alt.FacetChart:
