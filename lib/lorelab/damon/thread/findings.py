@@ -24,7 +24,7 @@ DEFAULT_BOUND = 1000
 SEARCH = {"repeats": 300, "windows": 150}
 MISSED_BY = ("7.3.4", "6.12.117", "6.12.117 at the speeds of its record")
 TERABYTE = {"mib": 1 << 20, "hot_kib": 4 << 20, "runs": 30, "windows": 150, "own": True}
-TOO_FEW = "Model and kernel agree in regions; for the wait there are too few runs (undecided)."
+TOO_FEW = "Regions agree with the model; for the wait there are too few runs."
 """What `agree` says of the runs with 256 KiB and with 4 GiB."""
 PUSHES = "kernel.org's log of pushes"
 CHEN_V3 = "https://go.mail-archive.com/linux-kernel@vger.kernel.org/msg2639367.html"
@@ -52,7 +52,7 @@ def last_count() -> str:
         f"{_on_7_3()} 6.12.117, {PAIR['runs']} runs each, two kdamonds on one process against one: "
         f"{in_three[1]:.0f} % of windows split regions three ways instead of {in_three[0]:.0f} %, "
         f"and {never[1]} runs miss a hot range of 256 KiB in 1 GiB for {PAIR['windows']} windows "
-        f"instead of {never[0]} (Fisher's exact test, p = {_fisher(never, PAIR['runs']):.2f}). "
+        f"instead of {never[0]} (Fisher, p = {_fisher(never, PAIR['runs']):.2f}). "
         f"{shared:.0f} of {told:.0f} windows were split by the shared count. {TOO_FEW}"
     )
 
@@ -97,8 +97,8 @@ def _at_the_default() -> str:
     chances = [_fisher(list(one), SEARCH["repeats"]) for one in (new, old, guest)]
     assert chances[0] > 0.5 and max(chances[1:]) < 0.001, "a second kdamond costs 6.12 alone"
     return (
-        f"At the default max_nr_regions of {DEFAULT_BOUND:,} the errors of "
-        f"the rate, without and with what is shared, are {'; '.join(errors)}, with fewer pages "
+        f"At the default max_nr_regions of {DEFAULT_BOUND:,} the errors of the rate, without and "
+        f"with sharing, are {'; '.join(errors)}, with fewer pages "
         f"checked in the mean. Of {SEARCH['repeats']} searches for 256 hot KiB in 1 GiB, by two "
         f"kdamonds and by one, {new[2]} and {new[1]} miss them: no cost is shown. By 6.12's rules "
         f"{old[2]} and {old[1]} do, at the speeds of its recorded runs {guest[2]} and {guest[1]}."
@@ -147,8 +147,8 @@ def fresh_pages() -> str:
         f"{pages[0]:.0f} once they are on a list. Not explained: the reproducer's control, its "
         f"ring in use, counts in {in_use[False]} aggregations without the patch and in "
         f"{in_use[True]} with it (7.3.4 in QEMU). QEMU's TLB may be why: on 6.12.117 1 MiB of "
-        f"ordinary memory in use counts in {hidden:.1f} of 20 samples, and in {flushed:.1f} if "
-        "the TLB is flushed."
+        f"ordinary memory in use counts in {hidden:.1f} of 20 samples, and flushed in "
+        f"{flushed:.1f}."
     )
 
 
