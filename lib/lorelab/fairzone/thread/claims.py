@@ -379,8 +379,8 @@ CLAIMS = [
     ),
     _claim(
         "preserved",
-        "A concern is that the lower zone's pages are preserved forever (the author, 1 July; not an "
-        "issue, it seemed to him, because the interleaving would reach the low watermark again).",
+        "A concern is that the lower zone's pages are preserved forever (the author, 1 July; not "
+        "an issue, it seemed to him, as the interleaving would reach the low watermark again).",
         "message 20140701183915.GW10819@suse.de, row v4r8-velocity-dma32-series",
         f"{MODEL}, merged, balance_reserves=false",
         follow_ups.weigh_preserved,
