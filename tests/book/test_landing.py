@@ -8,6 +8,7 @@ import yaml
 
 from lorelab.book import build, talk
 from lorelab.book.slides import slides
+from lorelab.experiments import experiment
 from tests import WEIGHED
 
 SECTIONS = [
@@ -47,14 +48,31 @@ def test_it_has_its_sections_in_order_and_is_short(design):
 
 
 @pytest.mark.parametrize("design", WEIGHED)
-def test_no_code_is_in_sight_and_the_picture_follows_the_answer(design):
+def test_no_code_is_in_sight_and_the_page_begins_with_the_chart_of_its_panel(design):
     cells = page(design).cells
     shown = [cell for cell in cells if "remove-cell" not in cell.metadata.get("tags", [])]
-    first, *drawn, last = shown
-    assert (first.cell_type, last.cell_type) == ("markdown", "markdown")
+    kinds = [cell.cell_type for cell in shown]
+    assert kinds[:4] == ["markdown", "code", "code", "markdown"] and kinds[-1] == "markdown"
+    drawn = [cell for cell in shown if cell.cell_type == "code"]
     assert all("remove-input" in cell.metadata["tags"] for cell in drawn)
-    _, *panels = (cell.source for cell in drawn)
-    assert len(panels) <= 1 and all(source.startswith("panel(") for source in panels)
+    chart, panel, *pictures = (cell.source for cell in drawn)
+    [question] = re.findall(r'^panel\("([^"]*)"', panel)
+    assert chart.startswith(f'chart("{question}"') and len(pictures) <= 1
+
+
+@pytest.mark.parametrize("design", WEIGHED)
+def test_the_chart_is_of_what_the_form_first_shows(design):
+    """And of others beside it."""
+    source = page(design).cells
+    [ran] = [cell.source for cell in source if cell.source.startswith("chart(")]
+    [form] = [cell.source for cell in source if cell.source.startswith("panel(")]
+    known = {}
+    [setup, *_] = (cell.source for cell in source if cell.cell_type == "code")
+    exec(setup, known)
+    known |= {"chart": lambda _, *runs: runs, "panel": lambda _, start=None: start}
+    runs, start = eval(ran, known), eval(form, known)
+    question = re.search(r'"([^"]*)"', form)[1]
+    assert (start or experiment(question).Params()) in (runs or [experiment(question).Params()])
 
 
 @pytest.mark.parametrize("design", WEIGHED)

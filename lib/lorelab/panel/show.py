@@ -3,10 +3,13 @@
 import json
 from typing import Any
 
+import altair as alt
 import numpy as np
+import pandas as pd
 
 from lorelab import counters
 from lorelab.experiments import experiment
+from lorelab.flat import flat
 from lorelab.panel import kept, values
 from lorelab.params import Params, label
 
@@ -50,6 +53,24 @@ def panel(question: str, start: Params | None = None) -> Panel:
     return Panel(question, about(question, have, start))
 
 
+def chart(question: str, *runs: Params) -> alt.TopLevelMixin:
+    """The chart that the panel draws, of runs made by the library: what a page shows before it.
+
+    Parameters
+    ----------
+    question : str
+        Experiment as `design/experiment`.
+    *runs : Params
+        One or more, in the order in which they are drawn; by default one at the defaults.
+    """
+    described = kept.described(question)
+    tables = []
+    for params in runs or (experiment(question).Params(),):
+        rows = described.entry(flat(params, described.CHOICES))
+        tables.append(_table(question, params, list(rows.T)))
+    return described.chart(pd.concat(tables, ignore_index=True))
+
+
 def about(question: str, have: kept.Kept, start: Params | None = None) -> dict[str, Any]:
     """What `panel.js` and `form.js` are given of an experiment and its module."""
     described, subject = kept.described(question), experiment(question)
@@ -76,10 +97,19 @@ def about(question: str, have: kept.Kept, start: Params | None = None) -> dict[s
 def _chart(question: str, start: Params) -> dict[str, Any]:
     """The page's chart of an experiment in Vega-Lite's words, without data."""
     described = kept.described(question)
-    name = getattr(start, described.VARIANT, described.VARIANT)
-    names = (*described.COUNTERS, *described.MORE)
-    nothing = {counter: ("", np.zeros(1)) for counter in names}
-    variant = name if isinstance(name, str) else label(name)
-    table = counters.table(question, variant, "model", nothing, first=described.FIRST)
-    spec = described.chart(table).to_dict()
+    nothing = [np.zeros(1)] * len((*described.COUNTERS, *described.MORE))
+    spec = described.chart(_table(question, start, nothing)).to_dict()
     return {part: inside for part, inside in spec.items() if part not in ("data", "datasets")}
+
+
+def _table(question: str, params: Params, columns: list[np.ndarray]) -> pd.DataFrame:
+    """What a panel's chart is made of: its counters, and what it draws beside them."""
+    described = kept.described(question)
+    name = getattr(params, described.VARIANT, described.VARIANT)
+    units = {**described.COUNTERS, **dict.fromkeys(described.MORE, "")}
+    named = {
+        counter: (unit, column)
+        for (counter, unit), column in zip(units.items(), columns, strict=True)
+    }
+    variant = name if isinstance(name, str) else label(name)
+    return counters.table(question, variant, "model", named, first=described.FIRST)

@@ -52,7 +52,15 @@ def traced(params: Tiobench, shown: list[Variant]) -> pd.DataFrame:
                         starts=[("", *STARTS)[n] for n in rows[:, STARTED]],
                     )
                 )  # fmt: skip
-    return pd.concat(tables, ignore_index=True)
+    # A variant after another, as they were asked for; of each a moment after another.
+    table = pd.concat(tables)
+    order = [label(variant) for variant in shown]
+    return table.sort_values(
+        ["variant", "mib"],
+        key=lambda column: column.map(order.index) if column.name == "variant" else column,
+        kind="stable",
+        ignore_index=True,
+    )
 
 
 def _half_read(params: Tiobench) -> np.ndarray:

@@ -242,7 +242,9 @@ def ways(frame: pd.DataFrame) -> alt.VConcatChart:
 
 
 def costs(
-    table: pd.DataFrame, heading: str = "Cost of a send of 56,000 bytes in 40 segments"
+    table: pd.DataFrame,
+    heading: str = "Cost of a send of 56,000 bytes in 40 segments",
+    wrong: bool = False,
 ) -> alt.Chart:
     """Draw what a send takes, by variant.
 
@@ -253,6 +255,8 @@ def costs(
         `copied_by_send` where that is there, `atomics` and `lines`.
     heading : str
         Title.
+    wrong : bool
+        Draw the share of the packets that are `wrong`, too, of those that were `sent`.
     """
     # The chart has the counters, not what one send takes: a panel need only give it others.
     shown = {
@@ -262,6 +266,9 @@ def costs(
     }
     each = {what: f"({number}) / datum.sends" for what, number in shown.items()}
     kept = ["copied_bytes", "copied_by_send", "atomics", "lines", "sends"]
+    if wrong:
+        each = {"wrong packets, %": "100 * datum.wrong / max(1, datum.sent)"} | each
+        kept += ["wrong", "sent"]
     rows = pd.DataFrame({"copied_by_send": 0, "sends": 1} | dict(table.items()))
     return (
         alt.Chart(rows[kept].reset_index())
@@ -270,12 +277,12 @@ def costs(
         .mark_bar()
         .encode(
             y=alt.Y("variant:N", title=None, sort=list(table.index)),
-            x=alt.X("count:Q", title="per send"),
+            x=alt.X("count:Q", title=None if wrong else "per send"),
         )
-        .properties(width=150, height=190)
+        .properties(width=130, height=190)
         .facet(
-            facet=alt.Facet("what:N", title=None, sort=list(shown)),
-            columns=3,
+            facet=alt.Facet("what:N", title=None, sort=list(each)),
+            columns=len(each),
             title=title(
                 heading,
                 "Copying costs bytes, counting two atomic operations a segment, and the pointer\n"

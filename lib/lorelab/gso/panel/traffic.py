@@ -61,5 +61,5 @@ def entry(params):
 
 def chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     """The page's chart of this experiment."""
-    wide = table.pivot_table(index="variant", columns="counter", values="value")
-    return charts.costs(wide, "Cost of a send")
+    wide = table.pivot_table(index="variant", columns="counter", values="value", sort=False)
+    return charts.costs(wide, "Cost of a send, and packets with wrong bytes (model)", wrong=True)

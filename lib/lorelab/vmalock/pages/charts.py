@@ -33,9 +33,9 @@ def contended(table: pd.DataFrame) -> alt.Chart:
         "fault, 99th percentile (us)": "datum.fault_p99 / 1e3",
         "mprotect(), 99th percentile (us)": "datum.write_p99 / 1e3",
     }
-    wide = table.pivot_table(index="variant", columns="counter", values="value").reset_index()
+    wide = table.pivot_table(index="variant", columns="counter", values="value", sort=False)
     return (
-        alt.Chart(wide)
+        alt.Chart(wide.reset_index())
         .transform_calculate(**shown)
         .transform_fold(list(shown), as_=["what", "count"])
         .mark_bar()
@@ -47,7 +47,12 @@ def contended(table: pd.DataFrame) -> alt.Chart:
         .properties(width=250, height=alt.Step(22))
         .facet(facet=alt.Facet("what:N", title=None, sort=list(shown)), columns=2)
         .resolve_scale(x="independent")
-        .properties(title=title("Threads that fault, and change VMAs", "Model."))
+        .properties(
+            title=title(
+                "Threads that fault, and change VMAs (model)",
+                "The model gives the order in which threads wait, not the time.",
+            )
+        )
     )
 
 
