@@ -9,7 +9,6 @@ from lorelab.errors import BadInput
 from lorelab.judging import reproduced, upstream
 from lorelab.judging.findings import findings
 from lorelab.judging.reproduced import Answer
-from lorelab.lab import cache
 from lorelab.lab.source import is_cover
 
 FOUND = {one.title: one for one in findings()}
@@ -18,13 +17,23 @@ IDLE = FOUND["damon/pages-on-no-list"]
 
 
 @pytest.mark.parametrize("title", RECORDED)
-def test_a_record_is_of_the_reproducer_that_is_sent(title):
-    file = upstream.reproducer(title)
+def test_a_record_is_of_the_reproducer_that_is_sent_or_its_notes_say_how_that_differs(title):
     given = [said for said in RECORDED[title] if said.published]
     assert len(given) == len(RECORDED[title]) or title == "vmalock/taken-for-marked"
-    for said in given:
-        assert said.source.programs[file.name] == cache.file_digest(file), said.kernel
+    differs = "\n\nReproducer: it was made stricter after " in upstream.text_of(title, "notes")
+    assert differs == any(said.earlier for said in given)
     assert all(said.source.experiment == title for said in RECORDED[title])
+
+
+def test_a_run_of_an_earlier_program_is_called_so(monkeypatch, tmp_path):
+    guest(monkeypatch, status=1, said="FAIL: seen\n")
+    runs = [reproduced.run(IDLE, tmp_path)]
+    programs = {**runs[0].source.programs, "reproduce.py": "another"}
+    older = runs[0].source.model_copy(update={"programs": programs})
+    runs.append(runs[0]._replace(source=older))
+    said = list(reproduced.by_kernel(runs))
+    release = older.kernel.release
+    assert said == [f"{release}, one run", f"{release}, one run, earlier form"]
 
 
 @pytest.mark.parametrize("title", RECORDED)
@@ -77,6 +86,7 @@ def test_runs_of_a_kernel_that_has_another_patch_as_well_are_apart(monkeypatch):
     first, second, third = (Answer(text, None, False) for text in ("FAIL: a", "PASS", "FAIL: b"))
     built = {first: "7.3.4", second: "7.3.4 with the patches of a/b", third: "7.3.4"}
     monkeypatch.setattr(Answer, "built", property(built.__getitem__))
+    monkeypatch.setattr(Answer, "earlier", False)
     assert reproduced.by_kernel(built) == {
         "7.3.4, 2 runs": "FAIL: a; FAIL: b",
         "7.3.4 with the patches of a/b, one run": "PASS",

@@ -83,6 +83,12 @@ class Answer(NamedTuple):
         return shown is not None and shown.name == self.source.params["file"]
 
     @property
+    def earlier(self) -> bool:
+        """Whether it ran an earlier form of the kit's program, whose notes say how they differ."""
+        shown = upstream.reproducer(self.source.experiment)
+        return self.published and self.source.programs[shown.name] != cache.file_digest(shown)
+
+    @property
     def kernel(self) -> str:
         """The kernel in words."""
         return f"{self.source.kernel.release}{' with the patches' if self.patched else ''}"
@@ -233,20 +239,23 @@ def newest(title: str, folder: Path = FOLDER) -> list[Answer]:
 def runs_of(answers: Iterable[Answer]) -> dict[str, list[Answer]]:
     """Runs of each kernel, in the order given, by the kernel in words and how many they are.
 
+    Those of an earlier form of the reproducer stand apart.
+
     Examples
     --------
-    >>> print(*runs_of(recorded("vmalock/lost-guard")), sep="\n")
+    >>> print(*runs_of(recorded("vmalock/lost-guard")), sep="\\n")
     6.18.44-fc-v782, one run
     7.3.4, 3 runs
     7.3.4+deb13-cloud-amd64, one run
     7.3.4 with the patches and those of vmalock/lost-sticky, 2 runs
     """
-    kernels: dict[str, list[Answer]] = {}
+    kernels: dict[tuple[str, str], list[Answer]] = {}
     for answer in answers:
-        kernels.setdefault(answer.built, []).append(answer)
+        how = ", earlier form" if answer.earlier else ""
+        kernels.setdefault((answer.built, how), []).append(answer)
     return {
-        f"{kernel}, {'one run' if len(runs) == 1 else f'{len(runs)} runs'}": runs
-        for kernel, runs in kernels.items()
+        f"{kernel}, {'one run' if len(runs) == 1 else f'{len(runs)} runs'}{how}": runs
+        for (kernel, how), runs in kernels.items()
     }
 
 

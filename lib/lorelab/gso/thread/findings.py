@@ -40,8 +40,8 @@ def _flag() -> str:
     return (
         f"on a vendor's 6.18.44, in a virtual machine, {here} of {most} copies of packets that "
         f"another CPU copies while the sending CPU frees them are not reported; 7.3.4 in QEMU "
-        f"leaves {before['not_told']} of {before['copies']:,} copies unreported, and with the "
-        f"patch {after['not_told']} of {after['copies']:,}. {ways.lost} of {ways.all} "
+        f"does not report {before['not_told']} of {before['copies']:,}, and with the patch "
+        f"{after['not_told']} of {after['copies']:,}. {ways.lost} of {ways.all} "
         f"interleavings of one sent and one copied segment lose the flag, the shortest after "
         f"{steps} steps; with the patch {mended.lost} (the model's orders)"
     )
@@ -78,14 +78,14 @@ def _unread() -> str:
     [mended] = fixed["kernel"].unique()
     [now] = set(zip(*(fixed[name] for name in ("told", "pinned", "refused")), strict=True))
     return (
-        f"if the tap takes packets without a checksum (TUN_F_CSUM, as QEMU sets it for guests), "
-        f"{told} of {taken} UDP sends complete within 2 s. After the sender has exited, {pinned} "
+        f"if the tap takes packets without a checksum (TUN_F_CSUM, as QEMU sets it), "
+        f"{told} of {taken} UDP sends complete within 2 s. After the sender's exit {pinned} "
         f"of its pages and its network namespace stay until the ring is read, and {refused} of 1 "
         f"further send of the same user fails meanwhile (ENOBUFS at RLIMIT_MEMLOCK). Without the "
         f"flag, and with tun, {all_told} complete, as copied, and {free} pages stay (exact, "
         f"{' and '.join(sorted(set(runs['kernel'])))}, one CPU). With the patch in tap.ko of "
         f"{mended}, macvtap and ipvtap: {now[0]} complete, {now[1]} pages stay, {now[2]} further "
-        "sends fail; the namespace stays as before, for the packets are charged to the socket"
+        "sends fail; the namespace stays, as the packets are charged to the socket"
     )
 
 
@@ -176,9 +176,9 @@ FINDINGS = [
             when=LOOKED,
         ),
         fix="lib/kernel/gso/upstream/unread-macvtap: skb_orphan_frags_rx() in tap_handle_frame(), "
-        "as tun_net_xmit() has it. Its reproducer says FAIL on Debian's 6.12.117, and PASS there "
-        "with the patched tap.ko that make -C lib/kernel/gso/fixed builds; built in, booted in "
-        "7.3.4 without it and with it",
+        "as tun_net_xmit() has it. An earlier form of its reproducer says FAIL on Debian's "
+        "6.12.117, and PASS there with the patched tap.ko that make -C lib/kernel/gso/fixed "
+        "builds; built in, booted in 7.3.4 without it and with it",
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=True,
         command="model gso/unread",
@@ -237,8 +237,8 @@ FINDINGS = [
         config="reproducers",
         cpus=2,
         note="With two CPUs QEMU's emulation now and then kills the guest (Oops: int3): boot it "
-        "again. The race is rare there: 8 of 2600 packets were lost. A PASS of a few hundred says "
-        "nothing; boot it again on an idle machine.",
+        "again. The race is rare there: 8 of 2600 packets were lost. With fewer than 1495 and "
+        "none lost the reproducer can't tell: boot it again on an idle machine.",
     ),
     Finding(
         design="gso",

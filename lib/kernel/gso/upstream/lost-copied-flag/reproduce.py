@@ -3,8 +3,7 @@
 
 CPU 0 sends multicast packets of two UDP segments to a bridge without a port for them: it cuts them
 and frees the segments, as sent. A clone of each comes back to a member of the group, which copies
-it, so each notification is to say so: for 10 s all on CPU 0, then for 20 s copied on CPU 1. Needs
-two CPUs, RPS, bridge, veth, iproute2. It has namespaces of its own.
+it, so each notification is to say so: for 10 s all on CPU 0, then for 20 to 40 s copied on CPU 1.
 """
 
 import ctypes
@@ -20,6 +19,7 @@ import time
 SO_ZEROCOPY, MSG_ZEROCOPY, UDP_SEGMENT, CODE_COPIED = 60, 1 << 26, 103, 1
 CLONE_NEWNET, CLONE_NEWNS = 1 << 30, 1 << 17
 GROUP, SOURCE, SIZE = "239.1.2.3", "198.51.100.1", 1000
+LEAST = 1495  # log(0.01) / log(1 - 8 / 2600): at 7.3.4's rate in QEMU 1 % of such runs lose none
 RPS = "/sys/class/net/br0/queues/rx-0/rps_cpus"
 SETUP = f"""
 mount --make-rprivate / && mount -t sysfs sysfs /sys
@@ -29,10 +29,9 @@ ip link set end up && ip link set port type bridge_slave mcast_flood off
 ip address add {SOURCE}/24 dev br0 && ip route add {GROUP} dev br0
 """
 if os.cpu_count() < 2 or ctypes.CDLL(None).unshare(CLONE_NEWNET | CLONE_NEWNS):
-    sys.exit("has one CPU, or cannot make namespaces: be root")
+    sys.exit("can't tell: has one CPU, or no namespaces: be root")
 subprocess.run(["sh", "-ec", SETUP], check=True)
 os.sched_setaffinity(0, {0})
-
 member = socket.socket(type=socket.SOCK_DGRAM)
 member.settimeout(5)
 member.bind((GROUP, 7000))
@@ -47,7 +46,7 @@ told.register(sender, 0)  # its error queue alone
 for cpu, seconds in (0, 10), (1, 20):
     pathlib.Path(RPS).write_text(f"{1 << cpu:x}\n")
     sent, lost, end = 0, 0, time.monotonic() + seconds
-    while time.monotonic() < end:
+    while time.monotonic() < end or (cpu and sent < LEAST and time.monotonic() < end + 20):
         sender.sendto(bytes(2 * SIZE), MSG_ZEROCOPY, (GROUP, 7000))
         assert len(member.recv(SIZE)) == len(member.recv(SIZE)) == SIZE
         told.poll()
@@ -55,5 +54,6 @@ for cpu, seconds in (0, 10), (1, 20):
         code = struct.unpack_from("IBBB", control[0][2])[3]
         sent, lost = sent + 1, lost + (code != CODE_COPIED)
     print(f"copied on CPU {cpu}: of {sent} packets {lost} are said not to be")
+lost or sent >= LEAST or sys.exit(f"can't tell: none of {sent} lost; PASS takes {LEAST}")
 print(f"FAIL: {lost} of {sent} copies are not told of" if lost else "PASS")
 sys.exit(bool(lost))
