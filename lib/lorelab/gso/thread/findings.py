@@ -176,7 +176,7 @@ FINDINGS = [
             when=LOOKED,
         ),
         fix="lib/kernel/gso/upstream/unread-macvtap: skb_orphan_frags_rx() in tap_handle_frame(), "
-        "as tun_net_xmit() has it. An earlier form of its reproducer says FAIL on Debian's "
+        "as tun_net_xmit() has it. An earlier form of its reproducer said FAIL on Debian's "
         "6.12.117, and PASS there with the patched tap.ko that make -C lib/kernel/gso/fixed "
         "builds; built in, booted in 7.3.4 without it and with it",
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
@@ -237,8 +237,8 @@ FINDINGS = [
         config="reproducers",
         cpus=2,
         note="With two CPUs QEMU's emulation now and then kills the guest (Oops: int3): boot it "
-        "again. The race is rare there: 8 of 2600 packets were lost. With fewer than 1495 and "
-        "none lost the reproducer can't tell: boot it again on an idle machine.",
+        "again. With KCSAN 8 of 2600 packets were lost there, without it none of 4,000. With "
+        "fewer than 1495 and none lost the reproducer can't tell: boot it again, idle.",
     ),
     Finding(
         design="gso",
