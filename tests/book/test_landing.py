@@ -9,7 +9,7 @@ import yaml
 from lorelab.book import build, talk
 from lorelab.book.slides import slides
 from lorelab.experiments import experiment
-from tests import WEIGHED
+from tests import ASKED, WEIGHED
 
 SECTIONS = [
     "Three numbers",
@@ -47,20 +47,30 @@ def test_it_has_its_sections_in_order_and_is_short(design):
     assert len(prose.split()) <= WORDS
 
 
-@pytest.mark.parametrize("design", WEIGHED)
-def test_no_code_is_in_sight_and_the_page_begins_with_the_chart_of_its_panel(design):
+def in_sight(design):
     cells = page(design).cells
-    shown = [cell for cell in cells if "remove-cell" not in cell.metadata.get("tags", [])]
-    kinds = [cell.cell_type for cell in shown]
-    assert kinds[:4] == ["markdown", "code", "code", "markdown"] and kinds[-1] == "markdown"
-    drawn = [cell for cell in shown if cell.cell_type == "code"]
+    return [cell for cell in cells if "remove-cell" not in cell.metadata.get("tags", [])]
+
+
+@pytest.mark.parametrize("design", WEIGHED)
+def test_no_code_is_in_sight_and_a_picture_follows_the_answer(design):
+    kinds = [cell.cell_type for cell in in_sight(design)]
+    assert kinds[:2] == ["markdown", "code"] and kinds[-1] == "markdown"
+    drawn = [cell for cell in in_sight(design) if cell.cell_type == "code"]
     assert all("remove-input" in cell.metadata["tags"] for cell in drawn)
-    chart, panel, *pictures = (cell.source for cell in drawn)
+
+
+@pytest.mark.parametrize("design", ASKED)
+def test_a_chapter_begins_with_the_chart_of_its_panel(design):
+    kinds = [cell.cell_type for cell in in_sight(design)]
+    assert kinds[:4] == ["markdown", "code", "code", "markdown"]
+    drawn = [cell.source for cell in in_sight(design) if cell.cell_type == "code"]
+    chart, panel, *pictures = drawn
     [question] = re.findall(r'^panel\("([^"]*)"', panel)
     assert chart.startswith(f'chart("{question}"') and len(pictures) <= 1
 
 
-@pytest.mark.parametrize("design", WEIGHED)
+@pytest.mark.parametrize("design", ASKED)
 def test_the_chart_is_of_what_the_form_first_shows(design):
     """And of others beside it."""
     source = page(design).cells
@@ -101,3 +111,10 @@ def test_its_deck_ends_in_what_to_do_and_what_to_send(design):
     assert slide.title == "What to do, and what to send"
     assert "<li>" in slide.parts[0] and "<strong>To send" in slide.parts[0]
     assert "What to do" in slide.notes[-1]
+
+
+OF_CHAPTERS = (
+    test_a_chapter_begins_with_the_chart_of_its_panel,
+    test_the_chart_is_of_what_the_form_first_shows,
+)
+"""What is not asked of a design that has no panel yet."""

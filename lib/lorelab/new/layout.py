@@ -262,6 +262,8 @@ def _questions(sentences: list[Sentence]) -> Iterator[tuple[str, ...]]:
 
 def _change(root: Path, changes: dict[str, Callable[[str], str]]) -> None:
     for path, change in changes.items():
+        if not (root / path).exists():
+            continue
         before = (root / path).read_text()
         if (after := change(before)) != before:
             atomic.write(root / path, after)
