@@ -87,7 +87,7 @@ def drawn(table: pd.DataFrame, see: str) -> alt.Chart:
     see : str
         Caption.
     """
-    on = "reader on the node of {}".format
+    on = "reader on {}".format
     rows = table.assign(hits=table["hits"].round(1), on=table["reader"].map(on))
     dots = (
         alt.Chart(rows)
