@@ -1,6 +1,7 @@
 """Long tests take turns only while nothing changed that they rest on."""
 
 import json
+import subprocess
 from types import SimpleNamespace
 
 import pytest
@@ -50,16 +51,14 @@ def checkout(tmp_path):
     turns.forget()
 
 
-def report(file, passed=True, boots=True, seconds=turns.LONG):
-    keywords = {"boots": 1} if boots else {}
-    return SimpleNamespace(
-        nodeid=f"{file}::test_it", keywords=keywords, passed=passed, duration=seconds
-    )
+def report(file, passed=True, seconds=turns.LONG, when="teardown"):
+    return SimpleNamespace(nodeid=f"{file}::it", passed=passed, duration=seconds, when=when)
 
 
 def keep(checkout, *reports):
     """Write down what passed, and give it."""
     session = turns.Keep(checkout)
+    session.pytest_xdist_node_collection_finished([one.nodeid for one in reports])
     for one in reports:
         session.pytest_runtest_logreport(one)
     session.pytest_sessionfinish()
@@ -81,27 +80,45 @@ def test_only_a_file_that_passed_whole_takes_turns(checkout):
 
 def test_of_what_boots_any_and_of_the_others_what_takes_long(checkout):
     half = turns.LONG / 2
-    short = [report(file, boots=False, seconds=half) for file in (ORACLE, PAGES, PAGES)]
+    short = [report(file, seconds=half) for file in (ORACLE, PAGES, PAGES)]
     assert keep(checkout, *short, report(LIVE, seconds=0)) == {PAGES, LIVE}
 
 
 def test_what_was_not_run_stays_written_down(checkout):
-    keep(checkout, report(LIVE), report(PAGES, boots=False))
+    keep(checkout, report(LIVE), report(PAGES))
     assert keep(checkout, report(LIVE, passed=False), report(LAB)) == {LAB, PAGES}
-    # Of a file that boots another test says nothing of its boots, and a page is no file of tests.
-    others = report(LAB, passed=False, boots=False), report("notebooks/gso/index.ipynb")
-    assert keep(checkout, *others) == {LAB, PAGES}
+    # A page is no file of tests.
+    assert keep(checkout, report("notebooks/gso/index.ipynb")) == {LAB, PAGES}
+
+
+def test_a_file_of_which_a_test_did_not_end_did_not_pass(checkout):
+    """A process that died reports no end, and a run that was stopped less than it collected."""
+    died = report(LIVE, passed=False, when="???")
+    assert keep(checkout, died, report(LAB, when="call"), report(PAGES)) == {PAGES}
+    session = turns.Keep(checkout)
+    collected = [SimpleNamespace(nodeid=f"{PAGES}::{test}") for test in ("it", "another")]
+    session.pytest_collection_finish(SimpleNamespace(items=collected))
+    session.pytest_runtest_logreport(report(PAGES))
+    session.pytest_sessionfinish()
+    assert passed(checkout) == set()
+
+
+def test_nothing_of_the_project_is_overlooked():
+    listed = subprocess.run(["git", "ls-files"], cwd=order.ROOT, capture_output=True, text=True)
+    tops = {name.partition("/")[0] for name in listed.stdout.split("\n") if name}
+    assert tops - {*turns.FILES, *turns.FOLDERS} <= {".gitignore", "LICENSE"}
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_what_a_file_rests_on(checkout, name):
-    keep(checkout, *(report(file, boots=file in (LIVE, LAB)) for file in ALL))
+    keep(checkout, *map(report, ALL))
     assert passed(checkout) == set(ALL)
     (checkout / name).write_text(BOOTING + "# changed\n" if name in (LIVE, LAB) else "changed = 1")
     of_the_live = {
         LIVE,
         "tests/conftest.py",
         "tests/gso/told.py",
+        ORACLE,
         "requirements.lock",
         "lib/kernel/common/lab.config",
         "lib/kernel/gso/probes/sends.py",
@@ -124,7 +141,7 @@ def test_what_a_file_rests_on(checkout, name):
 def test_what_changes_while_they_run_is_not_vouched_for(checkout):
     session = turns.Keep(checkout)
     for file in (LIVE, ORACLE):
-        session.pytest_runtest_logreport(report(file, boots=file == LIVE))
+        session.pytest_runtest_logreport(report(file))
     (checkout / "lib/lorelab/gso/kernel/told.py").write_text("changed = 1")
     session.pytest_sessionfinish()
     assert passed(checkout) == set()

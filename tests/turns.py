@@ -13,6 +13,8 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 KEPT = "tests/passed.json"
 LONG = 8
@@ -26,8 +28,12 @@ ABOVE = {"pages", "panel", "recording", "thread"}
 """Rooms of a design that stand above its boots."""
 WORDS = {"advice", "notes", "recipients"}
 """Of a kit, as are its messages and cover letters: words of mails, which no kernel runs."""
-FILES = (".ci/run", "Makefile", "README.md", "pyproject.toml", "requirements.lock")
-FOLDERS = ("bench", "book", "data", "lib", "notebooks", "tests")
+FILES = (
+    *("CITATION.cff", "Makefile", "README.md", "environment.yml", "pyproject.toml"),
+    "requirements.lock",
+)
+FOLDERS = (".ci", ".github", "bench", "book", "data", "lib", "mutants", "notebooks", "tests")
+"""With these files, all that the project has."""
 
 
 @cache
@@ -44,8 +50,8 @@ def boots(file: Path) -> bool:
 def rests_on(file: str, root: Path = ROOT) -> str:
     """Digest of what a file of tests rests on.
 
-    Of a design's: the file, and all that is not another design's. Of a design's that boots: less,
-    for no page and no mail is booted. Of any other file, which may ask for any design: everything,
+    Of a design's: all that is not another design's. Of a design's that boots: less, for no page
+    and no mail is booted. Of any other file, which may ask for any design: everything,
     and if it boots, the library and the kernels' folder.
     """
     parts = Path(file).parts
@@ -66,7 +72,7 @@ def _all(design: str | None, booting: bool, root: Path) -> str:
     shared = [path for path in library.iterdir() if path.name not in left]
     rooms = [path for path in (library / design).iterdir() if path.name not in ABOVE]
     of_it = ["lib/kernel/common", f"lib/kernel/{design}", f"data/kernel/{design}"]
-    helpers = (root / "tests" / design).glob("*.py")
+    helpers = (root / "tests" / design).rglob("*.py")
     paths = [*shared, *rooms, *helpers, *files, *(root / name for name in of_it)]
     return _digest(paths, words=False)
 
@@ -144,25 +150,37 @@ class Keep:
     """
 
     def __init__(self, root: Path = ROOT):
-        self.root, self.before, self.passed, self.seconds = root, {}, {}, Counter()
+        self.root, self.before, self.seconds = root, {}, Counter()
+        self.collected: set[str] = set()
+        self.ended: set[str] = set()
+        self.not_passed: set[str] = set()
+
+    def pytest_collection_finish(self, session):
+        self.collected.update(item.nodeid for item in session.items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids):
+        self.collected.update(ids)
 
     def pytest_runtest_logreport(self, report):
         file = file_of(report.nodeid)
-        if not file.startswith("tests/") or (
-            boots(self.root / file) and "boots" not in report.keywords
-        ):
+        if not file.startswith("tests/"):
             return
         self.before.setdefault(file, rests_on(file, self.root))
-        self.passed[file] = self.passed.get(file, True) and report.passed
         self.seconds[file] += report.duration
+        if report.when == "teardown":  # of a process that died none comes
+            self.ended.add(report.nodeid)
+        if not report.passed:
+            self.not_passed.add(file)
 
     def pytest_sessionfinish(self):
         forget()
         kept = self.root / KEPT
         have = json.loads(kept.read_text()) if kept.exists() else {}
+        left = self.not_passed | set(map(file_of, self.collected - self.ended))
         for file, digest in self.before.items():
             have.pop(file, None)
             long = boots(self.root / file) or self.seconds[file] >= LONG
-            if long and self.passed[file] and rests_on(file, self.root) == digest:
+            if long and file not in left and rests_on(file, self.root) == digest:
                 have[file] = digest
         kept.write_text(json.dumps(have, indent=1, sort_keys=True) + "\n")

@@ -18,6 +18,7 @@ def found(text):
     ("text", "numbers"),
     [
         ("It takes 12 ms.", [(12, "ms")]),
+        ("12ms-15ms", [(12, "ms"), (15, "ms")]),
         (
             "about 10-15MB, 30-40% or 3-4 times",
             [
@@ -103,6 +104,9 @@ def test_what_is_quoted_is_proposed_if_its_message_is_not_there():
     assert named == [(12, False, 1), (14, False, 5), (13, True, 2)]
     alone = [(one.value, one.quoted) for one in figures.figures([answer])]
     assert alone == [(14, False), (12, True), (13, True)]
+    # Two answers that quote it propose it once.
+    twice = figures.figures([answer, answer._replace(id="three@example.org")])
+    assert [one.value for one in twice if one.quoted] == [12, 13]
 
 
 def test_the_words_before_a_number_are_the_guess_and_its_line_is_kept():

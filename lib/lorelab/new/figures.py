@@ -27,7 +27,7 @@ _KNOWN = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=Tru
 NUMBER = re.compile(
     rf"""(?<![\w.,/#~^@$+-])(?<![^A-Za-z_)]:)[~]?
     (?:(?P<minutes>\d+)m(?=\d+\.\d+s\b)  # as time(1) has it
-    |(?P<low>\d+(?:\.\d+)?)%?-(?=\d))?
+    |(?P<low>\d+(?:\.\d+)?)(?:%|[A-Za-z\u00b5\u03bc]{{1,4}})?-(?=\d))?
     (?P<value>[+-]?(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,3}}(?:[\xa0\u202f]\d{{3}}|\ 000)+|\d+)
     (?:\.\d+)?(?:[eE][+-]?\d+)?)
     (?P<unit>\s(?:(?:{_KNOWN})(?:/[A-Za-z]+)?|[A-Za-z]+/s(?:ec)?)(?![\w/])
@@ -103,6 +103,7 @@ def figures(messages: list[Message]) -> list[Figure]:
     flagged = []
     for message in messages:
         elsewhere = [(at, line) for at, line in message.quoted if line.strip() not in own]
+        own.update(line.strip() for _, line in elsewhere)
         flagged += _figures(message, message.own)
         flagged += (one._replace(quoted=True) for one in _figures(message, elsewhere))
     return flagged

@@ -39,9 +39,9 @@ ROOMS = (
 LATER = (
     *("data/kernel/{name}", "data/agreements/{name}", "data/sensitivity/{name}"),
     *("data/reproduced/{name}", "bench/{name}", "data/bench/{name}.json"),
+    "data/panels/{name}-*.json",
 )
-"""What comes to it as it grows; and `PANELS`, `UNWEIGHED` and `PASSED`."""
-PANELS = "data/panels/{name}-*.json"
+"""What comes to it as it grows; and rows of `UNWEIGHED` and `PASSED`."""
 UNWEIGHED, PASSED = "data/threads/unweighed.csv", "tests/passed.json"
 DERIVED = ("notebooks/.*/{name}", "build/*/{name}", "build/*/{name}.*")
 """What was made of its pages: stored digests, runs that were kept, the book and its deck."""
@@ -162,13 +162,11 @@ def remove(name: str, root: Path) -> Path:
     (root / REMOVED).mkdir(parents=True, exist_ok=True)
     kept = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=root / REMOVED))
     _change(root, _without(name))
-    for room in (*_rooms(name), *_later(name)):
-        if (root / room).exists():
-            (kept / room).parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(root / room, kept / room)
-    for panel in root.glob(PANELS.format(name=name)):
-        (kept / panel.relative_to(root)).parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(panel, kept / panel.relative_to(root))
+    for pattern in (*_rooms(name), *_later(name)):
+        for room in list(root.glob(pattern)):
+            there = kept / room.relative_to(root)
+            there.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(room, there)
     for pattern in DERIVED:
         for file in list(root.glob(pattern.format(name=name))):
             _delete(file)
@@ -262,7 +260,7 @@ def _questions(sentences: list[Sentence]) -> Iterator[tuple[str, ...]]:
 
 def _change(root: Path, changes: dict[str, Callable[[str], str]]) -> None:
     for path, change in changes.items():
-        if not (root / path).exists():
+        if path == PASSED and not (root / path).exists():
             continue
         before = (root / path).read_text()
         if (after := change(before)) != before:
@@ -295,11 +293,11 @@ def _without(name: str) -> dict[str, Callable[[str], str]]:
         TOC: lambda text: part.sub("", text),
         LEDGER: lambda text: cells.take(text, {f"{name}-text", f"{name}-claims"}),
         UNWEIGHED: lambda text: row.sub("", text),
-        PASSED: lambda text: _lines(text, f"tests/{name}/"),
+        PASSED: lambda text: _other_files(text, f"tests/{name}/"),
     }
 
 
-def _lines(text: str, folder: str) -> str:
+def _other_files(text: str, folder: str) -> str:
     """What `passed.json` says of the other files."""
     kept = {file: digest for file, digest in json.loads(text).items() if folder not in file}
     return json.dumps(kept, indent=1, sort_keys=True) + "\n" if folder in text else text

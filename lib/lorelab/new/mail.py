@@ -174,7 +174,7 @@ class _Html(HTMLParser):
     """What a browser shows of a mail, nearly: its text, a line for each block."""
 
     BLOCKS = ("br", "p", "div", "tr", "li", "pre", "blockquote", "h1", "h2", "h3")
-    UNSEEN = ("head", "style", "script", "title")
+    UNSEEN = ("style", "script", "title")
 
     def __init__(self) -> None:
         super().__init__()
@@ -185,7 +185,7 @@ class _Html(HTMLParser):
         self.text += "\n" * (tag in self.BLOCKS)
 
     def handle_endtag(self, tag: str) -> None:
-        self.unseen -= tag in self.UNSEEN
+        self.unseen = max(0, self.unseen - (tag in self.UNSEEN))
         self.text += "\n" * (tag == "p")
 
     def handle_data(self, data: str) -> None:
