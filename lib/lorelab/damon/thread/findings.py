@@ -24,7 +24,7 @@ DEFAULT_BOUND = 1000
 SEARCH = {"repeats": 300, "windows": 150}
 MISSED_BY = ("7.3.4", "6.12.117", "6.12.117 at the speeds of its record")
 TERABYTE = {"mib": 1 << 20, "hot_kib": 4 << 20, "runs": 30, "windows": 150, "own": True}
-TOO_FEW = "Model and kernel agree in regions; whether in the wait, too few runs tell."
+TOO_FEW = "Model and kernel agree in regions; of the wait too few runs tell."
 """What `agree` says of the runs with 256 KiB and with 4 GiB."""
 PUSHES = "kernel.org's log of pushes"
 CHEN_V3 = "https://go.mail-archive.com/linux-kernel@vger.kernel.org/msg2639367.html"
@@ -100,8 +100,8 @@ def _at_the_default() -> str:
         f"At the default max_nr_regions of {DEFAULT_BOUND:,} the errors of the rate, without and "
         f"with sharing, are {'; '.join(errors)}, with fewer pages "
         f"checked in the mean. Of {SEARCH['repeats']} searches for 256 hot KiB in 1 GiB, by two "
-        f"kdamonds and by one, {new[2]} and {new[1]} miss them: no cost is shown. By 6.12's rules "
-        f"{old[2]} and {old[1]} miss them, at its recorded speeds {guest[2]} and {guest[1]}."
+        f"kdamonds and by one, {new[2]} and {new[1]} miss them: no cost is shown. By 6.12.117's "
+        f"rules {old[2]} and {old[1]} do, at the speeds of its records {guest[2]} and {guest[1]}."
     )
 
 
