@@ -25,6 +25,8 @@ def test_equal_counters_pass():
     assert found.table.loc[found.table["verdict"] == "identity", "counter"].tolist() == list(
         IDENTITIES
     )
+    counts = found.table[["probe", "kernel"]].to_csv(index=False).split()[1:]
+    assert counts == [f"{n}000,{n}000" for n in range(1, 7)], "counts are whole numbers"
 
 
 @pytest.mark.parametrize("probe", PAIRS)

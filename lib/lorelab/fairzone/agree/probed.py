@@ -4,6 +4,7 @@ import pandas as pd
 
 from lorelab.fairzone.model.zones import calculate_normal_threshold
 from lorelab.fairzone.params import Probed
+from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.judging.agreement import IDENTITY, Agreement
 from lorelab.lab.probes import counted
 from lorelab.lab.records import Record
@@ -32,7 +33,7 @@ def pending(params: Probed) -> int:
     The node's threshold is that of its largest zone (refresh_zone_stat_thresholds()), which is no
     larger than the guest.
     """
-    return 2 * params.cpus * calculate_normal_threshold(params.mib * 256, params.cpus)
+    return 2 * params.cpus * calculate_normal_threshold(params.mib * PAGES_A_MIB, params.cpus)
 
 
 def agree(params: Probed, record: Record) -> Agreement:
@@ -49,8 +50,9 @@ def agree(params: Probed, record: Record) -> Agreement:
         }
         for probe, (name, unit) in PAIRS.items()
     ]
-    table = pd.DataFrame(rows).astype({"probe": float})
-    off, slack = (table["probe"] - table["kernel"]).abs(), table["off by at most"]
+    # Int64 keeps counts whole, also beside one of a probe that did not run.
+    table = pd.DataFrame(rows).astype({"probe": "Int64"})
+    off, slack = (table["probe"] - table["kernel"]).abs().astype(float), table["off by at most"]
     table["agrees"] = off <= slack
     # What is within the slack would not have been refused; of no slack each deviation would.
     table["detectable"] = (slack / table["kernel"]).where(slack > 0, 0.0).where(off.notna())
