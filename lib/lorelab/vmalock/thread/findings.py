@@ -129,7 +129,7 @@ def _guards() -> str:
         ]
         kernels.append(f"{kernel}: {'; '.join(parts)}")
     after = guards(run for run in answers if run.kernel == PATCHED)[LOCK]
-    least = least_lost(run for run in answers if run.built == "7.3.4")
+    least = least_lost(run for run in answers if run.kernel == "7.3.4")
     assert after.lost == 0 < least.lost, "guard pages are lost in each run without the patches"
     none = chance_of_none(least, after.pages)
     kernels.append(
