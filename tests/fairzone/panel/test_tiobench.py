@@ -4,7 +4,8 @@ from lorelab.fairzone.experiments.tiobench import simulate
 from lorelab.fairzone.pages import nap, ran
 from lorelab.fairzone.panel import tiobench
 from lorelab.fairzone.params import Tiobench, Variant
-from lorelab.fairzone.workload.nap import MIB, MOMENTS
+from lorelab.fairzone.workload import PAGES_A_MIB
+from lorelab.fairzone.workload.nap import MOMENTS
 from lorelab.flat import flat
 
 SMALL = {"mib": 1024, "min_free_kib": 8192, "steps": 3}
@@ -24,10 +25,10 @@ def test_the_nap_is_the_pages():
     assert counters == 4 and 200 < len(rows) <= MOMENTS
     for zone, first in (("DMA32", 2), ("Normal", 5)):
         of = table[table["zone"] == zone]
-        assert (rows[:, 0] / MIB).tolist() == of["mib"].tolist()
-        assert [("", *nap.STARTS)[n] for n in rows[:, 1]] == of["starts"].tolist()
+        assert (rows[:, 0] / PAGES_A_MIB).tolist() == of["mib"].tolist()
+        assert [("", *nap.STARTED_BY)[n] for n in rows[:, 1]] == of["starts"].tolist()
         marks = of[["free", "kswapd", "allocator"]]
-        assert (rows[:, first : first + 3] / MIB).tolist() == marks.values.tolist()
+        assert (rows[:, first : first + 3] / PAGES_A_MIB).tolist() == marks.values.tolist()
     assert (rows[:, 1] > 0).any()
 
 

@@ -221,7 +221,7 @@ def cached() -> pd.DataFrame:
         names = [f"read_cached_{part:02}" for part in range(PARTS)]
         if params.workload != "write-read":
             continue
-        each = params.mib * 256 * params.data_percent / 100 / PARTS
+        each = params.mib * PAGES_A_MIB * params.data_percent / 100 / PARTS
         frame = {"offset": [100 / PARTS * part for part in range(PARTS)]}
         frame |= {"cached": (100 * mean[names] / each).round(1).to_list()}
         parts.append(pd.DataFrame(frame).assign(run=_called(params)))

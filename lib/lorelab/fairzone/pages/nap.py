@@ -8,14 +8,14 @@ from lorelab.fairzone.experiments import tiobench
 from lorelab.fairzone.model import filemap
 from lorelab.fairzone.pages.charts import BLACK, GREY, ORANGE, ZONES
 from lorelab.fairzone.params import Tiobench, Variant
+from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.fairzone.workload.machine import names, node_of
-from lorelab.fairzone.workload.nap import MARKS, MIB, MOMENTS, MOVED, SEEN, copied, trace
-from lorelab.fairzone.workload.nap import STARTS as STARTED
+from lorelab.fairzone.workload.nap import MARKS, MOMENTS, MOVED, SEEN, STARTS, copied, trace
 from lorelab.params import label
 from lorelab.showing.charts import title
 
-STARTS = {"a nap's end": BLACK, "the allocator": ORANGE}
-"""What makes kswapd run, and its colour."""
+STARTED_BY = {"a nap's end": BLACK, "the allocator": ORANGE}
+"""What makes kswapd run, in the order of its numbers in `trace`, and its colour."""
 SHOWN = ("Normal", "DMA32")
 WIDTH, HEIGHT = 235, 100
 """Pixels of a zone's picture."""
@@ -34,33 +34,28 @@ def traced(params: Tiobench, shown: list[Variant]) -> pd.DataFrame:
     DataFrame
         A row a moment, variant and zone of the files: `variant`, `zone`, `mib` that the disk has
         moved, and in MiB too `free`, `kswapd` (its high watermark), `allocator` (low and the zone's
-        reserve); `starts` is what starts kswapd before the next moment (`STARTS`, or "").
+        reserve); `starts` is what starts kswapd before the next moment (`STARTED_BY`, or "").
+        A variant after another, as they were asked for; of each a moment after another.
     """
-    tables = []
-    for variant in shown:
-        of = params.model_copy(update={"variant": variant})
-        rows = _half_read(of)
-        for z, name in enumerate(names(of)):
-            if name in SHOWN:
-                first = MARKS + 3 * z
-                columns = [rows[:, MOVED], *rows[:, first : first + 3].T]
-                frame = dict(zip(("mib", "free", "kswapd", "allocator"), columns, strict=True))
-                tables.append(
-                    pd.DataFrame(frame).div(MIB).assign(
-                        variant=label(variant),
-                        zone=name,
-                        starts=[("", *STARTS)[n] for n in rows[:, STARTED]],
-                    )
-                )  # fmt: skip
-    # A variant after another, as they were asked for; of each a moment after another.
-    table = pd.concat(tables)
-    order = [label(variant) for variant in shown]
-    return table.sort_values(
-        ["variant", "mib"],
-        key=lambda column: column.map(order.index) if column.name == "variant" else column,
-        kind="stable",
-        ignore_index=True,
-    )
+    of_variants = [_of_zones(params.model_copy(update={"variant": each})) for each in shown]
+    return pd.concat(of_variants, ignore_index=True)
+
+
+def _of_zones(params: Tiobench) -> pd.DataFrame:
+    rows, tables = _half_read(params), []
+    for z, name in enumerate(names(params)):
+        if name in SHOWN:
+            first = MARKS + 3 * z
+            columns = [rows[:, MOVED], *rows[:, first : first + 3].T]
+            frame = dict(zip(("mib", "free", "kswapd", "allocator"), columns, strict=True))
+            tables.append(
+                pd.DataFrame(frame).div(PAGES_A_MIB).assign(
+                    variant=label(params.variant),
+                    zone=name,
+                    starts=[("", *STARTED_BY)[n] for n in rows[:, STARTS]],
+                )
+            )  # fmt: skip
+    return pd.concat(tables).sort_values("mib", kind="stable")
 
 
 def _half_read(params: Tiobench) -> np.ndarray:
@@ -133,7 +128,7 @@ def zones_over_time(data: pd.DataFrame, order: list[str] | None = None) -> alt.F
                 "starts:N",
                 title="kswapd is started by",
                 legend=alt.Legend(orient="bottom"),
-                scale=alt.Scale(domain=list(STARTS), range=list(STARTS.values())),
+                scale=alt.Scale(domain=list(STARTED_BY), range=list(STARTED_BY.values())),
             ),
         )
     )

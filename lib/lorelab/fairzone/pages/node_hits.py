@@ -18,7 +18,7 @@ from lorelab.showing.charts import title
 NAME = "fairzone/nodes"
 READERS = ("DMA and DMA32", "DMA32 alone")
 """Zones of the reader's node, by `Nodes.cpu_node`."""
-UNPATCHED, PATCHED = "6.12.117, unmodified", "with the policies as switches"
+UNPATCHED, PATCHED = "unmodified", "with the policies as switches"
 COLOURS = {UNPATCHED: BLACK, PATCHED: BLUE}
 
 
@@ -70,7 +70,7 @@ def hits() -> pd.DataFrame:
         of = {
             "reader": READERS[params.cpu_node],
             "kernel": UNPATCHED if plain else PATCHED,
-            "run": f"{'unmodified' if plain else 'patched'}, {params.disk_mb_s} MB/s, {run}",
+            "run": f"{UNPATCHED if plain else 'patched'}, {params.disk_mb_s} MB/s, {run}",
         }
         hits = 100 * found_cached(params, record)
         parts.append(hits.to_frame("hits").assign(**of))
@@ -96,8 +96,8 @@ def drawn(table: pd.DataFrame, see: str) -> alt.Chart:
             x=alt.X(
                 "hits:Q",
                 title="read from the cache, %",
-                scale=alt.Scale(domain=[0, 30]),
-                axis=alt.Axis(values=[0, 10, 20, 30]),
+                scale=alt.Scale(domainMin=0, nice=True),
+                axis=alt.Axis(tickCount=4),
             ),
             y=alt.Y("run:N", title=None, axis=alt.Axis(labelLimit=0)),
             color=alt.Color(

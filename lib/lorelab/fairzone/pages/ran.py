@@ -5,7 +5,7 @@ import pandas as pd
 
 from lorelab.fairzone.pages import nap
 from lorelab.fairzone.pages.charts import GREY, ZONES
-from lorelab.fairzone.workload.nap import MIB
+from lorelab.fairzone.workload import PAGES_A_MIB
 from lorelab.showing.charts import OKABE_ITO, title
 
 WINDOW = ("phase", "at", "windows", "does", "low", "both")
@@ -133,17 +133,18 @@ def ran(data: pd.DataFrame) -> alt.VConcatChart:
 
 def _nap(rows: pd.DataFrame) -> alt.FacetChart:
     """Free pages of both zones in the middle of the read."""
-    of_both = {
-        "zone": f"{list(nap.SHOWN)}",
-        "free": f"[datum.free_normal / {MIB}, datum.free_dma32 / {MIB}]",
-        "kswapd": f"[datum.high_normal / {MIB}, datum.high_dma32 / {MIB}]",
-        "allocator": f"[datum.allocator_normal / {MIB}, datum.allocator_dma32 / {MIB}]",
+    drawn = {"free": "free", "kswapd": "high", "allocator": "allocator"}
+    of_both = {"zone": f"{list(nap.SHOWN)}"} | {
+        name: f"[datum.{pages}_normal / {PAGES_A_MIB}, datum.{pages}_dma32 / {PAGES_A_MIB}]"
+        for name, pages in drawn.items()
     }
     return (
         nap.zones_over_time(rows)
         .transform_filter("datum.kind == 3")
         .transform_calculate(
-            mib=f"datum.moved / {MIB}", starts=f"{['', *nap.STARTS]}[datum.started]", **of_both
+            mib=f"datum.moved / {PAGES_A_MIB}",
+            starts=f"{['', *nap.STARTED_BY]}[datum.started]",
+            **of_both,
         )
         .transform_flatten(list(of_both))
         .properties(

@@ -9,17 +9,16 @@ import numpy as np
 from lorelab.fairzone.model.filemap import Memory
 from lorelab.fairzone.model.lru import Frames
 from lorelab.fairzone.model.zones import HIGH_WMARK_HIT_QUICKLY, PAGEOUTRUN, Node
+from lorelab.fairzone.workload import PAGES_A_MIB as MIB  # data/panels rests on the name
 from lorelab.fairzone.workload.files import FIXED_POINT, sequential
 from lorelab.numerics import U, njit, outline
 
 SEEN = 250
 """MiB that the disk moves."""
-MIB = 256
-"""Pages."""
 MOMENTS = SEEN + 1
 """At most: one as the disk begins, and one a MiB."""
-NOTHING, NAP, ALLOCATOR = range(3)
-"""What makes kswapd run before the next moment."""
+NAP, ALLOCATOR = 1, 2
+"""What makes kswapd run before the next moment; 0 where nothing does."""
 MOVED, STARTS, MARKS = range(3)
 """Columns of `trace`: pages that the disk has moved; one of the above; and from MARKS on for each
 zone its free pages, the high watermark, and the low one with what the zone keeps from the class."""
