@@ -8,7 +8,7 @@ import pytest
 from lorelab.lab import needs
 from lorelab.lab.cache import KERNEL_FILES
 from lorelab.vmalock.model.litmus import load, store
-from lorelab.vmalock.model.litmus_tests import TESTS
+from lorelab.vmalock.model.litmus_tests import MARKED, TESTS
 from tests import lacking
 
 [PATCH] = (KERNEL_FILES / "vmalock" / "upstream" / "taken-for-marked").glob("0001-*.patch")
@@ -48,7 +48,10 @@ def test_the_litmus_tests_of_the_reset_have_its_release_and_its_acquire():
     """L8 of the model: with both a fault that finds the reset finds the wrap."""
     added = [line[1:].strip() for line in PATCH.read_text().splitlines() if line[:1] == "+"]
     resets, finds = TESTS["L8"].threads
-    assert resets[-1] == store("vm_seq", 2, release=True)
+    last, *_ = MARKED.values()
+    assert resets[-1] == store("vm_seq", last - 1, release=True)
+    assert "#define VMA_LOCK_SEQ_NONE\t(UINT_MAX - 1)" in added
+    assert resets[-2] == store("mm_seq", last + 1), "the reset's number and the wrap's differ"
     assert "smp_store_release(&vma->vm_lock_seq, VMA_LOCK_SEQ_NONE);" in added
     assert finds[0] == load("vm_seq", 0, acquire=True)
     assert "vm_lock_seq = smp_load_acquire(&vma->vm_lock_seq);" in added
