@@ -42,6 +42,20 @@ def test_an_interleaving_is_written_a_line_a_step_with_what_it_changed():
     ]
 
 
+def test_of_7_3_the_count_is_written_and_the_writers_flag_in_it():
+    names = ["step", "thread", "statement", "mm_lock_seq", "mmap_lock"]
+    names += ["vm_lock_seq", "count", "exclusive"]
+    rows = [
+        (1, "0 fault", "refcount_inc_not_zero", 1, "write", 7, 2, 0),
+        (2, "1 flags", "refcount_add of the flag", 1, "write", 7, 2, 1),
+    ]
+    assert searches.written(pd.DataFrame(rows, columns=names), refcount=True).splitlines() == [
+        "at first: mm_lock_seq 1, mmap_lock write, vm_lock_seq 7, vm_refcnt 2",
+        "0 fault   1  refcount_inc_not_zero",
+        "1 flags   2      refcount_add of the flag  vm_refcnt 2 + flag",
+    ]
+
+
 @pytest.mark.parametrize("name", configurations.MUTATIONS)
 def test_each_mutation_is_written_from_its_first_step_to_its_last(name):
     found = searches.mutant(Variant.V6_12, name)

@@ -48,13 +48,15 @@ def interleaving(search: Searched) -> pd.DataFrame:
     )
 
 
-def written(steps: pd.DataFrame) -> str:
-    """An interleaving of v2 or 6.12 as text: a line a step, an indent of its own for each thread.
+def written(steps: pd.DataFrame, refcount: bool = False) -> str:
+    """An interleaving as text: a line a step, an indent of its own for each thread.
 
     Parameters
     ----------
     steps : DataFrame
         Of `interleaving`.
+    refcount : bool
+        The VMA's lock is the count of 7.3 and not a semaphore.
 
     Returns
     -------
@@ -69,14 +71,17 @@ def written(steps: pd.DataFrame) -> str:
             steps["thread"].shift(), steps["thread"], steps["step"], steps["statement"], strict=True
         )
     ]
+    count, exclusive = steps["count"].astype(str), steps["exclusive"] > 0
+    if refcount:
+        lock = {"vm_refcnt": np.where(exclusive, count + " + flag", count)}
+    else:
+        lock = {"vm_lock": np.where(exclusive, "write", count + " reading")}
     cells = pd.DataFrame(
         {
             "mm_lock_seq": steps["mm_lock_seq"].astype(str),
             "mmap_lock": steps["mmap_lock"],
             "vm_lock_seq": steps["vm_lock_seq"].astype(str),
-            "vm_lock": np.where(
-                steps["exclusive"] > 0, "write", steps["count"].astype(str) + " reading"
-            ),
+            **lock,
         }
     ).replace("0 reading", "free")
     first = ", ".join(f"{name} {value}" for name, value in cells.iloc[0].items())

@@ -9,6 +9,7 @@ from lorelab.vmalock.experiments import protocol
 from lorelab.vmalock.model.protocol import configurations, state, writers
 from lorelab.vmalock.model.protocol.configurations import MODEL, Configuration
 from lorelab.vmalock.model.protocol.rules import Rule
+from lorelab.vmalock.pages.searches import interleaving
 from lorelab.vmalock.params import TRAITS, Variant
 
 BITS = 3
@@ -53,6 +54,22 @@ def old_marks(variants: tuple[Variant, ...]) -> pd.DataFrame:
                     steps = len(path(MODEL, outcome.explored, outcome.setting, outcome.index))
                     rows.setdefault((label(variant), writer), {})[rule.name] = str(steps)
     return pd.DataFrame(rows).T.rename_axis(["version", "writer"]).fillna("")
+
+
+BROKEN = {
+    Variant.V6_12: {"unmap": Rule.ALIVE, "flags": Rule.EXCLUDED, "fork": Rule.FORKED},
+    Variant.V7_3: {"unmap": Rule.EXCLUDED, "flags": Rule.EXCLUDED, "fork": Rule.FORKED},
+}
+"""Which broken rule of `old_marks` the pages show step by step, by version and writer."""
+
+
+def meetings() -> dict[tuple[str, str], pd.DataFrame]:
+    """The shortest interleaving of `old_mark` to each of `BROKEN`, by version and writer."""
+    return {
+        (label(variant), writer): interleaving(old_mark(variant, writer, rule))
+        for variant, broken in BROKEN.items()
+        for writer, rule in broken.items()
+    }
 
 
 FIXES = {
