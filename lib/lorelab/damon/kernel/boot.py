@@ -35,6 +35,8 @@ EVENT = np.dtype(
 )
 """An entry of the guest's log (lib/kernel/damon/guest/log.py)."""
 FREE, RAND, CHECK, AGGREGATED, TRIED = 0, 1, 2, 3, 4
+QEMU_TLB = 264
+"""`tlb` of what nothing flushes: QEMU's entries and victims, which the model gets."""
 LARGEST_MIB = 1024
 """What the program may touch, in a guest of 2 GiB."""
 BOOT_SECONDS = 300.0

@@ -99,8 +99,8 @@ def possible(params: Masim, options: RunOptions) -> None:
         )
     if turned := boot.switches(params):
         raise BadInput(
-            f"{', '.join(turned)}: only the laboratory's kernel has such switches; takes tlb=264 "
-            "and rand64=false"
+            f"{', '.join(turned)}: only the laboratory's kernel has such switches; takes "
+            f"tlb={boot.QEMU_TLB} and rand64=false"
         )
 
 

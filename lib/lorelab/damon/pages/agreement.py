@@ -11,6 +11,7 @@ from lorelab.damon.agree import runs as agree_runs
 from lorelab.damon.agree import schemes_followed as agree_schemes
 from lorelab.damon.kernel import follow as logs
 from lorelab.damon.kernel import schemes_followed as schemes_log
+from lorelab.damon.kernel.boot import QEMU_TLB
 from lorelab.damon.params import Accuracy, FollowedSchemes, Masim, Overhead, Schemes
 from lorelab.damon.workload.accuracy import accuracy_counters
 from lorelab.damon.workload.schemes import STATISTICS
@@ -182,7 +183,7 @@ def without_flush(programs: list[str], counters: list[str]) -> pd.DataFrame:
     """`behind_tlb` with the flush and without, of both programs; bytes in MB."""
     means = {}
     for of in programs:
-        runs = behind_tlb(of, 0, [0]) | behind_tlb(of, 264, [264, 8_192, 65_536])
+        runs = behind_tlb(of, 0, [0]) | behind_tlb(of, QEMU_TLB, [QEMU_TLB, 8_192, 65_536])
         means |= {(of, *key): row for key, row in runs.items()}
     table = pd.DataFrame(means).T[counters]
     table[["misplaced", "wss_p50"]] /= 1e6

@@ -6,7 +6,9 @@ import pandas as pd
 
 from lorelab.damon.agree import follow as agree_follow
 from lorelab.damon.kernel import follow as logs
+from lorelab.damon.kernel.boot import QEMU_TLB
 from lorelab.damon.pages import kernel_views as record_views
+from lorelab.damon.pages.today import SEARCH
 from lorelab.damon.params import Hotspot, Masim, Variant
 from lorelab.experiments import experiment
 from lorelab.judging import reproduced
@@ -20,7 +22,7 @@ PLAIN = {
 """What all of these runs have, or a column of its own, so that a table leaves it out."""
 FRESH = Masim(
     variant=Variant.V7_3,
-    tlb=264,
+    tlb=QEMU_TLB,
     switch_us=5_000,
     workload="turns",
     mib=1,
@@ -28,7 +30,7 @@ FRESH = Masim(
     fresh=True,
 )
 """Two halves of 128 pages each, touched together for a second and then in turn."""
-FEW = {"workload": "zigzag-30secs", "max_regions": 20, "tlb": 264}
+FEW = {"workload": "zigzag-30secs", "max_regions": 20, "tlb": QEMU_TLB}
 
 
 def recorded() -> list[tuple[str, Masim]]:
@@ -130,20 +132,20 @@ def split_in_three() -> pd.DataFrame:
     """
     rows = []
     for kdamonds in (1, 2):
-        params = Hotspot(hot_kib=256, runs=12, windows=150, own=True, kdamonds=kdamonds)
+        params = Hotspot(**SEARCH, kdamonds=kdamonds)
         counted = experiment("damon/hotspot").recorded(params).counters
         share = counted.loc[counted["counter"] == "in_three", "value"]
         rows += [{"kdamonds": kdamonds, "share": 100 * value} for value in share]
     return pd.DataFrame(rows)
 
 
-def ring_in_use() -> dict[bool, int]:
-    """Aggregations in which an AF_PACKET ring in use counted, by whether 7.3.4 has the patch.
+def ring_in_use() -> dict[str, int]:
+    """Aggregations in which an AF_PACKET ring in use counted, by each 7.3.4: first those without.
 
     What reproduce.py of the finding damon/pages-on-no-list printed of its control, a ring of 1 MiB.
     """
     return {
-        answer.patched: int(re.search(r"(\d+) KiB in use", answer.text)[1]) // 1024
+        answer.built: int(re.search(r"(\d+) KiB in use", answer.text)[1]) // 1024
         for answer in reproduced.newest("damon/pages-on-no-list")
         if answer.source.kernel.release == "7.3.4"
     }

@@ -28,7 +28,7 @@ from lorelab.lab import records
 from lorelab.lab.records import Record
 from lorelab.numerics import PAGE
 
-ACCURACY, OVERHEAD, SEARCH, MASIM = (
+ACCURACY, OVERHEAD, HOTSPOT, MASIM = (
     experiment(f"damon/{name}") for name in ("accuracy", "overhead", "hotspot", "masim")
 )
 
@@ -127,7 +127,7 @@ def bounded(least: int) -> dict[str, float]:
 
 def sides(params: Hotspot) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Counters of damon/hotspot: the kernel's, and twice as many of the model at its speed."""
-    record = SEARCH.recorded(params)
+    record = HOTSPOT.recorded(params)
     alike, speeds = agree_hotspot.at_speed(params, record)
     twice = alike.model_copy(update={"runs": 2 * params.runs})
     return record.counters, hotspot.simulate(twice, speeds)

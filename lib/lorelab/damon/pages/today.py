@@ -32,7 +32,8 @@ SHARED = {
     "both (7.3.4)": (LAST_NR_REGIONS, ROTATION),
 }
 """Static variables that two kdamonds share."""
-SEARCH = {"hot_kib": 256, "own": True}
+SEARCH = {"hot_kib": 256, "runs": 12, "windows": 150, "own": True}
+"""What was recorded on 6.12.117, by one kdamond and by two."""
 
 
 def above_half(program: str, max_regions: int, repeats: int, seed: int = 1) -> pd.DataFrame:
@@ -130,7 +131,7 @@ def missed(repeats: int, windows: int, seed: int = 1) -> pd.DataFrame:
     """
     columns = {}
     for kdamonds in (1, 2):
-        search = Hotspot(**SEARCH, kdamonds=kdamonds, runs=12, windows=150)
+        search = Hotspot(**SEARCH, kdamonds=kdamonds)
         old = search.model_copy(update={"runs": repeats, "windows": windows, "seed": seed})
         record = experiment("damon/hotspot").recorded(search)
         ways = {

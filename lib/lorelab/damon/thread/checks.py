@@ -6,6 +6,7 @@ import pandas as pd
 
 from lorelab.damon import figures
 from lorelab.damon.figures import figure
+from lorelab.damon.kernel.boot import QEMU_TLB
 from lorelab.damon.params import Overhead
 from lorelab.experiments import experiment
 from lorelab.judging import threads
@@ -282,7 +283,7 @@ def bounded() -> Weighed:
     size = figures.workloads("memused.avg")["orig"]
     rank = slower.rank().corr(size.rank())
     on = experiment("damon/overhead")
-    at_most = {"min_regions": 1000, "tlb": 264, "seconds": 3, "touched_mib": 32}
+    at_most = {"min_regions": 1000, "tlb": QEMU_TLB, "seconds": 3, "touched_mib": 32}
     runs = [on.recorded(Overhead(mib=mib, **at_most)).counters for mib in (1 << 16, 1 << 20)]
     small, large = (run.set_index("counter")["value"] for run in runs)
     growth = large["instructions_per_sample"] / small["instructions_per_sample"]

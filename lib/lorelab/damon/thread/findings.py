@@ -5,23 +5,23 @@ from datetime import date
 import numpy as np
 import pandas as pd
 
+from lorelab.damon.kernel.boot import QEMU_TLB
 from lorelab.damon.pages import mainline, recorded, today
+from lorelab.damon.pages.today import SEARCH
 from lorelab.damon.params import Hotspot, Masim
 from lorelab.experiments import experiment
 from lorelab.judging import equivalence
 from lorelab.judging.findings import ARCHIVES, LOOKED, Finding, PriorArt
 from lorelab.numerics import PAGE
 
-QEMU_TLB = 264
-"""Entries that the model gives it; on a kernel any number but 0 says that nothing flushes it."""
 NEVER = 151
 """Windows that `damon/hotspot` writes down for a run of 150 that never told the hot range."""
-PAIR = {"hot_kib": 256, "runs": 12, "windows": 150, "own": True}
 FEW_REGIONS = {"programs": ("stairs-30secs", "zigzag-30secs"), "bound": 20, "runs": 12}
 """Where 7.3.4 splits some regions only, beginning at `rotation`."""
 DEFAULT_BOUND = 1000
 """`max_nr_regions` as damo and DAMON's modules set it."""
-SEARCH = {"repeats": 300, "windows": 150}
+REPEATED = {"repeats": 300, "windows": 150}
+"""Searches by the model; the records have `today.SEARCH`."""
 MISSED_BY = ("7.3.4", "6.12.117", "6.12.117 at the speeds of its record")
 TERABYTE = {"mib": 1 << 20, "hot_kib": 4 << 20, "runs": 30, "windows": 150, "own": True}
 TOO_FEW = "Model and kernel agree in regions; of the wait too few runs tell."
@@ -43,17 +43,18 @@ def _hotspot(**changes: object) -> pd.core.groupby.SeriesGroupBy:
 
 def last_count() -> str:
     """Windows split three ways, and runs that missed the hot range, alone and as one of two."""
-    alone, paired = (_hotspot(**PAIR, kdamonds=number) for number in (1, 2))
+    alone, paired = (_hotspot(**SEARCH, kdamonds=number) for number in (1, 2))
     in_three = [100 * runs.mean()["in_three"] for runs in (alone, paired)]
     never = [int((runs.get_group("wait") == NEVER).sum()) for runs in (alone, paired)]
     told, shared = paired.sum()["told"], paired.sum()["as_shared"]
     assert in_three[1] < in_three[0] and never[0] < never[1], "two kdamonds split less"
     return (
-        f"{_on_7_3()} 6.12.117, {PAIR['runs']} runs each, two kdamonds on one process against one: "
-        f"{in_three[1]:.0f} % of windows split regions three ways instead of {in_three[0]:.0f} %, "
-        f"and {never[1]} runs miss a hot range of 256 KiB in 1 GiB for {PAIR['windows']} windows "
-        f"instead of {never[0]} (Fisher, p = {_fisher(never, PAIR['runs']):.2f}). "
-        f"{shared:.0f} of {told:.0f} windows were split by the shared count. {TOO_FEW}"
+        f"{_on_7_3()} 6.12.117, {SEARCH['runs']} runs each, two kdamonds on one process against "
+        f"one: {in_three[1]:.0f} % of windows split regions three ways instead of "
+        f"{in_three[0]:.0f} %, and {never[1]} runs miss a hot range of 256 KiB in 1 GiB for "
+        f"{SEARCH['windows']} windows instead of {never[0]} (Fisher, p = "
+        f"{_fisher(never, SEARCH['runs']):.2f}). {shared:.0f} of {told:.0f} windows were "
+        f"split by the shared count. {TOO_FEW}"
     )
 
 
@@ -92,14 +93,14 @@ def _at_the_default() -> str:
         worse = int((both["rate_error"] > fixed["rate_error"]).sum())
         low, high = (100 * one["rate_error"].mean() for one in (fixed, both))
         errors.append(f"{low:.2f} and {high:.2f} % on {program}, larger in {worse} of {len(table)}")
-    missed = today.missed(**SEARCH)
+    missed = today.missed(**REPEATED)
     new, old, guest = (missed.loc[rules] for rules in MISSED_BY)
-    chances = [_fisher(list(one), SEARCH["repeats"]) for one in (new, old, guest)]
+    chances = [_fisher(list(one), REPEATED["repeats"]) for one in (new, old, guest)]
     assert chances[0] > 0.5 and max(chances[1:]) < 0.001, "a second kdamond costs 6.12 alone"
     return (
         f"At the default max_nr_regions of {DEFAULT_BOUND:,} the errors of the rate, without and "
         f"with sharing, are {'; '.join(errors)}, with fewer pages "
-        f"checked in the mean. Of {SEARCH['repeats']} searches for 256 hot KiB in 1 GiB, by two "
+        f"checked in the mean. Of {REPEATED['repeats']} searches for 256 hot KiB in 1 GiB, by two "
         f"kdamonds and by one, {new[2]} and {new[1]} miss them: no cost is shown. By 6.12.117's "
         f"rules {old[2]} and {old[1]} do, at the speeds of its records {guest[2]} and {guest[1]}."
     )
@@ -136,8 +137,8 @@ def fresh_pages() -> str:
     assert pages[1] < pages[0], "fresh pages are not seen"
     [(release, _), *_] = mainline.recorded()
     stale = mainline.untouched(release).sum()
-    in_use = mainline.ring_in_use()
-    assert in_use[True] < in_use[False], "the ring in use"
+    without, patched = mainline.ring_in_use().values()
+    assert patched < without, "the ring in use"
     hidden, flushed = (recorded.count(mib=1, tlb=tlb) for tlb in (QEMU_TLB, 0))
     switched = recorded.count(mib=1, tlb=QEMU_TLB, switch_us=10_000)
     assert hidden < 0.1 < 16 < switched < 18 < flushed, "the TLB hides ordinary memory"
@@ -146,8 +147,8 @@ def fresh_pages() -> str:
         f"as accessed in each sample of a window. 6.12.117, one run: of 256 in use DAMON sees "
         f"{pages[1]:.0f} while the last {256 - pages[1]:.0f} wait in a batch of up to {BATCH}, and "
         f"{pages[0]:.0f} once they are on a list. Not explained: the reproducer's control, its "
-        f"ring in use, counts in {in_use[False]} aggregations without the patch and in "
-        f"{in_use[True]} with it (7.3.4 in QEMU). QEMU's TLB may be why: on 6.12.117 1 MiB of "
+        f"ring in use, counts in {without} aggregations without the patch and in "
+        f"{patched} with it (7.3.4 in QEMU). QEMU's TLB may be why: on 6.12.117 1 MiB of "
         f"ordinary memory in use counts in {hidden:.1f} of 20 samples without context switches, in "
         f"{switched:.1f} with one each 10 ms, and flushed in {flushed:.1f}."
     )

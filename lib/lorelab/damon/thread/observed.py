@@ -5,6 +5,7 @@ import pandas as pd
 
 from lorelab.damon import figures
 from lorelab.damon.figures import figure
+from lorelab.damon.kernel.boot import QEMU_TLB
 from lorelab.damon.model.damos import damos_matches
 from lorelab.damon.model.memory import PAGE_SIZE
 from lorelab.damon.model.state import REGION
@@ -38,7 +39,7 @@ def accurate() -> Weighed:
     for workload, runs in PROGRAMS.items():
         for kind, changes in {
             "TLB flushed": {"runs": runs},
-            "not flushed, QEMU's TLB": {"runs": 6, "tlb": 264},
+            "not flushed, QEMU's TLB": {"runs": 6, "tlb": QEMU_TLB},
         }.items():
             values = accuracy(workload, **changes)
             off[workload, kind] = float(100 * values["misplaced"] / values["true_wss_p50"])
