@@ -1,7 +1,6 @@
 """A panel's counters beside the library's, at random points of its whole range."""
 
 import json
-import shutil
 import tempfile
 from itertools import islice
 from pathlib import Path
@@ -11,7 +10,7 @@ from playwright.sync_api import sync_playwright
 from rich.table import Table
 
 from lorelab import atomic
-from lorelab.book.chromium import FLAGS
+from lorelab.book.chromium import FLAGS, executable
 from lorelab.errors import RunFailed
 from lorelab.lab import cache
 from lorelab.panel import kept, show
@@ -19,8 +18,10 @@ from lorelab.progress import track
 from tests.panel.outcomes import EQUAL, FAILS, LARGE, LONG, RUN, outcomes
 from tests.panel.points import drawn
 
-POINTS = SEED = 500
+POINTS = 500
 """That have to be equal."""
+SEED = 500
+"""Of the points."""
 MOST = 10 * POINTS
 """Points that are tried for it."""
 TITLE = f"Panels at random points, drawn until {POINTS} are equal"
@@ -50,13 +51,11 @@ def points_in_chromium() -> Table:
     table = Table(title=TITLE, title_justify="left")
     for column in ("panel", *COLUMNS.values(), "rests on"):
         table.add_column(column, justify="right" if column in COLUMNS.values() else "left")
-    found = shutil.which("chromium")
-    if found is None:
-        raise RunFailed("no chromium, which runs the panels; as root: apt-get install chromium")
+    path = executable("runs the panels")
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "page.html")
         file.write_text(f"<!doctype html><script>{SCRIPT.read_text()}</script>")
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         page = browser.new_page()
         page.goto(file.as_uri())
         for question in kept.panels():

@@ -1,6 +1,5 @@
 """What a panel costs in the browser: its module, its page, and its time beside numba's."""
 
-import shutil
 import statistics
 import tempfile
 import time
@@ -13,7 +12,7 @@ from playwright.sync_api import sync_playwright
 from rich.table import Table
 
 from lorelab.book import build
-from lorelab.book.chromium import FLAGS
+from lorelab.book.chromium import FLAGS, executable
 from lorelab.errors import RunFailed
 from lorelab.experiments import experiment
 from lorelab.panel import kept, show
@@ -70,12 +69,10 @@ def speed() -> Table:
     table = Table(title=TITLE, title_justify="left")
     for column in COLUMNS:
         table.add_column(column, justify="left" if column == "panel" else "right")
-    found = shutil.which("chromium")
-    if found is None:
-        raise RunFailed("no chromium, which runs the panels; as root: apt-get install chromium")
+    path = executable("runs the panels")
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         file = page_of(Path(folder))
-        launch = partial(playwright.chromium.launch, executable_path=found, args=FLAGS)
+        launch = partial(playwright.chromium.launch, executable_path=path, args=FLAGS)
         browser = launch()
         for question in kept.panels():
             firsts = [f"{_first(launch, file, question, reads):.2f}" for reads in (0, READS)]

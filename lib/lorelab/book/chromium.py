@@ -13,6 +13,26 @@ PATIENCE = 120_000
 """Milliseconds for a page to be ready."""
 
 
+def executable(purpose: str) -> str:
+    """Where Chromium is.
+
+    Parameters
+    ----------
+    purpose : str
+        What it is needed for: "makes the PDFs".
+
+    Raises
+    ------
+    RunFailed
+        There is none; the text has the command that gets it.
+    """
+    path = shutil.which("chromium")
+    if path is None:
+        how = needs.command(needs.PRINT, needs.system())
+        raise RunFailed(f"no chromium, which {purpose}; {how}")
+    return path
+
+
 def print_(addresses: dict[Path, str], ready: str) -> list[Path]:
     """Print pages to PDF files.
 
@@ -30,10 +50,7 @@ def print_(addresses: dict[Path, str], ready: str) -> list[Path]:
     """
     from playwright.sync_api import Error, sync_playwright
 
-    path = shutil.which("chromium")
-    if path is None:
-        how = needs.command(needs.PRINT, needs.system())
-        raise RunFailed(f"no chromium, which makes the PDFs; {how}")
+    path = executable("makes the PDFs")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         for file, address in track(list(addresses.items()), "printing"):
