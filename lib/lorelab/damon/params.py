@@ -67,7 +67,7 @@ class Variant(IntEnum):
     V7_3 = 7
     """DAMON as Linux 7.3.4 runs it (mm/damon/core.c: damon_merge_regions_of(),
     kdamond_split_regions(), damon_apply_min_nr_regions(); include/linux/damon.h: damon_rand();
-    mm/damon/vaddr.c: damon_va_init_regions())."""
+    mm/damon/vaddr.c: __damon_va_init_regions())."""
 
     @property
     def traits(self) -> Traits:

@@ -1,11 +1,12 @@
 """What splitting above half of the bound gains: one rule is left out, and no other."""
 
+from lorelab.damon.model.alternatives import NULLS
 from lorelab.damon.pages import today
 
 
 def test_splits_above_half_are_the_one_rule_that_is_left_out():
     found = today.above_half("stairs-30secs", max_regions=20, repeats=1)
-    assert found["rules"].tolist() == [*today.RULES, today.NULL]
+    assert found["rules"].tolist() == [*today.RULES, *NULLS]
     lag = found.set_index("rules")["lag_mean"]
     assert lag["7.3.4"] < lag["7.3.4 without splits above half"]
 
@@ -21,7 +22,7 @@ def test_6_12_splits_from_the_bound_on_that_its_first_regions_are_half_of():
 
 def test_all_memory_told_cold_takes_no_checks_and_is_never_right():
     found = today.above_half("stairs-30secs", max_regions=20, repeats=1).set_index("rules")
-    null = found.loc[today.NULL]
+    null = found.loc["all cold"]
     assert null["checks_per_second"] == 0 and null["lag_mean"] == found["lag_mean"].max()
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import product
 
 import pandas as pd
 
@@ -24,7 +25,6 @@ RULES = {
     "7.3.4 without splits above half": {"variant": Variant.V7_3, "splits_some": False},
     "7.3.4": {"variant": Variant.V7_3},
 }
-NULL = "all cold"
 SHARED = {
     "neither (the fix)": (),
     "last_nr_regions": (LAST_NR_REGIONS,),
@@ -37,13 +37,13 @@ SEARCH = {"hot_kib": 256, "runs": 12, "windows": 150, "own": True}
 
 
 def above_half(program: str, max_regions: int, repeats: int, seed: int = 1) -> pd.DataFrame:
-    """Runs of kdamond at a bound on its regions, by `RULES`, and of what takes no monitor.
+    """Runs of kdamond at a bound on its regions, by `RULES`, and of `NULLS`, which take no monitor.
 
     Returns
     -------
     DataFrame
-        `rules`, `NULL` among them, `max_regions`, `FIGURES` as `damon/accuracy` has them, and
-        kdamond's `merges` in all windows; a row a run.
+        `rules`, names of `NULLS` among them, `max_regions`, `FIGURES` as `damon/accuracy` has
+        them, and kdamond's `merges` in all windows; a row a run.
     """
     rows = []
     for name, rules in RULES.items():
@@ -60,10 +60,10 @@ def above_half(program: str, max_regions: int, repeats: int, seed: int = 1) -> p
             compared = masim.compare_windows(one, pages, masim.monitored(one, ctx, pages))
             merges = int(ctx.info["merges"][0])
             rows.append({"rules": name, "merges": merges} | _figures(one, compared))
-    for one in runs(params):
+    for (name, null), one in product(NULLS.items(), runs(params)):
         pages, _ = _started(one)
-        windows = NULLS[NULL](pages, one.samples, one.sample_us)
-        rows.append({"rules": NULL} | _figures(one, masim.compare_windows(one, pages, windows)))
+        windows = null(pages, one.samples, one.sample_us)
+        rows.append({"rules": name} | _figures(one, masim.compare_windows(one, pages, windows)))
     return pd.DataFrame(rows).assign(max_regions=max_regions)
 
 

@@ -1,11 +1,12 @@
 """What pages show of recorded runs, each beside the model."""
 
+import re
 from typing import Any
 
 import pandas as pd
 
 from lorelab.experiments import Experiment, experiment
-from lorelab.judging import agreement
+from lorelab.judging import agreement, reproduced
 from lorelab.lab import records
 from lorelab.lab.records import Record
 from lorelab.params import Params, label, to_cli
@@ -62,6 +63,19 @@ def _searched(counters: pd.DataFrame) -> dict[str, float]:
         "slots": totals["scanned_4"] / allocations,
         "visited": (totals["visited_4"] - served) / totals["fail_4"],
     }
+
+
+def longer() -> dict[bool, list[float]]:
+    """How many times as long a swap-out without room takes on 512 MiB as on 8 MiB.
+
+    What reproduce.py of the finding swap/frag-list-searched-whole printed on 6.12.117, each run, by
+    whether the kernel has the backport.
+    """
+    times: dict[bool, list[float]] = {False: [], True: []}
+    for answer in reproduced.recorded("swap/frag-list-searched-whole"):
+        if answer.source.kernel.release == "6.12.117":
+            times[answer.patched].append(float(re.search(r"([\d.]+) times", answer.text)[1]))
+    return times
 
 
 def runs() -> pd.DataFrame:
