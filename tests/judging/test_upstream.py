@@ -13,7 +13,7 @@ import pytest
 from lorelab.book.dialect import spoken
 from lorelab.errors import BadInput
 from lorelab.gso.pages import views
-from lorelab.judging import reproduced, upstream
+from lorelab.judging import upstream
 from lorelab.judging.findings import findings
 from lorelab.judging.reproduced import recorded
 from lorelab.lab import recipes
@@ -110,7 +110,7 @@ def test_a_mail_says_what_is_for_stable_series_and_what_tests_it(title, tmp_path
 def test_a_mail_says_what_else_a_kernel_with_its_patch_had(title):
     notes = " ".join(upstream.text_of(title, "notes").split())
     for one in recorded(title):
-        for other in reproduced._others(one.source) if one.patched else ():
+        for other in one.others if one.patched else ():
             for file in upstream.patches(other):
                 subject = email.message_from_string(upstream.mail(file))["Subject"]
                 assert " ".join(subject.partition("] ")[2].split()) in notes
