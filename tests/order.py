@@ -16,7 +16,7 @@ from tests import turns
 from tests.turns import BOOTS, boots, file_of
 
 ROOT = Path(__file__).parents[1]
-LONG = {
+BEGUN_EARLY = {
     "tests/browser/test_pages.py",
     "tests/damon/agree/test_accuracy.py",
     "tests/faults/test_places.py",
@@ -81,7 +81,7 @@ def pytest_collection_modifyitems(config, items):
     files = sorted({file_of(item.nodeid) for item in items})
     random.Random(seed).shuffle(files)
     # Those that boot, then the long ones, then the others.
-    files.sort(key=lambda file: (not boots(config.rootpath / file), file not in LONG))
+    files.sort(key=lambda file: (not boots(config.rootpath / file), file not in BEGUN_EARLY))
     items.sort(key=lambda item: files.index(file_of(item.nodeid)))
 
 

@@ -10,9 +10,9 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 import lorelab
+from tests.turns import DESIGNS
 
 PACKAGE = Path(lorelab.__file__).parent
-DESIGNS = {path.parent.name for path in PACKAGE.glob("*/params.py")}
 SHARED = [
     file for file in PACKAGE.rglob("*.py") if file.relative_to(PACKAGE).parts[0] not in DESIGNS
 ]

@@ -13,13 +13,12 @@ import pytest
 from lorelab.experiments import designs, experiments
 from lorelab.judging.agreement import AgreementVerdict
 from lorelab.lab import cache
+from tests.turns import DESIGNS
 
 PACKAGE = Path(__file__).parents[1] / "lib" / "lorelab"
 LINES = 450
-ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/params.py"))
-"""Designs, also those that are not in the list yet."""
 SHARED = {path.stem for path in PACKAGE.glob("*.py")} | {
-    path.parent.name for path in PACKAGE.glob("*/__init__.py") if path.parent.name not in ROOMS
+    path.parent.name for path in PACKAGE.glob("*/__init__.py") if path.parent.name not in DESIGNS
 }
 
 
@@ -52,7 +51,7 @@ def named(module):
 
 def test_the_laboratory_knows_no_design_and_no_registry():
     for module, file in imported(PACKAGE / "lab"):
-        above = {*ROOMS, "experiments", "judging", "showing"}
+        above = {*DESIGNS, "experiments", "judging", "showing"}
         assert named(module) not in above, f"{file}: {module}"
 
 
@@ -60,7 +59,7 @@ def test_what_all_share_knows_no_design():
     for name in SHARED - {"book"}:
         path = PACKAGE / name if (PACKAGE / name).is_dir() else PACKAGE / f"{name}.py"
         for module, file in imported(path):
-            assert named(module) not in ROOMS, f"{file}: {module}"
+            assert named(module) not in DESIGNS, f"{file}: {module}"
 
 
 def test_what_all_share_has_an_order():
@@ -78,7 +77,7 @@ def test_what_all_share_has_an_order():
     list(TopologicalSorter(needs).static_order())
 
 
-@pytest.mark.parametrize("design", ROOMS)
+@pytest.mark.parametrize("design", DESIGNS)
 def test_the_rooms_of_a_design_have_an_order(design):
     """No import circle of its folders and files, wherever in a file they are imported, and be it
     for types alone."""
@@ -93,10 +92,10 @@ def test_the_rooms_of_a_design_have_an_order(design):
     list(TopologicalSorter(needs).static_order())
 
 
-@pytest.mark.parametrize("design", ROOMS)
+@pytest.mark.parametrize("design", DESIGNS)
 def test_a_design_imports_no_other_and_no_book(design):
     for module, file in imported(PACKAGE / design):
-        assert named(module) not in {*ROOMS, "book"} - {design}, f"{file}: {module}"
+        assert named(module) not in {*DESIGNS, "book"} - {design}, f"{file}: {module}"
 
 
 @pytest.mark.parametrize("design", designs())
@@ -131,7 +130,7 @@ def unreached(file, name):
     return definitions.keys() - needed
 
 
-@pytest.mark.parametrize("design", ROOMS)
+@pytest.mark.parametrize("design", DESIGNS)
 def test_a_question_is_all_that_a_file_in_experiments_has(design):
     """What `simulate` needs. Tables and comparisons that pages show are in pages/."""
     for file in (PACKAGE / design / "experiments").glob("*.py"):
@@ -151,7 +150,7 @@ def test_the_readme_says_what_is_no_question_among_them(design):
             assert known, file
 
 
-@pytest.mark.parametrize("design", ROOMS)
+@pytest.mark.parametrize("design", DESIGNS)
 def test_a_model_is_compiled_code_alone(design):
     for module, file in imported(PACKAGE / design / "model"):
         assert module.split(".")[0] not in {"pandas", "altair"}, f"{file}: {module}"
@@ -159,7 +158,7 @@ def test_a_model_is_compiled_code_alone(design):
         assert not module.startswith(f"lorelab.{design}.pages"), file
 
 
-@pytest.mark.parametrize("design", ROOMS)
+@pytest.mark.parametrize("design", DESIGNS)
 def test_what_drives_or_measures_needs_no_question(design):
     """Plans, and names and units of counters, that a model and a kernel share are in workload/."""
     for room in ("model", "workload", "kernel"):
@@ -167,14 +166,14 @@ def test_what_drives_or_measures_needs_no_question(design):
             assert not module.startswith(f"lorelab.{design}.experiments"), f"{file}: {module}"
 
 
-@pytest.mark.parametrize("design", ROOMS)
+@pytest.mark.parametrize("design", DESIGNS)
 def test_what_drives_a_model_stands_above_it(design):
     for module, file in imported(PACKAGE / design / "model"):
         below = tuple(f"lorelab.{design}.{name}" for name in ("model", "params"))
         assert named(module) != design or module.startswith(below), f"{file}: {module}"
 
 
-@pytest.mark.parametrize("design", ROOMS)
+@pytest.mark.parametrize("design", DESIGNS)
 def test_what_drives_is_shared(design):
     """By both halves, or by several questions: what one file alone needs stands there."""
     needs = defaultdict(set)
@@ -187,13 +186,13 @@ def test_what_drives_is_shared(design):
 
 def test_what_is_sent_is_no_part_of_a_judgement():
     """Mails of a finding are for its command and its page; only its reproducer is asked by all."""
-    for room in [PACKAGE / name for name in (*ROOMS, "judging")]:
+    for room in [PACKAGE / name for name in (*DESIGNS, "judging")]:
         for module, file in imported(room):
             if file.stem not in {"commands", "reproduced", "upstream"}:
                 assert not module.startswith("lorelab.judging.upstream"), file
 
 
-@pytest.mark.parametrize("design", ROOMS)
+@pytest.mark.parametrize("design", DESIGNS)
 def test_what_measures_has_the_names_of_a_model_and_calls_none_of_it(design):
     """Names of counters and events, and types of rows: no function, nor a module with all of it."""
     for module, file in imported(PACKAGE / design / "kernel"):
@@ -204,7 +203,7 @@ def test_what_measures_has_the_names_of_a_model_and_calls_none_of_it(design):
             assert isinstance(value, type) or not callable(value), f"{file}: {module}"
 
 
-@pytest.mark.parametrize("design", ROOMS)
+@pytest.mark.parametrize("design", DESIGNS)
 def test_what_is_shown_and_judged_stands_above_what_runs(design):
     for room in ("model", "workload", "experiments", "kernel"):
         for module, file in imported(PACKAGE / design / room):
@@ -212,7 +211,7 @@ def test_what_is_shown_and_judged_stands_above_what_runs(design):
             assert not module.startswith(above), f"{file}: {module}"
 
 
-@pytest.mark.parametrize("design", ROOMS)
+@pytest.mark.parametrize("design", DESIGNS)
 def test_charts_are_drawn_for_pages_alone(design):
     """And for panels, which are on pages."""
     for path in (PACKAGE / design).iterdir():
@@ -221,7 +220,7 @@ def test_charts_are_drawn_for_pages_alone(design):
                 assert module.split(".")[0] != "altair", file
 
 
-@pytest.mark.parametrize("design", ROOMS)
+@pytest.mark.parametrize("design", DESIGNS)
 def test_what_the_browser_answers_is_asked_for_in_panels_alone(design):
     """The room `panel` shows a model in a page, so no model, program or question rests on it."""
     for path in (PACKAGE / design).iterdir():
@@ -230,7 +229,7 @@ def test_what_the_browser_answers_is_asked_for_in_panels_alone(design):
                 assert named(module) != "panel", file
 
 
-@pytest.mark.parametrize("design", ROOMS)
+@pytest.mark.parametrize("design", DESIGNS)
 def test_what_a_thread_rests_on_asks_no_registry_for_it(design):
     """`judging.findings` and `claims` import a design's thread/ by its name."""
     for path in (PACKAGE / design).iterdir():
@@ -241,8 +240,8 @@ def test_what_a_thread_rests_on_asks_no_registry_for_it(design):
 
 
 def test_every_room_of_a_kernel_is_a_designs():
-    assert set(cache.designs()) <= set(ROOMS)
-    assert set(designs()) <= set(ROOMS)
+    assert set(cache.designs()) <= set(DESIGNS)
+    assert set(designs()) <= set(DESIGNS)
 
 
 def test_no_shared_module_has_a_name_of_the_standard_library():
@@ -256,7 +255,7 @@ def test_no_shared_module_names_a_field_of_a_design():
         field for one in experiments().values() for field in one.Params.model_fields if "_" in field
     }
     assert len(fields) > 50
-    shared = [folder for folder in PACKAGE.iterdir() if folder.name not in ROOMS]
+    shared = [folder for folder in PACKAGE.iterdir() if folder.name not in DESIGNS]
     for folder in [*shared, cache.KERNEL_FILES / "common"]:
         for file in folder.rglob("*.py") if folder.is_dir() else [folder]:
             if file.suffix == ".py":
@@ -300,10 +299,10 @@ def listed_rooms():
 def test_the_readme_says_which_rooms_a_design_may_lack():
     """Every room that it lists is in each design, and in the example, but for these."""
     listed, may_lack = listed_rooms()
-    for design in (*designs(), "faultaround"):
+    for design in DESIGNS:
         lacking = {name for name in listed if not (PACKAGE / design / name).exists()}
         assert lacking <= may_lack, design
-    assert all(any(not (PACKAGE / d / n).exists() for d in ROOMS) for n in may_lack)
+    assert all(any(not (PACKAGE / d / n).exists() for d in DESIGNS) for n in may_lack)
 
 
 @pytest.mark.parametrize("name", ["README.md", "lib/lorelab/README.md", "lib/lorelab/cli.py"])

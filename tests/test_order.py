@@ -76,7 +76,7 @@ def test_one_worker_boots_while_another_computes(run):
 
 def test_files_change_places_and_a_seed_gives_an_order_again(tmp_path, monkeypatch):
     monkeypatch.setattr(order, "boots", lambda file: file.name in ("test_c.py", "test_d.py"))
-    monkeypatch.setattr(order, "LONG", {"test_f.py"})
+    monkeypatch.setattr(order, "BEGUN_EARLY", {"test_f.py"})
     given = [f"test_{name}.py::test_{nth}" for name in "abcdefgh" for nth in range(2)]
     orders = []
     for seed in (1, 2, 3, 1):
@@ -96,7 +96,7 @@ def pairwise_of(found):
 
 
 def test_long_files_and_those_that_boot_are_known(request):
-    assert all((order.ROOT / file).is_file() for file in order.LONG)
+    assert all((order.ROOT / file).is_file() for file in order.BEGUN_EARLY)
     for item in request.session.items:
         if item.get_closest_marker("boots"):
             assert order.boots(order.ROOT / order.file_of(item.nodeid)), item.nodeid

@@ -51,7 +51,7 @@ def checkout(tmp_path):
     turns.forget()
 
 
-def report(file, passed=True, seconds=turns.LONG, when="teardown"):
+def report(file, passed=True, seconds=turns.SLOW, when="teardown"):
     return SimpleNamespace(nodeid=f"{file}::it", passed=passed, duration=seconds, when=when)
 
 
@@ -79,7 +79,7 @@ def test_only_a_file_that_passed_whole_takes_turns(checkout):
 
 
 def test_of_what_boots_any_and_of_the_others_what_takes_long(checkout):
-    half = turns.LONG / 2
+    half = turns.SLOW / 2
     short = [report(file, seconds=half) for file in (ORACLE, PAGES, PAGES)]
     assert keep(checkout, *short, report(LIVE, seconds=0)) == {PAGES, LIVE}
 

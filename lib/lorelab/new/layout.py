@@ -49,7 +49,7 @@ ENDS = ("", ".py", ".ipynb")
 """A room hides a module or a page of its name, which would be gone for all others."""
 REMOVED = "build/removed"
 """Where a removed design is kept: it may be the only copy of somebody's day."""
-LONG = 93
+STRING_WIDTH = 93
 """Characters of a string on a line, beside its indent, its quotes and a comma."""
 PAGES = ("index", "thread", "model", "kernel")
 TOC, LAST = "book/_toc.yml", "  - caption: Appendix\n"
@@ -225,7 +225,7 @@ def _literal(text: str) -> str:
     for letter in text:
         # ASCII, for ruff warns of letters that look like others.
         escaped = "\\" * (letter == quote) + letter.encode("unicode_escape").decode()
-        if len(parts[-1] + escaped) > LONG:
+        if len(parts[-1] + escaped) > STRING_WIDTH:
             parts.append("")
         parts[-1] += escaped
     return "\n    ".join(f"{quote}{part}{quote}" for part in parts)
