@@ -7,7 +7,7 @@ import nbformat
 import pandas as pd
 import pytest
 
-from lorelab.book.caption import caption, parted
+from lorelab.book.caption import caption, title_and_caption
 from lorelab.showing import charts, figure
 
 ROWS = pd.DataFrame({"step": [1, 1, 2, 2], "a": [1, 2, 1, 2], "b": [3, 4, 5, 6]})
@@ -55,7 +55,7 @@ def test_the_caption_takes_the_title_out_of_the_picture():
 @pytest.mark.parametrize("at", [1, 2])
 def test_a_slider_still_says_where_it_stands(at):
     moved = charts.slider(chart(charts.title("Moves", "See.")), "step", at, "time [ms]").to_dict()
-    title, see, moving = parted(moved)
+    title, see, moving = title_and_caption(moved)
     assert (title, see) == ("Moves", ["See."])
     assert moving["text"]["expr"] == '"time [ms]: " + at'
     made = page(moved)

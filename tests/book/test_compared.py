@@ -54,7 +54,7 @@ CHECKED = f'{ROWS}assert rows.all(), "over all rows"'
 
 @pytest.fixture
 def page(tmp_path):
-    """Write a page of a first cell, a text and code; returns why its comparisons are bare."""
+    """Write a page of a first cell, a text and code; returns why its comparisons lack an assert."""
 
     def write(text: str, code: str = "", first: str = "# Page") -> list[str]:
         cells = [{"cell_type": "markdown", "source": [first]}]
@@ -63,7 +63,7 @@ def page(tmp_path):
         file = tmp_path / "swap/page.ipynb"
         file.parent.mkdir(exist_ok=True)
         file.write_text(json.dumps({"cells": cells}))
-        return [found.why for found in compared.bare(file, tmp_path)]
+        return [found.why for found in compared.unasserted(file, tmp_path)]
 
     return write
 
@@ -158,7 +158,7 @@ def library(tmp_path, **modules: str) -> list[str]:
         file = tmp_path / "swap" / f"{name.replace('__', '/')}.py"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    return [found.why for found in compared.bare_library("swap", tmp_path)]
+    return [found.why for found in compared.unasserted_in_library("swap", tmp_path)]
 
 
 def test_a_caption_of_the_library_does_not_compare(tmp_path):

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from lorelab import cli
-from lorelab.book.dialect import INSTEAD, dialect, spoken
+from lorelab.book.dialect import INSTEAD, dialect, dialect_words
 
 
 def page(folder, prose="", slide=(), **outputs):
@@ -50,9 +50,11 @@ def test_a_row_of_somebody_elses_words_is_left_alone(tmp_path, state):
 
 
 def test_each_word_has_an_english_one():
-    assert all(list(spoken(word)) for word in ("mended", "come around", "would have been refused"))
-    assert not list(spoken(", ".join(INSTEAD.values())))
-    assert not list(spoken("a defender, broad roadmaps, recommends, outdoors"))
+    assert all(
+        list(dialect_words(word)) for word in ("mended", "come around", "would have been refused")
+    )
+    assert not list(dialect_words(", ".join(INSTEAD.values())))
+    assert not list(dialect_words("a defender, broad roadmaps, recommends, outdoors"))
 
 
 def test_no_help_speaks_it():
@@ -64,5 +66,7 @@ def test_no_help_speaks_it():
             for part in command.commands.values():
                 yield from helps(part, f"{name} {part.name}")
 
-    told = [(name, word) for name, text in helps(cli.cli, "lorelab") for word in spoken(text)]
+    told = [
+        (name, word) for name, text in helps(cli.cli, "lorelab") for word in dialect_words(text)
+    ]
     assert told == []

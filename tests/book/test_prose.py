@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lorelab.book.prose import loose
+from lorelab.book.prose import unbacked
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def page(tmp_path):
         file = Path(tmp_path, "swap", "page.ipynb")
         file.parent.mkdir(exist_ok=True)
         file.write_text(json.dumps({"cells": cells}))
-        return [found.number for found in loose(file)]
+        return [found.number for found in unbacked(file)]
 
     return write
 
@@ -34,7 +34,7 @@ def test_a_number_is_backed_by_an_output_an_assert_or_the_parameters(page):
 
 
 @pytest.mark.parametrize("printed", ["4,609", "4,607", "46,080", "460.8"])
-def test_a_number_that_the_page_does_not_have_is_loose(page, printed):
+def test_a_number_that_the_page_does_not_have_is_unbacked(page, printed):
     assert page(f"It takes {printed} calls.", text="calls 4608") == [printed]
 
 
@@ -107,7 +107,7 @@ def test_it_vouches_for_its_own_sentence_only(page):
     assert page(f"The tick is 4,321 us. {MARK} It is 4,321 us.") == ["4,321 us"]
 
 
-def test_a_mark_whose_number_the_sentence_has_no_more_is_loose_itself(page):
+def test_a_mark_whose_number_the_sentence_has_no_more_is_unbacked_itself(page):
     assert page(f"The tick is 4,322 us. {MARK}") == ["4,322 us", "4,321"]
     assert page(f"The tick is 1 ms. {MARK}", text="1") == ["4,321"]
 

@@ -47,7 +47,7 @@ def vouched(disk, monkeypatch):
     for name in names:
         (disk.parent / name).touch()
     cache.keep(kept, notebook(), run, time.time() + 1, disk.parent)
-    return lambda: cache.vouch(disk / "vouched.json", notebook(), kept, disk.parent)
+    return lambda: cache.write_basis(disk / "vouched.json", notebook(), kept, disk.parent)
 
 
 def held(disk, monkeypatch):

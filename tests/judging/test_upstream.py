@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lorelab.book.dialect import spoken
+from lorelab.book.dialect import dialect_words
 from lorelab.errors import BadInput
 from lorelab.gso.pages import views
 from lorelab.judging import upstream
@@ -132,7 +132,7 @@ def test_other_words_are_of_the_same_diff_and_series(title):
         subject = r"^Subject: (\[(?:RFC )?PATCH[^]]*y)?"
         series = [re.search(subject, text, re.MULTILINE)[1] for text in (sent, file.read_text())]
         assert series[0] == series[1]
-        assert not list(spoken(sent.partition("\ndiff --git")[0]))
+        assert not list(dialect_words(sent.partition("\ndiff --git")[0]))
 
 
 @pytest.mark.parametrize("title", SENT)

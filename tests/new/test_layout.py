@@ -80,7 +80,7 @@ def test_it_comes_runs_and_goes_without_a_trace(tree, lorelab):
         assert done.returncode == 0, done.stdout.decode()
     for page in (tree / "notebooks/sixth").iterdir():
         nbformat.validate(nbformat.read(page, 4))
-        assert [*prose.loose(page), *compared.bare(page), *dialect(page)] == []
+        assert [*prose.unbacked(page), *compared.unasserted(page), *dialect(page)] == []
 
     page = tree / "notebooks/sixth/index.ipynb"
     page.write_text(page.read_text().replace("Empty so far", "A day of work"))

@@ -77,19 +77,21 @@ def talk(decks: tuple[str, ...]) -> None:
     "pages", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 def prose(pages: tuple[Path, ...]) -> None:
-    """Fail for a number in prose that nothing on its page backs, a bare comparison, and dialect."""
-    loose = [str(number) for page in pages for number in prose_.loose(page)]
-    bare = [str(one) for page in pages for one in compared.bare(page)]
+    """Fail for prose with a number that nothing backs, a comparison without assert, or dialect."""
+    numbers = [str(number) for page in pages for number in prose_.unbacked(page)]
+    comparisons = [str(one) for page in pages for one in compared.unasserted(page)]
     chapters = sorted({page.parent.name for page in pages} & set(designs()))
-    bare += [str(one) for design in chapters for one in compared.bare_library(design)]
-    spoken = [line for page in pages for line in dialect(page)]
-    print("\n".join(loose + bare + spoken))
-    if spoken:
-        raise RunFailed(f"{len(spoken)} words of a dialect; lorelab/book/dialect.py has the list")
-    if loose:
-        raise RunFailed(f"{len(loose)} numbers in prose have nothing on their page to back them")
-    if bare:
-        raise RunFailed(f"{len(bare)} comparisons name no assert of their page")
+    comparisons += [
+        str(one) for design in chapters for one in compared.unasserted_in_library(design)
+    ]
+    words = [line for page in pages for line in dialect(page)]
+    print("\n".join(numbers + comparisons + words))
+    if words:
+        raise RunFailed(f"{len(words)} words of a dialect; lorelab/book/dialect.py has the list")
+    if numbers:
+        raise RunFailed(f"{len(numbers)} numbers in prose have nothing on their page to back them")
+    if comparisons:
+        raise RunFailed(f"{len(comparisons)} comparisons name no assert of their page")
 
 
 if __name__ == "__main__":

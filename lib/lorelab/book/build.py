@@ -156,7 +156,7 @@ def _store(names: list[str], root: Path) -> list[str]:
             atomic.write(file, text)
             changed.append(name)
         if cache.stored(_beside(name, root), notebook, root) is None:
-            cache.vouch(_beside(name, root), notebook, _kept(name, root), root)
+            cache.write_basis(_beside(name, root), notebook, _kept(name, root), root)
     return changed
 
 

@@ -43,7 +43,7 @@ def fresh(kept: Path, notebook: NotebookNode, root: Path) -> list[list[NotebookN
 def stored(beside: Path, notebook: NotebookNode, root: Path) -> list[list[NotebookNode]] | None:
     """The outputs in `notebook` itself, if the file `beside` vouches for them, or None."""
     entry = _entry(beside, {"basis", "outputs"})
-    if entry is None or entry != _vouched(notebook, entry["basis"], root):
+    if entry is None or entry != _basis_and_outputs(notebook, entry["basis"], root):
         return None
     return outputs(notebook)
 
@@ -62,14 +62,14 @@ def _entry(file: Path, names: set[str]) -> dict[str, Any] | None:
     return entry if known else None
 
 
-def vouch(beside: Path, notebook: NotebookNode, kept: Path, root: Path) -> None:
+def write_basis(beside: Path, notebook: NotebookNode, kept: Path, root: Path) -> None:
     """Write down in the file `beside` what the outputs in `notebook` rest on, by its kept run."""
     if fresh(kept, notebook, root) is None:
         return  # something changed meanwhile
     rests_on = json.loads(kept.read_text())["basis"]
     beside.parent.mkdir(parents=True, exist_ok=True)
-    vouched = json.dumps(_vouched(notebook, rests_on, root), indent=1, sort_keys=True)
-    atomic.write(beside, vouched + "\n")
+    text = json.dumps(_basis_and_outputs(notebook, rests_on, root), indent=1, sort_keys=True)
+    atomic.write(beside, text + "\n")
 
 
 def outputs(notebook: NotebookNode) -> list[list[NotebookNode]]:
@@ -77,7 +77,9 @@ def outputs(notebook: NotebookNode) -> list[list[NotebookNode]]:
     return [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def _vouched(notebook: NotebookNode, rests_on: dict[str, Any], root: Path) -> dict[str, Any]:
+def _basis_and_outputs(
+    notebook: NotebookNode, rests_on: dict[str, Any], root: Path
+) -> dict[str, Any]:
     # As a file has them: reading one joins lines.
     text = json.dumps(outputs(nbformat.reads(nbformat.writes(notebook), 4)), sort_keys=True)
     return {"basis": basis(notebook, rests_on, root), "outputs": _digest(text)}

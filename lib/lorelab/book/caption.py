@@ -39,13 +39,13 @@ def numbered(spec: dict[str, Any], number: int) -> str:
     >>> numbered(spec, 3).splitlines()[0]
     '<figure class="lorelab-figure" id="figure-3">'
     """
-    title, see, moving = parted(spec)
-    bare = {name: part for name, part in spec.items() if name != "title"}
+    title, see, moving = title_and_caption(spec)
+    untitled = {name: part for name, part in spec.items() if name != "title"}
     if moving:
-        bare["title"] = moving
-    bare["description"] = " ".join([f"{title}.", *see, *axes(spec)])
-    chart = charts.render(bare)["text/html"].replace(
-        "<svg ", f'<svg role="img" aria-label="{html.escape(bare["description"])}" ', 1
+        untitled["title"] = moving
+    untitled["description"] = " ".join([f"{title}.", *see, *axes(spec)])
+    chart = charts.render(untitled)["text/html"].replace(
+        "<svg ", f'<svg role="img" aria-label="{html.escape(untitled["description"])}" ', 1
     )
     sentences = "".join(f" {html.escape(line)}" for line in see)
     return PAGE.format(
@@ -53,12 +53,12 @@ def numbered(spec: dict[str, Any], number: int) -> str:
     )
 
 
-def parted(spec: dict[str, Any]) -> tuple[str, list[str], dict[str, Any] | None]:
+def title_and_caption(spec: dict[str, Any]) -> tuple[str, list[str], dict[str, Any] | None]:
     """Title of a chart, what to see in it, and the title that says where its slider stands.
 
     Examples
     --------
-    >>> parted({"title": {"text": "Slots", "subtitle": ["Fewer is better."]}})
+    >>> title_and_caption({"title": {"text": "Slots", "subtitle": ["Fewer is better."]}})
     ('Slots', ['Fewer is better.'], None)
     """
     title = spec.get("title", "")

@@ -62,7 +62,7 @@ QUESTION = re.compile(r"[^.!?|]*\?")
 TITLE = re.compile(r"\[[^\]]*\](?=\(https://lore\.kernel\.org/)")
 
 
-class Bare(NamedTuple):
+class Unasserted(NamedTuple):
     """A comparison without an assert, or a mark that names none."""
 
     place: Path
@@ -73,7 +73,7 @@ class Bare(NamedTuple):
         return f"{self.place}: {self.why} in: {self.context}"
 
 
-def bare(page: Path, pages: Path = PAGES) -> Iterator[Bare]:
+def unasserted(page: Path, pages: Path = PAGES) -> Iterator[Unasserted]:
     """Comparisons of a notebook that name no assert, and names that no assert has.
 
     Parameters
@@ -95,22 +95,22 @@ def bare(page: Path, pages: Path = PAGES) -> Iterator[Bare]:
             named = [name for names in mark.findall(whole) for name in re.split(r";\s+", names)]
             named = {name: _asserts(name, known, pages) for name in map(_joined, named)}
             whys = [asserted.wanting(name, asserts) for name, asserts in named.items()]
-            yield from (Bare(page, why, _short(text)) for why in whys if why)
+            yield from (Unasserted(page, why, _short(text)) for why in whys if why)
             if why := "" if any(whys) else _of_one_value(text, words, mark, named):
-                yield Bare(page, why, _short(text))
+                yield Unasserted(page, why, _short(text))
             rest = text if mark is COMMENT and not named else mark.split(text)[-1]
             rest = "" if mark is COMMENT and named else rest
             if word := _compares(rest, words):
-                yield Bare(page, f"no assert for {word!r}", _short(rest))
+                yield Unasserted(page, f"no assert for {word!r}", _short(rest))
 
 
-def bare_library(design: str, library: Path = LIBRARY) -> Iterator[Bare]:
+def unasserted_in_library(design: str, library: Path = LIBRARY) -> Iterator[Unasserted]:
     """Comparisons in captions and findings of a design's modules, see the top of this file."""
     for file in sorted((library / design / "pages").glob("*.py")):
         for call in _calls(file.read_text(), ("title", "_title")):
             for text in _strings(ast.Module(call.args[1:], [])):
                 if word := _compares(text, FIRST):
-                    yield Bare(file, f"a caption compares, {word!r}", _short(text))
+                    yield Unasserted(file, f"a caption compares, {word!r}", _short(text))
     file = library / design / "thread/findings.py"
     if file.exists():
         source = file.read_text()
@@ -120,17 +120,17 @@ def bare_library(design: str, library: Path = LIBRARY) -> Iterator[Bare]:
         texts = [" ".join(_strings(ast.Module(one.body[1:], []))) for one in unchecked.values()]
         for text in (*texts, *_defects(source, set(unchecked))):
             if word := _compares(text, FIRST):
-                yield Bare(file, f"no assert for {word!r}", _short(text))
+                yield Unasserted(file, f"no assert for {word!r}", _short(text))
 
 
 def _defects(source: str, unchecked: set[str]) -> Iterator[str]:
     """What findings say is wrong, of those whose cost is told by an `unchecked` function."""
     for call in _calls(source, ("Finding",)):
-        fields = dict(zip(FINDING, call.args, strict=False)) | {
-            k.arg: k.value for k in call.keywords
+        arguments = dict(zip(FINDING, call.args, strict=False)) | {
+            keyword.arg: keyword.value for keyword in call.keywords
         }
-        if getattr(fields["effect"], "id", "") in unchecked:
-            yield " ".join(_strings(fields["defect"]))
+        if getattr(arguments["effect"], "id", "") in unchecked:
+            yield " ".join(_strings(arguments["defect"]))
 
 
 def _blocks(source: str) -> Iterator[str]:
@@ -167,7 +167,7 @@ def _captions(source: str) -> list[str]:
             root = root.value
         if isinstance(root, ast.Name) and root.id in CHART_MODULES:
             texts += [a.value for a in call.args if _is_text(a)]
-            texts += [k.value.value for k in call.keywords if _is_text(k.value)]
+            texts += [one.value.value for one in call.keywords if _is_text(one.value)]
     return texts
 
 

@@ -39,12 +39,12 @@ HIDDEN = re.compile(
 """A row of a thread that nobody has weighed or confirmed is in its author's words."""
 
 
-def spoken(text: str) -> Iterator[str]:
+def dialect_words(text: str) -> Iterator[str]:
     """Each word of the dialect in a text without code, with its neighbours and what to write.
 
     Examples
     --------
-    >>> list(spoken("What it hangs on is left open."))
+    >>> list(dialect_words("What it hangs on is left open."))
     ["'hangs on' (depend on) in: What it hangs on is left open."]
     """
     for match in WORD.finditer(text):
@@ -61,7 +61,7 @@ def dialect(page: Path) -> Iterator[str]:
             texts = [text for output in cell["outputs"] for text in _said(output.get("data", {}))]
         texts += [CODE.sub(" ", text) for text in _on_slide(cell)]
         for text in texts:
-            yield from (f"{page}: {word}" for word in spoken(text))
+            yield from (f"{page}: {word}" for word in dialect_words(text))
 
 
 def _on_slide(cell: dict) -> Iterator[str]:

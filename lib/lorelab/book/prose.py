@@ -48,7 +48,7 @@ LINK = re.compile(rf"\]\(https?://(?:{SOURCES})/")
 SENTENCE = re.compile(r"(?<=[.!?:;|])[*)]*\s+|\n(?=\s*(?:[-*]|\d+\.)\s)")
 
 
-class Loose(NamedTuple):
+class Unbacked(NamedTuple):
     """A number that nothing on its page backs, or a mark for none of its sentence's."""
 
     page: Path
@@ -59,7 +59,7 @@ class Loose(NamedTuple):
         return f"{self.page}: {self.number!r} in: {self.context}"
 
 
-def loose(page: Path) -> Iterator[Loose]:
+def unbacked(page: Path) -> Iterator[Unbacked]:
     """Numbers in the prose of a notebook that neither the page nor a mark backs.
 
     Parameters
@@ -77,7 +77,7 @@ def loose(page: Path) -> Iterator[Loose]:
                 yield from _paragraph(page, paragraph, backed)
 
 
-def _paragraph(page: Path, paragraph: str, backed: set[float]) -> Iterator[Loose]:
+def _paragraph(page: Path, paragraph: str, backed: set[float]) -> Iterator[Unbacked]:
     start = 0
     for marks in MARKS.finditer(paragraph):
         *before, own = SENTENCE.split(paragraph[start : marks.start()])
@@ -91,7 +91,7 @@ def _paragraph(page: Path, paragraph: str, backed: set[float]) -> Iterator[Loose
 
 def _sentence(
     page: Path, sentence: str, backed: set[float], named: dict[str, float]
-) -> Iterator[Loose]:
+) -> Iterator[Unbacked]:
     prose = NOT_PROSE.sub(" ", sentence)
     idle = dict(named)
     for match in NUMBER.finditer(prose):
@@ -107,9 +107,9 @@ def _sentence(
             continue
         if not (vouched or LINK.search(sentence) or _found(value, places, per_cent, backed)):
             around = prose[max(0, match.start() - 50) : match.end() + 30]
-            yield Loose(page, match[0].strip(), " ".join(around.split()))
+            yield Unbacked(page, match[0].strip(), " ".join(around.split()))
     for name in idle:
-        yield Loose(page, name, f"a mark after: {' '.join(prose.split())[-80:]}")
+        yield Unbacked(page, name, f"a mark after: {' '.join(prose.split())[-80:]}")
 
 
 def _named(page: Path, marks: str) -> dict[str, float]:
