@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from lorelab.damon.agree import hotspot as agree_hotspot
-from lorelab.damon.agree.runs import alike
+from lorelab.damon.agree.runs import guest_speeds
 from lorelab.damon.params import ALONE, Hotspot
 from lorelab.experiments import experiment
 from lorelab.lab import records
@@ -53,6 +53,6 @@ def test_a_recorded_kernel_draws_and_cuts_as_its_source_says(params):
     total = record.counters.groupby("counter")["value"].sum()
     assert total["told"] == total["as_shared"] > 0
     assert (total["out_of_reach"] > 0) == (params.rand64 and total["wide"] > 0)
-    like = alike(params, record.counters)
+    like = guest_speeds(params, record.counters)
     assert like.tick_us and like.access_ns > ALONE.access_ns
     assert agree_hotspot.compared(params, record)["agrees"].all()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lorelab.counters import table
-from lorelab.damon.agree.runs import alike, intervals, judged
+from lorelab.damon.agree.runs import guest_speeds, intervals, judged
 from lorelab.damon.kernel.hotspot import SHIFT
 from lorelab.damon.params import Accuracy, Overhead
 from lorelab.lab import records
@@ -26,7 +26,7 @@ def test_a_sample_costs_as_many_checks_beside_its_own_as_was_measured():
     for workload_, seed in (("zigzag-30secs", 1), ("zigzag-30secs", 25), ("stairs-30secs", 1)):
         params = Accuracy(workload=workload_, runs=24, seed=seed)
         record = records.load("damon/accuracy", params).counters
-        like = alike(params, record)
+        like = guest_speeds(params, record)
         # A whole number of checks is at most half of one off.
         assert abs(like.sample_ns - none_ns) <= like.check_ns / 2
         took = record.loc[record["counter"] == "check", "value"].mean()
@@ -74,6 +74,6 @@ def test_more_runs_of_either_side_refuse_smaller_deviations():
 def test_what_a_check_takes_is_what_is_left_of_three_more(said, checks):
     took = {"access": 10.0, "check": 100_000.0} | said
     counters = {name: ("", [value]) for name, value in took.items()}
-    like = alike(Accuracy(), table("damon/accuracy", "damon", "kernel", counters))
+    like = guest_speeds(Accuracy(), table("damon/accuracy", "damon", "kernel", counters))
     check = 100_000 * checks / (checks + 3) if checks else 100_000
     assert (like.check_ns, like.sample_ns) == (check, 3 * check if checks else 0)

@@ -64,7 +64,7 @@ def test_the_kernels_rows_are_those_of_the_page(monkeypatch):
         )
     assert len(table) == 3 * len(kernel)
     assert set(beside.ends(table).index.get_level_values("source")) == set(table["source"])
-    assert beside.alike("zone_0_dma_managed", 20) == 3840
+    assert beside.common("zone_0_dma_managed", 20) == 3840
 
 
 def test_a_pace_has_every_rule_every_spread_and_uneven_turns(monkeypatch):

@@ -137,7 +137,7 @@ def test_a_remote_batch_keeps_local_ones_from_reset():
 
 
 def test_findings_give_the_figures_of_the_answers():
-    found = answers.alike(Tiobench())
+    found = answers.repairs(Tiobench())
     said = findings.never_resets()
     repaired = found.loc["v1, asks reachable zones", "passes"]
     assert f"{found.loc['v1', 'passes']:.2f} passes per allocation; {repaired:.2f} if" in said

@@ -8,9 +8,9 @@ import pandas as pd
 from lorelab.damon.agree.runs import (
     RUNS,
     WITHIN,
-    alike,
     check_took,
     compare_runs,
+    guest_speeds,
     intervals,
     judged,
     seeded,
@@ -56,7 +56,7 @@ def sides(params: Accuracy, measured: Record) -> Sides:
     """
     kernels = with_other_seeds("damon/accuracy", params, measured)
     kernel = _joined(kernels)
-    like = alike(params, kernel)
+    like = guest_speeds(params, kernel)
     number = max(RUNS, 2 * kernel["step"].max())
     each = [seeded(params, params.seed + n) for n in range(number)]
     observations = [simulated(one, like) for one in each]

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from lorelab.damon.agree.runs import TICK_US, alike, compare_runs, judged
+from lorelab.damon.agree.runs import TICK_US, compare_runs, guest_speeds, judged
 from lorelab.damon.experiments import hotspot
 from lorelab.damon.params import Hotspot, Speeds
 from lorelab.judging import equivalence
@@ -81,7 +81,7 @@ def at_speed(params: Hotspot, measured: Record) -> tuple[Hotspot, Speeds]:
     There another kdamond works while the first one sleeps, which makes that sleep longer, and an
     access by as much.
     """
-    like = alike(params, measured.counters)
+    like = guest_speeds(params, measured.counters)
     if params.kdamonds == 1:
         return params, like
     sleeps = measured.counters.loc[measured.counters["counter"] == "sleep", "value"]

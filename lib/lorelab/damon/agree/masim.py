@@ -6,8 +6,8 @@ from lorelab import counters
 from lorelab.damon.agree.runs import (
     NOT_COMPARED,
     RUNS,
-    alike,
     compare_runs,
+    guest_speeds,
     intervals,
     judged,
     modelled,
@@ -50,7 +50,7 @@ def runs(params: Masim, measured: Record) -> tuple[pd.DataFrame, pd.DataFrame]:
         As `totals()`.
     """
     kernels = with_other_seeds("damon/masim", params, measured)
-    like = alike(params, pd.concat(kernels))
+    like = guest_speeds(params, pd.concat(kernels))
     like = like._replace(sleep_us=params.sample_us)
     tables = [modelled(seeded(params, params.seed + n), like) for n in range(2 * RUNS)]
     models = [masim_counters(one, params, "model", like) for one in tables]

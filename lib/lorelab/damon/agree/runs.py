@@ -51,7 +51,7 @@ def with_other_seeds(name: str, params: Masim, measured: Record) -> list[pd.Data
     return [records.load(name, one).counters for one in same]
 
 
-def alike(params: Monitoring, kernel: pd.DataFrame) -> Speeds:
+def guest_speeds(params: Monitoring, kernel: pd.DataFrame) -> Speeds:
     """The machine of a kernel's runs, of which `kernel` has the counters.
 
     Where these say how many checks a sample had, its work that is none of them is kept apart.

@@ -168,7 +168,7 @@ def behind_tlb(workload: str, tlb: int, holds: list[int]) -> dict[tuple[str, str
     """Means of the kernel's runs, and of six of the model whose TLB holds so many pages."""
     params = Accuracy(workload=workload, runs=6, tlb=tlb)
     kernel_said = ACCURACY.recorded(params).counters
-    like = agree_runs.alike(params, kernel_said)
+    like = agree_runs.guest_speeds(params, kernel_said)
     rows = {("kernel", "on" if tlb == 0 else "off"): kernel_said}
     for pages in holds:
         each = [params.model_copy(update={"tlb": pages, "seed": seed}) for seed in SEEDS]

@@ -102,7 +102,7 @@ def read_back(params: Tiobench) -> pd.DataFrame:
     return pd.DataFrame(hits).T
 
 
-def alike(params: Tiobench) -> pd.DataFrame:
+def repairs(params: Tiobench) -> pd.DataFrame:
     """4: off, v1 and its repairs side by side: shares, hits and walks of the reads."""
     cases = {
         "off": {"variant": Variant.OFF},

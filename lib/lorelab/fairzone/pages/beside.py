@@ -171,8 +171,8 @@ def paces(cpu_node: int = 0, rates: dict[int, tuple[float, ...]] = PACES) -> pd.
     return groups.agg(["min", "max"]).round(1)
 
 
-def alike(counter: str, mb_s: int) -> int:
-    """A counter of a zone that every recorded run without the patch has alike, beside a disk.
+def common(counter: str, mb_s: int) -> int:
+    """A counter of a zone that every recorded run without the patch has the same, beside a disk.
 
     Parameters
     ----------

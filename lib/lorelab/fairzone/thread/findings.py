@@ -15,7 +15,7 @@ REPAIRS = (", asks local zones", ", asks reachable zones")
 
 def never_resets() -> str:
     """Resets and passes of v1, its local repair and ours, and from which memory on that is so."""
-    reads = answers.alike(Tiobench())
+    reads = answers.repairs(Tiobench())
     v1, local, ours = (reads.loc[f"v1{name}"] for name in ("", *REPAIRS))
     assert v1["resets"] == local["resets"] == 0 < ours["resets"], "asking every zone, no reset"
     return (

@@ -30,7 +30,7 @@ UNTIL = {
 """What a thread did until it came to a place of its path; a fault, where none is named."""
 
 
-def alike(cpus: int = 64, writer_share: float = 0.01, ms: int = 10) -> pd.Series:
+def fault_rates(cpus: int = 64, writer_share: float = 0.01, ms: int = 10) -> pd.Series:
     """Faults a second of the three versions of the lock with sequences, by variant."""
     shared = {"cpus": cpus, "threads": cpus, "vmas": cpus, "writer_share": writer_share, "ms": ms}
     rates = {
