@@ -22,6 +22,7 @@ COLUMNS = [
 ARCHIVES = "stored list archives and kernel trees (a public search index, not lore itself)"
 LOOKED = date(2026, 11, 28)
 """The last search for what is not known."""
+NOT_READY = "Not ready"
 MESSAGE, COMMIT, PAGE = r"[^\s<>@/]+@[^\s<>@]+", r"[0-9a-f]{12,40}", r"https://\S+"
 
 
@@ -116,11 +117,17 @@ class Finding:
         return f"{self.design}/{self.name}"
 
     @property
-    def send(self) -> str:
-        """Whether its mails are worth sending, and can be sent, in words."""
+    def readiness(self) -> str:
+        """Whether its mails are worth sending, and can be sent, in two words."""
         if not self.worth_sending:
             return "Not to send"
-        return f"Not ready: {self.not_ready}" if self.not_ready else "Worth sending"
+        return NOT_READY if self.not_ready else "Worth sending"
+
+    @property
+    def send(self) -> str:
+        """The same, with what is missing."""
+        missing = f": {self.not_ready}" if self.readiness == NOT_READY else ""
+        return f"{self.readiness}{missing}"
 
 
 def findings(design: str | None = None) -> list[Finding]:

@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 
 from lorelab.judging import reproduced, upstream
-from lorelab.judging.findings import COMMIT, MESSAGE, PAGE, Finding
+from lorelab.judging.findings import COMMIT, MESSAGE, NOT_READY, PAGE, Finding
 from lorelab.progress import track
 
 ELIXIR = "https://elixir.bootlin.com/linux/v7.3.4/A/ident"
@@ -71,8 +71,9 @@ def _link(match: re.Match) -> str:
 def _row(one: Finding) -> tuple[str, ...]:
     what = f"<b>{one.title}</b><br>{linked(one.defect)}<br><i>Hurts:</i> {linked(one.hurts)}"
     known = f"{linked(one.prior_art.text)}<br><i>In mainline:</i> {linked(one.mainline)}"
-    worth, _, missing = one.send.partition(": ")
-    judgement = f"<b>{worth}:</b> {linked(missing)}." if missing else f"<b>{worth}.</b>"
+    missing = linked(one.not_ready)
+    ready = one.readiness != NOT_READY
+    judgement = f"<b>{one.readiness}.</b>" if ready else f"<b>{NOT_READY}:</b> {missing}."
     parts = [f"{judgement} {linked(one.fix)}", f"<code>lorelab {escape(one.command)}</code>"]
     mails = upstream.patches(one.title)
     if mails:
