@@ -33,23 +33,23 @@ def folder(beside: Path) -> Iterator[Path]:
 
     Examples
     --------
-    >>> with tempfile.TemporaryDirectory() as there:
-    ...     with folder(Path(there)) as made:
+    >>> with tempfile.TemporaryDirectory() as scratch:
+    ...     with folder(Path(scratch)) as made:
     ...         _ = (made / "half").write_text("not moved out")
     ...         _ = (made / "all").write_text("all of it")
-    ...         _ = (made / "all").replace(Path(there, "all"))
-    ...     sorted(path.name for path in Path(there).iterdir())
+    ...         _ = (made / "all").replace(Path(scratch, "all"))
+    ...     sorted(path.name for path in Path(scratch).iterdir())
     ['all']
     """
     _clear(beside)
     while True:
-        there = Path(tempfile.mkdtemp(dir=beside, prefix=LEFTOVER_PREFIX))
-        if (lock := _held(there)) is not None:
+        scratch = Path(tempfile.mkdtemp(dir=beside, prefix=LEFTOVER_PREFIX))
+        if (lock := _held(scratch)) is not None:
             break  # not taken for a leftover between these two lines
     try:
-        yield there
+        yield scratch
     finally:
-        shutil.rmtree(there, ignore_errors=True)
+        shutil.rmtree(scratch, ignore_errors=True)
         os.close(lock)
 
 
@@ -71,10 +71,10 @@ def new_folder(place: Path) -> Iterator[Path]:
 
     Examples
     --------
-    >>> with tempfile.TemporaryDirectory() as there:
-    ...     with new_folder(Path(there, "tables")) as made:
+    >>> with tempfile.TemporaryDirectory() as scratch:
+    ...     with new_folder(Path(scratch, "tables")) as made:
     ...         _ = (made / "run.csv").write_text("step,value")
-    ...     [path.name for path in Path(there, "tables").iterdir()]
+    ...     [path.name for path in Path(scratch, "tables").iterdir()]
     ['run.csv']
     """
     if place.exists():
@@ -113,14 +113,14 @@ def write(file: Path, content: str | bytes, new: bool = False) -> Path:
 
     Examples
     --------
-    >>> with tempfile.TemporaryDirectory() as there:
-    ...     file = write(Path(there, "run.csv"), "step,value")
-    ...     [path.name for path in Path(there).iterdir()], file.read_text()
+    >>> with tempfile.TemporaryDirectory() as scratch:
+    ...     file = write(Path(scratch, "run.csv"), "step,value")
+    ...     [path.name for path in Path(scratch).iterdir()], file.read_text()
     (['run.csv'], 'step,value')
     """
     try:
-        with folder(file.parent) as there:
-            part = there / file.name
+        with folder(file.parent) as scratch:
+            part = scratch / file.name
             part.write_bytes(content.encode() if isinstance(content, str) else content)
             if new:
                 file.hardlink_to(part)

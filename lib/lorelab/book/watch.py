@@ -49,12 +49,12 @@ def read(root: str) -> dict[str, list[str]]:
     tops = packages | {name.partition(".")[0] for name in list(sys.modules)}
     return {
         "packages": sorted(tops - sys.stdlib_module_names),
-        "files": inside(root, files | {os.path.abspath(name) for name in modules if name}),
-        "folders": inside(root, folders),
+        "files": within_root(root, files | {os.path.abspath(name) for name in modules if name}),
+        "folders": within_root(root, folders),
     }
 
 
-def inside(root: str, paths: set[str]) -> list[str]:
+def within_root(root: str, paths: set[str]) -> list[str]:
     """Those of `paths` that are part of the checkout at `root`, relative to it, in order."""
     names = set()
     for path in list(paths):

@@ -55,11 +55,11 @@ def file_digest(path: Path) -> str:
 
 def need_room(folder: Path, mib: int) -> None:
     """Raise BadInput when the file system of `folder` has less than `mib` MiB free."""
-    there = next(p for p in (folder, *folder.parents) if p.exists())
-    free = shutil.disk_usage(there).free >> 20
+    existing = next(p for p in (folder, *folder.parents) if p.exists())
+    free = shutil.disk_usage(existing).free >> 20
     if free < mib:
         raise BadInput(
-            f"{there}: {free} MiB free, the build needs {mib} MiB; make room, or set "
+            f"{existing}: {free} MiB free, the build needs {mib} MiB; make room, or set "
             "XDG_CACHE_HOME to a folder on a larger disk"
         )
 

@@ -73,11 +73,11 @@ def _kernel(kernel: KernelInfo, design: str) -> list[str]:
 
 
 def _programs(programs: dict[str, str], design: str) -> list[str]:
-    there = {file.name: file for file in cache.files(design, "guest/*.py")}
-    there |= {f"probes/{file.name}": file for file in cache.files(design, "probes/*.[ch]")}
+    current = {file.name: file for file in cache.files(design, "guest/*.py")}
+    current |= {f"probes/{file.name}": file for file in cache.files(design, "probes/*.[ch]")}
     return [
         name
         for name, digest in sorted(programs.items())
         if name.endswith((".py", ".c", ".h"))
-        and (name not in there or cache.file_digest(there[name]) != digest)
+        and (name not in current or cache.file_digest(current[name]) != digest)
     ]

@@ -172,8 +172,8 @@ def _image(path: Path) -> Path:
         return path
     images = sorted({image.resolve() for pattern in IMAGES for image in path.glob(pattern)})
     if len(images) != 1:
-        there = ", ".join(map(str, images)) or "no kernel"
-        raise BadInput(f"--kernel {path}: holds {there}; {TAKES}")
+        content = ", ".join(map(str, images)) or "no kernel"
+        raise BadInput(f"--kernel {path}: holds {content}; {TAKES}")
     return images[0]
 
 
@@ -195,13 +195,13 @@ def _modules(image: Path, release: str) -> Path | None:
     return None
 
 
-def _stage(needed: list[Path], loaded: list[Path], there: Path) -> dict[str, str]:
+def _stage(needed: list[Path], loaded: list[Path], folder: Path) -> dict[str, str]:
     """Put modules where the guest loads them from, named in the order to load; their digests."""
-    there.mkdir()
+    folder.mkdir()
     names = {file.name for file in loaded}
     used = {}
     for number, file in enumerate(file for file in needed if file.name not in names):
-        (there / f"{number:02}-{file.name}").write_bytes(file.read_bytes())
+        (folder / f"{number:02}-{file.name}").write_bytes(file.read_bytes())
         used[file.name] = cache.file_digest(file)
     return used
 

@@ -164,9 +164,9 @@ def remove(name: str, root: Path) -> Path:
     _change(root, _without(name))
     for pattern in (*_rooms(name), *_later(name)):
         for room in list(root.glob(pattern)):
-            there = kept / room.relative_to(root)
-            there.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(room, there)
+            target = kept / room.relative_to(root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(room, target)
     for pattern in DERIVED:
         for file in list(root.glob(pattern.format(name=name))):
             _delete(file)

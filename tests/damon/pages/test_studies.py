@@ -39,7 +39,7 @@ def test_a_range_too_small_for_two_pieces_is_found_with_three():
 
 def test_a_region_that_reaches_past_the_range_is_not_inside():
     rows = np.array([(0, 0, 8, 1, 2), (0, 8, 16, 3, 4), (0, 16, 32, 5, 6)], SNAPSHOT)
-    found = studies.inside([rows[:2], rows], 8, 24)
+    found = studies.regions_within([rows[:2], rows], 8, 24)
     assert found["window"].tolist() == [1, 2]
     assert found[["size", "nr_accesses", "age"]].drop_duplicates().to_numpy().tolist() == [
         [8, 3, 4]

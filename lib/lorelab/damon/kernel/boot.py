@@ -198,8 +198,8 @@ def program(config: masim.Config, params: Monitoring) -> str:
     """Standard input of lib/kernel/damon/guest/masim.c."""
     names = list(config.regions)
     # Schemes are about pages that are not there yet, too.
-    there = 0 if isinstance(params, WithSchemes) else 2 if setup.fresh(params) else 1
-    lines = [f"{params.switch_us} {params.seed} {there}", str(len(names))]
+    populated = 0 if isinstance(params, WithSchemes) else 2 if setup.fresh(params) else 1
+    lines = [f"{params.switch_us} {params.seed} {populated}", str(len(names))]
     lines += [str(size) for size in config.regions.values()]
     lines.append(str(len(config.phases)))
     for phase in config.phases:

@@ -45,7 +45,7 @@ def even(params: Masim) -> pd.DataFrame:
     record = followed(params)
     accessed = record_views.accesses(record.counters).iloc[0]
     windows = logs.unpack(record.counters, params).windows[20:]
-    return studies.inside(windows, int(accessed["low"]), int(accessed["high"]))
+    return studies.regions_within(windows, int(accessed["low"]), int(accessed["high"]))
 
 
 def merging(mib: int) -> dict[str, float]:

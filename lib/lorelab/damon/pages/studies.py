@@ -79,7 +79,7 @@ def mean_count(rows: pd.DataFrame | np.ndarray, low: int, high: int) -> float:
     return float(((end - start) * rows["nr_accesses"]).sum() / (high - low))
 
 
-def inside(windows: list[np.ndarray], low: int, high: int) -> pd.DataFrame:
+def regions_within(windows: list[np.ndarray], low: int, high: int) -> pd.DataFrame:
     """Regions of reports that lie within `low` to `high`: `window`, `size`, `nr_accesses`, `age`.
 
     Parameters
