@@ -241,11 +241,16 @@ def ways(frame: pd.DataFrame) -> alt.VConcatChart:
     )
 
 
-def costs(
-    table: pd.DataFrame,
-    heading: str = "Cost of a send of 56,000 bytes in 40 segments",
-    wrong: bool = False,
-) -> alt.Chart:
+COSTS = {
+    "bytes copied": "datum.copied_bytes + datum.copied_by_send",
+    "atomic operations": "datum.atomics",
+    "lines of shared infos": "datum.lines",
+}
+COUNTED = ["copied_bytes", "copied_by_send", "atomics", "lines", "sends"]
+"""What these are computed of."""
+
+
+def costs(table: pd.DataFrame) -> alt.Chart:
     """Draw what a send takes, by variant.
 
     Parameters
@@ -253,31 +258,32 @@ def costs(
     table : DataFrame
         Index `variant`; of a send, or of as many as `sends` says: `copied_bytes`, and beside them
         `copied_by_send` where that is there, `atomics` and `lines`.
-    heading : str
-        Title.
-    wrong : bool
-        Draw the share of the packets that are `wrong`, too, of those that were `sent`.
     """
+    heading = "Cost of a send of 56,000 bytes in 40 segments"
+    return _costs(table, COUNTED, {}, heading, "per send")
+
+
+def costs_and_wrong(table: pd.DataFrame) -> alt.Chart:
+    """The same beside the share of the packets `sent` that are `wrong`."""
+    wrong = {"wrong packets, %": "100 * datum.wrong / max(1, datum.sent)"}
+    heading = "Cost of a send, and packets with wrong bytes (model)"
+    return _costs(table, [*COUNTED, "wrong", "sent"], wrong, heading, None)
+
+
+def _costs(
+    table: pd.DataFrame, counted: list[str], first: dict[str, str], heading: str, axis: str | None
+) -> alt.Chart:
     # The chart has the counters, not what one send takes: a panel need only give it others.
-    shown = {
-        "bytes copied": "datum.copied_bytes + datum.copied_by_send",
-        "atomic operations": "datum.atomics",
-        "lines of shared infos": "datum.lines",
-    }
-    each = {what: f"({number}) / datum.sends" for what, number in shown.items()}
-    kept = ["copied_bytes", "copied_by_send", "atomics", "lines", "sends"]
-    if wrong:
-        each = {"wrong packets, %": "100 * datum.wrong / max(1, datum.sent)"} | each
-        kept += ["wrong", "sent"]
+    each = first | {what: f"({number}) / datum.sends" for what, number in COSTS.items()}
     rows = pd.DataFrame({"copied_by_send": 0, "sends": 1} | dict(table.items()))
     return (
-        alt.Chart(rows[kept].reset_index())
+        alt.Chart(rows[counted].reset_index())
         .transform_calculate(**each)
         .transform_fold(list(each), as_=["what", "count"])
         .mark_bar()
         .encode(
             y=alt.Y("variant:N", title=None, sort=list(table.index)),
-            x=alt.X("count:Q", title=None if wrong else "per send"),
+            x=alt.X("count:Q", title=axis),
         )
         .properties(width=130, height=190)
         .facet(

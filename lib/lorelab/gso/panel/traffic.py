@@ -62,4 +62,4 @@ def entry(params):
 def chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     """The page's chart of this experiment."""
     wide = table.pivot_table(index="variant", columns="counter", values="value", sort=False)
-    return charts.costs(wide, "Cost of a send, and packets with wrong bytes (model)", wrong=True)
+    return charts.costs_and_wrong(wide)
