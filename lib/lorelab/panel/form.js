@@ -166,8 +166,8 @@
       return [make("details", {}, make("summary", {textContent: name}), box, button),
               value => { box.value = value; }];
     };
-    const [counters, tell] = copied("Counters, as CSV");
-    const [commands, say_] = copied("The same as a command");
+    const [counters, writeCounters] = copied("Counters, as CSV");
+    const [commands, writeCommand] = copied("The same as a command");
     const totals = make("details", {open: true, hidden: true, className: "totals"});
     const total = ran => {
       const head = ["counter", "unit", "sum", "mean"], text = csv(ran), rows = sums(text);
@@ -180,11 +180,11 @@
         copying(() => getSelection().selectAllChildren(cells),
                 () => [head, ...rows].map(each => each.join("\t")).join("\n")));
       totals.hidden = counters.hidden = false;
-      tell(text);
+      writeCounters(text);
     };
     const here = make("a", {textContent: "Link to these values"});
     const say = () => {
-      say_(command(about, typed()));
+      writeCommand(command(about, typed()));
       here.href = link(about, typed(), place.id);
     };
     counters.hidden = true;
