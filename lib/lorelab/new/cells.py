@@ -6,10 +6,18 @@ import nbformat
 from nbformat import NotebookNode
 
 CELL = re.compile(r"^%% (code|markdown) (\S+)(.*)\n", re.M)
+SLIDE = {"slideshow": {"slide_type": "slide"}}
 MARKS = {
     "hide": {"tags": ["hide-cell"]},
     "parameters": {"tags": ["parameters"]},
-    "slide": {"slideshow": {"slide_type": "slide"}},
+    "slide": SLIDE,
+    "to-do": SLIDE
+    | {
+        "slide": {
+            "title": "What to do, and what to send",
+            "text": ["- Empty so far", "", "**To send: nothing yet.**"],
+        }
+    },
 }
 KERNEL = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
