@@ -69,6 +69,17 @@ def test_how_much_longer_a_fork_takes():
         assert table[vmas, label(variant)] == pytest.approx(100 * (time / base - 1))
 
 
+def test_what_a_launch_gains_is_a_share_of_its_time_under_mmap_lock():
+    [shares] = performance.shorter((2, 64)).to_numpy()
+    for share, think_ns in zip(shares, (2000, 64_000), strict=True):
+        before, after = (
+            of("launch", Launch(variant=variant, think_ns=think_ns))["time"]
+            for variant in (Variant.MMAP_LOCK, Variant.V2)
+        )
+        assert before * (100 - share) / 100 == pytest.approx(after)
+    assert shares[0] > 40 > 1 > shares[1]
+
+
 def test_a_launch_by_variant():
     table = performance.launched(cpus=2)
     assert list(table.index) == ["mmap-lock", *LATER]

@@ -89,7 +89,8 @@ def test_the_start_page_has_them_as_well():
     _, (number, lost, _) = counted()
     assert re.findall(r"(\d+) of (\d+) were lost", text) == [(str(lost), str(number))]
     before, after = map(under_the_vmas_lock, ("7.3.4", findings.PATCHED))
-    assert f"{in_words(before)} were, in three runs; {in_words(after)} with" in text
+    assert f"{in_words(before)} were, in three runs." in text
+    assert f"(findings.ipynb) it was {in_words(after)}." in text
 
 
 def test_a_name_loses_nothing_with_the_patch():

@@ -179,7 +179,7 @@ def taken(table: pd.DataFrame) -> alt.Chart:
         .properties(
             title=title(
                 "How often mmap_lock is taken for reading",
-                "Kernel: two threads fault, another changes the address space.",
+                "Kernel: two threads fault, another changes the address space. A missing bar is 0.",
             )
         )
     )
