@@ -213,34 +213,30 @@ def table() -> pd.DataFrame:
         A row a `setting` and `source`; `runs`, and columns of `kernel_shares`, as text such as
         `12-15`, of more than `FEW` runs with their median; empty where it does not say.
     """
-    rows: dict[tuple[str, str], list[dict[str, float]]] = {}
+    rows = []
     for release, params, wide in measured():
-        name = setting(params)
-        each = [kernel_shares(params, counted) for _, counted in wide.iterrows()]
-        rows.setdefault((name, release), []).extend(each)
-        if params.mglru or release != MODELLED:
-            continue
-        plays = [
-            play(params, counted, spread, rate)[0]
-            for (_, counted), rate, spread in product(wide.iterrows(), RATES, SPREADS)
-        ]
-        rows.setdefault((name, MODEL), []).extend(plays)
-    places = list(SETTINGS)
-    ranges = {
-        key: {"runs": str(len(rows[key]))}
-        | {share: _range(pd.DataFrame(rows[key]), share) for share in SHARES}
-        for key in sorted(rows, key=lambda key: (places.index(key[0]), key[1]))
-    }
-    return pd.DataFrame(ranges).T.rename_axis(["setting", "source"])
+        of = {"setting": setting(params)}
+        for _, counted in wide.iterrows():
+            rows.append(of | {"source": release} | kernel_shares(params, counted))
+            if params.mglru or release != MODELLED:
+                continue
+            for rate, spread in product(RATES, SPREADS):
+                shares, _ = play(params, counted, spread, rate)
+                rows.append(of | {"source": MODEL} | shares)
+    runs = pd.DataFrame(rows).groupby(["setting", "source"])[list(SHARES)]
+    table = runs.agg(_range)
+    table.insert(0, "runs", runs.size().astype(str))
+    return table.reindex(SETTINGS, level="setting")
 
 
-def _range(each: pd.DataFrame, share: str) -> str:
-    if share not in each:
+def _range(share: pd.Series) -> str:
+    """Least and most of a group's runs; empty where these do not say."""
+    if share.isna().all():
         return ""
-    least, median, most = each[share].quantile([0, 0.5, 1]).round()
+    least, median, most = share.quantile([0, 0.5, 1]).round()
     if least == most:
         return f"{least:.0f}"
-    return f"{least:.0f}-{most:.0f}" + (f", median {median:.0f}" if len(each) > FEW else "")
+    return f"{least:.0f}-{most:.0f}" + (f", median {median:.0f}" if len(share) > FEW else "")
 
 
 def ages() -> pd.DataFrame:
