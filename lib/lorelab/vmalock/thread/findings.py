@@ -124,13 +124,10 @@ def _of_runs(runs: Iterable[Guards]) -> str:
 
 def _guards() -> str:
     answers = reproduced.recorded("vmalock/lost-guard")
-    kernels = []
+    kernels = [f"guard pages lost in each run, first {', then '.join(RANGES.values())}"]
     for kernel, runs in reproduced.runs_of(answers).items():
-        parts = [
-            f"{where} {_of_runs(guards(run)[lock] for run in runs)}"
-            for lock, where in RANGES.items()
-        ]
-        kernels.append(f"{kernel}, guard pages lost in each: {'; '.join(parts)}")
+        parts = [_of_runs(guards(run)[lock] for run in runs) for lock in RANGES]
+        kernels.append(f"{kernel}: {'; '.join(parts)}")
     after = [guards(run)[LOCK] for run in answers if run.kernel == PATCHED]
     before = [run for run in answers if run.kernel == "7.3.4"]
     least, pages = least_lost(before), sum(run.pages for run in after)
