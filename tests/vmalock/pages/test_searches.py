@@ -2,11 +2,14 @@
 
 import pandas as pd
 import pytest
+import vl_convert
+from bs4 import BeautifulSoup
 
 from lorelab.vmalock.experiments import protocol
 from lorelab.vmalock.model.protocol import configurations
 from lorelab.vmalock.model.protocol.configurations import Configuration
 from lorelab.vmalock.pages import interleaved, searches
+from lorelab.vmalock.panel.protocol import COUNTERS, KNOWN, MORE, ways
 from lorelab.vmalock.params import Protocol, Variant
 
 
@@ -89,3 +92,29 @@ def test_the_chart_has_every_step_once_it_is_taken():
     taken = {row["taken"]: row["statement"] for row in spec["data"]["values"]}
     assert taken == {n: steps["statement"].tolist()[:n] for n in steps["step"]}
     assert spec["params"][0]["value"] == 15
+
+
+@pytest.mark.parametrize(
+    ("taken", "steps", "seen"),
+    [(1, 41, 1), (40, 41, 40), (41, 41, 41), (40, 43, 40), (41, 43, 43)],
+)
+def test_the_slider_of_a_panel_shows_what_was_taken_and_at_its_end_all(taken, steps, seen):
+    """Also of a way that is longer than the slider."""
+    numbers = range(1 + steps)  # at first the row of counters
+    frame = pd.DataFrame({name: 0 for name in (*COUNTERS, *MORE)}, index=numbers)
+    frame = frame.assign(variant="v6.12", kind=[min(n, 1) for n in numbers], at=numbers)
+    spec = interleaved.chart(frame, KNOWN).to_dict()
+    [moved] = spec["params"]
+    assert moved["bind"] | {"min": 1, "max": 41} == moved["bind"]
+    moved["value"] = taken
+    marks = BeautifulSoup(vl_convert.vegalite_to_svg(spec), "html.parser").select(
+        ".mark-symbol path"
+    )
+    assert len(marks) == steps
+    assert sum(mark["opacity"] != "0" for mark in marks) == seen
+
+
+def test_a_chart_of_a_search_has_lanes_for_those_who_take_a_step():
+    spec = interleaved.chart(ways(Protocol(mutation="m3")), KNOWN).to_dict()
+    assert spec["vconcat"][0]["width"] == 2 * interleaved.LANE + 4 * interleaved.COLUMN
+    assert "thread 2: flags" in vl_convert.vegalite_to_svg(spec)

@@ -1,6 +1,7 @@
 """Programs, searches and interleavings as the page's compiled code makes them are the library's."""
 
-from itertools import cycle
+from contextlib import suppress
+from itertools import cycle, product
 from typing import get_args
 
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 from lorelab.errors import BadInput
 from lorelab.flat import flat
 from lorelab.vmalock.model.protocol.configurations import CHECKED, CONFIGURATIONS
+from lorelab.vmalock.pages.interleaved import MOST_STEPS
 from lorelab.vmalock.panel.protocol import CHOICES, COUNTERS, MORE, entry, ways
 from lorelab.vmalock.params import Mutation, Protocol
 from tests.panel.points import points
@@ -58,3 +60,12 @@ def test_a_step_and_a_mutation_at_once():
 def test_what_no_configuration_has_is_refused():
     with pytest.raises(ValueError):
         compiled(Protocol(configuration="flags", without="mmput of another"))
+
+
+def test_the_slider_ends_at_the_longest_way_of_a_configuration_with_one_mutation():
+    lengths = []
+    for variant, name, mutation in product(CHECKED, CONFIGURATIONS, get_args(Mutation)):
+        params = Protocol(variant=variant, configuration=name, mutation=mutation, sequence_bits=2)
+        with suppress(ValueError):  # no step of it is called so
+            lengths.append(compiled(params)["counterexample"].iloc[0])
+    assert max(lengths) == MOST_STEPS

@@ -1,7 +1,7 @@
 """An interleaving as a sequence chart: a lane a thread, a line a step, time downwards.
 
-A page draws one with a slider (`interleaving`); a panel those of its searches (`chart`), from the
-numbers alone, to which the page's form gives others. Both are `lanes`.
+A page draws one with a slider (`interleaving`), or what a search found (`chart`), from the numbers
+alone, to which a panel's form gives others. Both are `lanes`.
 """
 
 from collections.abc import Sequence
@@ -120,11 +120,13 @@ def chart(frame: pd.DataFrame, statements: tuple[str, ...]) -> alt.VConcatChart:
     Parameters
     ----------
     frame : DataFrame
-        Of `lorelab.vmalock.panel.protocol.ways`.
+        Of `lorelab.vmalock.panel.protocol.ways`. Threads that take a step have a lane; where none
+        does, as in a panel whose numbers are still to come, `THREADS` have.
     statements : tuple of str
         By the numbers in it, from 1 on.
     """
     data = frame.reset_index()
+    threads = sorted(map(int, set(frame.loc[frame["kind"] > 0, "thread"]))) or THREADS
     rules = {int(rule): rule.name for rule in Rule}
     text = (
         alt.Chart(data)
@@ -136,7 +138,7 @@ def chart(frame: pd.DataFrame, statements: tuple[str, ...]) -> alt.VConcatChart:
         )
         .mark_text(align="left", fontSize=12)
         .encode(x=alt.value(0), y=alt.Y("variant:N", title=None), text="said:N")
-        .properties(width=LANE * len(THREADS) + COLUMN * len(STATE))
+        .properties(width=LANE * len(threads) + COLUMN * len(STATE))
     )
     # What is a number in the data is a text in the picture.
     steps = (
@@ -156,7 +158,7 @@ def chart(frame: pd.DataFrame, statements: tuple[str, ...]) -> alt.VConcatChart:
         bind=alt.binding_range(min=1, max=MOST_STEPS, step=1, name="steps taken "),
     )
     shown = f"datum.at <= taken || taken == {MOST_STEPS}"
-    way = lanes(steps, THREADS, shown=shown).facet(
+    way = lanes(steps, threads, shown=shown).facet(
         row=alt.Row(
             "variant:N", title=None, header=alt.Header(labelOrient="top", labelAnchor="start")
         )
