@@ -5,6 +5,7 @@ Points are a sample; `python -m bench equal` runs 500.
 
 import json
 import re
+import shlex
 from contextlib import suppress
 from itertools import product
 
@@ -155,6 +156,32 @@ def test_run_again_compare_and_reset(page):
     assert rerun.checked(build.ROOT / page_, given)["iterations"] == 5
     panel.get_by_role("button", name="Reset").click()
     assert panel.locator("[name=iterations]").input_value() == "100"
+
+
+@pytest.mark.parametrize("question", PANELS)
+def test_every_command_that_is_printed_can_be_run(page, about, question):
+    """Of the defaults, and of each value of each choice."""
+    form = about[question]
+    first = {field["name"]: field["default"] for field in form["fields"]}
+    typed = [first] + [
+        first | {field["name"]: word}
+        for field in form["fields"]
+        for word, *_ in field.get("values", ())
+    ]
+    printed = page.evaluate(
+        "([about, all]) => all.map(typed => lorelabPanel.command(about, typed))", [form, typed]
+    )
+    pages = 0
+    for lines in printed:
+        model, *run = map(shlex.split, lines.splitlines())
+        assert model[:3] == ["lorelab", "model", question]
+        assert assignments(tuple(pair for pair in model[3:] if pair != "-p")).keys() <= first.keys()
+        for program, command, name, *pairs in run:
+            given = assignments(tuple(pair for pair in pairs if pair != "-p"))
+            assert (program, command) == ("lorelab", "run")
+            assert rerun.checked(build.ROOT / name, given).keys() == given.keys()
+            pages += 1
+    assert bool(pages) == bool(form["rerun"])
 
 
 def test_sums_and_means_are_of_the_counters(page):

@@ -4,11 +4,12 @@ import re
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 
 from lorelab.book import build
 from lorelab.experiments import experiment
 from lorelab.panel import kept
-from lorelab.params import assignments, format_value, parse
+from lorelab.params import assignments, format_value, label, parse
 from lorelab.running import rerun
 from tests import ASKED
 
@@ -49,3 +50,19 @@ def test_a_page_that_reruns_a_question_takes_what_its_panel_says(question):
     first = experiment(question).Params().model_dump(mode="json")
     given = {each: format_value(first[each]).replace('""', "") for each in names}
     assert rerun.checked(page, given).keys() == given.keys()
+
+
+@pytest.mark.parametrize("question", RERUN)
+def test_a_page_that_takes_no_variant_shows_every_variant(question):
+    """So its command stands in a panel whatever variant was chosen."""
+    described = kept.described(question)
+    name, names = described.RERUN
+    if described.VARIANT in names:
+        return
+    page = nbformat.read(build.ROOT / f"notebooks/{name}.ipynb", as_version=4)
+    outputs = [output.get("data", {}) for c in page.cells for output in c.get("outputs", ())]
+    tables = [BeautifulSoup(data["text/html"], "html.parser") for data in outputs
+              if "<table" in data.get("text/html", "")]  # fmt: skip
+    named = {cell.get_text() for table in tables for cell in table.find_all(["th", "td"])}
+    field = experiment(question).Params.model_fields[described.VARIANT]
+    assert {label(each) for each in type(field.default)} <= named

@@ -65,12 +65,13 @@
   const quoted = text => /^[\w.,:/=+-]*$/.test(text) ? text : `"${text}"`;
   const given = (names, typed) =>
     names.map(name => ` -p ${quoted(`${name}=${typed[name]}`)}`).join("");
-  // As a command; and as a run of a page, where it takes all that was changed.
+  // As a command; and as a run of a page, where it takes all that was changed. One that takes no
+  // variant shows every variant.
   const command = (about, typed) => {
     const names = changed(about, typed).map(field => field.name);
     const lines = [`lorelab model ${about.experiment}${given(names, typed)}`];
     const [page, taken] = about.rerun ?? ["", []];
-    if (page && names.every(name => taken.includes(name)))
+    if (page && names.every(name => name === about.variant || taken.includes(name)))
       lines.push(`lorelab run notebooks/${page}.ipynb${given(taken, typed)}`);
     return lines.join("\n");
   };

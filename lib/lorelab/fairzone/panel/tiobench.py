@@ -45,6 +45,7 @@ are read, or read again (kind 2); and the zones while half of that is done (kind
 COUNTING = len(COUNTERS)
 FIRST = 1
 VARIANT = "variant"
+RERUN = ("fairzone/model", ("kswapd_rate", "disk_mb_s", "zone_dma", "min_free_kib", "mib"))
 INFOS = np.zeros(len(Variant), INFO)
 for _variant in Variant:
     set_traits(INFOS[_variant : _variant + 1], TRAITS[_variant])
