@@ -45,26 +45,41 @@
     config.range = {...config.range, ordinal: viridis, ramp: viridis, heatmap: viridis};
   };
 
-  const LETTERS = 24, LEAST = 60;  // on a telephone: of an axis' title; pixels of a plot
-  const lines = text => text.split(" ").reduce((rows, word) => {
+  // On a telephone: letters of an axis' title, and of a chart's; pixels of a plot.
+  const LETTERS = 24, ABOVE = 32, LEAST = 60;
+  const lines = (text, most) => text.split(" ").reduce((rows, word) => {
     const longer = `${rows.at(-1)} ${word}`;
-    return longer.length > LETTERS ? [...rows, word] : [...rows.slice(0, -1), longer.trim()];
+    return longer.length > most ? [...rows, word] : [...rows.slice(0, -1), longer.trim()];
   }, [""]);
-  // Words in a chart would lie on each other, were it narrower, and a grid has no smaller form: such
-  // a chart scrolls in its box.
+  const shorter = title => Object.fromEntries(Object.entries(title).map(([key, value]) =>
+    [key, ["text", "subtitle"].includes(key) && (value.split || value.map)
+      ? [value].flat().flatMap(line => lines(line, ABOVE)) : value]));
+  // A grid's cells stand below each other there, in their order, each named by its row and column.
+  const isGrid = spec => spec.facet?.row && spec.facet.column;
+  const unfolded = spec => {
+    const of = [spec.facet.row, spec.facet.column], together = parts => parts.join(" + ', ' + ");
+    const value = ({field}) => `datum[${JSON.stringify(field)}]`;
+    const place = part => part.sort ? `(100 + indexof(${JSON.stringify(part.sort)}, ${value(part)}))` : value(part);
+    spec.transform = [...spec.transform || [], {calculate: together(of.map(value)), as: "cell"},
+                      {calculate: together(of.map(place)), as: "place"}];
+    spec.facet = {field: "cell", type: "nominal", title: null, sort: {field: "place", op: "min"}};
+    spec.columns = 1;
+  };
+  // Words in a chart would lie on each other, were it narrower: such a chart scrolls in its box.
   const scrolls = spec => (spec.layer || spec.vconcat)?.some(scrolls) || (spec.spec ? scrolls(spec.spec)
-    : kind(spec) === "text" && spec.encoding?.text?.type === "nominal")
-    || !!(spec.facet?.row && spec.facet.column);
+    : kind(spec) === "text" && spec.encoding?.text?.type === "nominal");
   const inner = spec => spec.facet ? inner(spec.spec) : spec;
   const narrow = (spec, room) => {
-    walk(spec, (key, value) => key === "title" && value?.length > LETTERS && value.split ? lines(value)
+    walk(spec, (key, value) => key === "title" && value?.length > LETTERS && value.split ? lines(value, LETTERS)
+      : key === "title" && value?.text?.split ? shorter(value)
       : key === "legend" && value && typeof value === "object"
       ? {...value, orient: "bottom", direction: "vertical", columns: 1} : value);
     const config = spec.config ||= {};
     config.legend = {...config.legend, orient: "bottom", direction: "vertical", columns: 1};
+    [spec, ...spec.vconcat || []].filter(isGrid).forEach(unfolded);
     if (spec.facet?.column && !spec.facet.row) spec.facet = spec.facet.column;
     if (spec.concat || (spec.facet && !spec.facet.row)) spec.columns = 1;
-    for (const part of spec.vconcat || []) inner(part).width = room - 80;
+    for (const part of spec.vconcat || []) inner(part).width = room - 90;
     if (spec.mark || spec.layer) {
       spec.width = room;
       spec.autosize = {type: "fit-x", contains: "padding"};
