@@ -276,6 +276,13 @@ def _costs(
     # The chart has the counters, not what one send takes: a panel need only give it others.
     each = first | {what: f"({number}) / datum.sends" for what, number in COSTS.items()}
     rows = pd.DataFrame({"copied_by_send": 0, "sends": 1} | dict(table.items()))
+    see = (
+        "Left: packets whose bytes the sender changed while they waited. The others are per send:\n"
+        "bytes copied, atomic operations, and cache lines of the segments' skb_shared_info."
+        if wrong
+        else "Copying costs bytes, counting two atomic operations a segment, and the pointer\n"
+        "in the shared info a cache line where a segment has one fragment."
+    )
     return (
         alt.Chart(rows[counted].reset_index())
         .transform_calculate(**each)
@@ -289,11 +296,7 @@ def _costs(
         .facet(
             facet=alt.Facet("what:N", title=None, sort=list(each)),
             columns=len(each),
-            title=title(
-                heading,
-                "Copying costs bytes, counting two atomic operations a segment, and the pointer\n"
-                "in the shared info a cache line where a segment has one fragment.",
-            ),
+            title=title(heading, see),
         )
         .resolve_scale(x="independent")
     )

@@ -91,8 +91,8 @@ def chart(frame: pd.DataFrame) -> alt.FacetChart:
     )
     see = (
         "A row is a cluster, a cell 64 KiB; paler is emptier.\n"
-        "Orange: single pages. Lines: where the last folio looked.\n"
-        "Frames: what folios got."
+        "Orange: single pages; other colours: larger folios.\n"
+        "Black lines: what the last folio read. Frames: places found."
     )
     return (
         alt.layer(cells, read, began, got)
@@ -110,8 +110,8 @@ def chart(frame: pd.DataFrame) -> alt.FacetChart:
             groupby=["allocator", "variant"],
         )
         .transform_calculate(
-            of=f"[{names}][datum.allocator] + ': ' + (datum.last_since ? {at} : 'none') + ' after "
-            "reading ' + datum.last_read + ' slots of ' + datum.last_visited + "
+            of=f"[{names}][datum.allocator] + ': ' + (datum.last_since ? {at} : 'no place')"
+            " + ' after reading ' + datum.last_read + ' slots of ' + datum.last_visited + "
             "(datum.last_visited == 1 ? ' cluster' : ' clusters') + "
             f"(datum.variant == '{VARIANT}' ? '' : ' (' + datum.variant + ')')"
         )
