@@ -17,6 +17,9 @@ SECTIONS = [
     "What to do",
     "The pages, in reading order",
 ]
+LARGE = {"fairzone"}
+"""Whose panel draws four charts below each other, with letters too small for a slide: its deck has
+the first of them from the page on the model."""
 WORDS = 520
 """A screen and a half, of 1400 x 900, less the picture."""
 
@@ -86,6 +89,21 @@ def test_the_chart_is_of_what_the_form_first_shows(design):
     assert (start or experiment(question).Params()) in (runs or [experiment(question).Params()])
 
 
+@pytest.mark.parametrize("design", sorted({*ASKED} - LARGE))
+def test_the_chart_of_its_panel_is_on_a_slide_and_a_speaker_says_what_it_shows(design):
+    [chart] = [cell for cell in page(design).cells if cell.source.startswith("chart(")]
+    shown = [slide for slide in slides(page(design)) if slide.title == chart.metadata.slide.title]
+    [slide] = shown
+    assert '<div class="chart"' in slide.parts[0]
+    assert slide.notes[0] == f"<p>{chart.metadata.slide.notes}</p>\n"
+
+
+@pytest.mark.parametrize("design", ASKED)
+def test_a_speaker_can_run_its_panel(design):
+    [slide] = [s for s in slides(page(design)) if any(talk.PANEL in part for part in s.parts)]
+    assert slide.notes
+
+
 @pytest.mark.parametrize("design", WEIGHED)
 def test_three_numbers_each_with_its_assert_and_whose_it_is(design):
     _, _, *rows = [r for r in sections(design)["Three numbers"].splitlines() if r.startswith("|")]
@@ -119,5 +137,7 @@ def test_its_deck_ends_in_what_to_do_and_what_to_send(design):
 OF_CHAPTERS = (
     test_a_chapter_begins_with_the_chart_of_its_panel,
     test_the_chart_is_of_what_the_form_first_shows,
+    test_the_chart_of_its_panel_is_on_a_slide_and_a_speaker_says_what_it_shows,
+    test_a_speaker_can_run_its_panel,
 )
 """What is not asked of a design that has no panel yet."""
