@@ -11,7 +11,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from bench.panels import megabytes
 from lorelab.book import build
+from lorelab.panel import kept
 from tests.browser.pages import (
     DESK,
     LENGTH,
@@ -79,6 +81,13 @@ def test_every_page_of_the_book(browser, book, page):
     long = page.removesuffix(".html") in APPENDIX or page.endswith("agreement.html")
     looks = (DESK, *(() if long else (LENGTH,)), TELEPHONE, NIGHT)
     assert problems(browser, f"{book}/{page}", looks) == []
+
+
+@pytest.mark.parametrize("question", kept.panels())
+@pytest.mark.usefixtures("book")
+def test_a_page_with_its_panel_is_under_2_mb(question):
+    """Its HTML with the module and what it shows, Vega, and our scripts; not those of the theme."""
+    assert 0 < float(megabytes(question)) < 2
 
 
 @pytest.mark.parametrize("page", ["index.html", "search.html?q=swap"])
