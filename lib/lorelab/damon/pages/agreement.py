@@ -12,6 +12,7 @@ from lorelab.damon.agree import schemes_followed as agree_schemes
 from lorelab.damon.kernel import follow as logs
 from lorelab.damon.kernel import schemes_followed as schemes_log
 from lorelab.damon.kernel.boot import QEMU_TLB
+from lorelab.damon.pages.studies import PAGES_A_MIB
 from lorelab.damon.params import Accuracy, FollowedSchemes, Masim, Overhead, Schemes
 from lorelab.damon.workload.accuracy import accuracy_counters
 from lorelab.damon.workload.schemes import STATISTICS
@@ -29,8 +30,8 @@ UNITS = {
     "resident_mean": 2**20,
     "collapses": 1,
     "pmd_splits": 1,
-    "paged_out": 256,
-    "refaults": 256,
+    "paged_out": PAGES_A_MIB,
+    "refaults": PAGES_A_MIB,
     "scheme0_nr_tried": 1,
     "nr_regions_mean": 1,
 }

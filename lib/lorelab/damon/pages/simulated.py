@@ -188,7 +188,7 @@ def damage(programs: tuple[str, ...], ages: tuple[str, ...], quotas: tuple[int, 
     rows = []
     for program, age, quota in pd.MultiIndex.from_product([programs, ages, quotas]):
         run = applied(program, f"4K null null 5 {age} null pageout", seed, quota_mib=quota)
-        out, back = (run[name].iloc[-1] / 256 for name in ("paged_out", "refaults"))
+        out, back = (run[name].iloc[-1] / studies.PAGES_A_MIB for name in ("paged_out", "refaults"))
         rows.append((program, age, quota, run["resident"].mean() / 2**20, out, back))
     names = ["program", "age", "quota, MiB/s", "mean resident", "out", "back"]
     return pd.DataFrame(rows, columns=names).set_index(names[:3])
@@ -246,8 +246,8 @@ def paged_out(ways: dict[str, dict], seed: int) -> pd.DataFrame:
         run = applied("stairs", "prcl", seed, **changes)
         columns[name] = {
             "mean resident, MiB": run["resident"].mean() / 2**20,
-            "MiB paged out": run["paged_out"].iloc[-1] / 256,
-            "MiB faulted back in": run["refaults"].iloc[-1] / 256,
+            "MiB paged out": run["paged_out"].iloc[-1] / studies.PAGES_A_MIB,
+            "MiB faulted back in": run["refaults"].iloc[-1] / studies.PAGES_A_MIB,
             "windows the quota held back": run["scheme0_qt_exceeds"].iloc[-1],
         }
     return pd.DataFrame(columns)

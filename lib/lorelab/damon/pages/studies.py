@@ -11,6 +11,7 @@ from lorelab.damon.workload import masim
 from lorelab.numerics import PAGE
 
 HOUR_MS = 3_600_000
+PAGES_A_MIB = 2**20 // PAGE
 
 
 def program(sizes: dict[str, int], *accesses: masim.Access, ms: int = HOUR_MS) -> masim.Config:
