@@ -67,6 +67,7 @@ def test_a_release_that_is_not_installed_names_its_package(monkeypatch, tmp_path
         (["gso", "--upstream"], "--upstream goes with --source"),
         (["--source", "7.3"], "--source 7.3: of which design? give one"),
         (["gso", "damon", "--source", "7.3"], "--source 7.3: of which design? give one"),
+        (["gso/unread-macvtap", "--source", "7.3"], "gso/unread-macvtap: a finding's patches go"),
     ],
 )
 def test_what_the_door_refuses(words, said):
@@ -114,9 +115,21 @@ def test_a_design_without_a_patch_for_a_source_says_so(monkeypatch, tmp_path):
         (tmp_path / part).write_text("")
     monkeypatch.setattr(needs, "check", lambda wanted: None)
     monkeypatch.setattr(build, "build", lambda recipe: pytest.fail("builds"))
-    done = CliRunner().invoke(lab, ["build", "swap", "--source", str(tmp_path), "--upstream"])
-    assert isinstance(done.exception, BadInput)
-    assert str(done.exception) == "--upstream: swap has no patch for tree 7.9.0"
+    for given in ("swap", "swap/frag-list-searched-whole", "gso/none"):
+        done = CliRunner().invoke(lab, ["build", given, "--source", str(tmp_path), "--upstream"])
+        assert isinstance(done.exception, BadInput)
+        assert str(done.exception) == f"--upstream: {given} has no patch for tree 7.9.0"
+
+
+def test_a_findings_patches_are_chosen_alone(tree):
+    several, one = (
+        recipes.recipe("damon", None, True, tree, finding)
+        for finding in (None, "shared-last-count")
+    )
+    kit = cache.KERNEL_FILES / "damon" / "upstream" / "shared-last-count"
+    assert one.patches == sorted(kit.glob("000[1-9]*.patch"))
+    assert set(one.patches) < set(several.patches) and one.digest != several.digest
+    assert one.tree == several.tree, "few files are compiled again"
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,12 @@ def lab() -> None:
     metavar="RELEASE|PATH",
     help="Build one DESIGN's config on another source: Debian's linux-source-RELEASE, or a tree.",
 )
-@click.option("--upstream", is_flag=True, help="With --source: with DESIGN's patches for upstream.")
+@click.option(
+    "--upstream",
+    is_flag=True,
+    help="With --source: with DESIGN's patches for upstream; as DESIGN/FINDING, with those of that "
+    "finding alone.",
+)
 def build_(designs: tuple[str, ...], config: str | None, word: str | None, upstream: bool) -> None:
     """Build kernels, the guest and its programs; seconds when nothing changed.
 
@@ -41,7 +46,10 @@ def build_(designs: tuple[str, ...], config: str | None, word: str | None, upstr
         if len(designs) != 1:
             raise BadInput(f"--source {word}: of which design? give one")
         needs.check(needs.BUILD)
-        recipe = recipes.recipe(designs[0], config, upstream, source.find(word))
+        design, _, finding = designs[0].partition("/")
+        if finding and not upstream:
+            raise BadInput(f"{designs[0]}: a finding's patches go with --upstream")
+        recipe = recipes.recipe(design, config, upstream, source.find(word), finding or None)
         if upstream and not recipe.patches:
             raise BadInput(
                 f"--upstream: {designs[0]} has no patch for {recipe.package} {recipe.version}"

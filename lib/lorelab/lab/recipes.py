@@ -106,6 +106,7 @@ def recipe(
     config: str | None = None,
     patched: bool = True,
     other: Path | None = None,
+    finding: str | None = None,
 ) -> Recipe:
     """Say what a build would be made of on this machine.
 
@@ -121,6 +122,8 @@ def recipe(
     other : Path, optional
         Another source (see `lorelab.lab.source`); the patches are then those of the design's
         `upstream`, and its design's unmodified kernel has those of them that only add tests.
+    finding : str, optional
+        The name of one: of `upstream` its patches alone.
     """
     needs.check(needs.BUILD)
     if design is not None and design not in cache.designs():
@@ -131,19 +134,21 @@ def recipe(
         config or "lab",
         *_machine(other or needs.SOURCE),
         fragments(design, config),
-        _wanted(design, config, patched, other) if design is not None else [],
+        _wanted(design, config, patched, other, finding) if design is not None else [],
         other or needs.SOURCE,
     )
 
 
-def _wanted(design: str, config: str | None, patched: bool, other: Path | None) -> list[Path]:
+def _wanted(
+    design: str, config: str | None, patched: bool, other: Path | None, finding: str | None
+) -> list[Path]:
     if not other:
         return patches(design, config) if patched else []
-    mails = upstream(design, *_machine(other)[:2])
+    mails = upstream(design, *_machine(other)[:2], finding)
     return mails if patched else [mail for mail in mails if source_.is_test(mail)]
 
 
-def upstream(design: str, package: str, version: str) -> list[Path]:
+def upstream(design: str, package: str, version: str, finding: str | None = None) -> list[Path]:
     """A design's patches for mainline, and for the stable series of a source, if it is one's.
 
     Parameters
@@ -151,6 +156,8 @@ def upstream(design: str, package: str, version: str) -> list[Path]:
     design : str
     package, version : str
         As `Recipe` has them: of linux-source-6.12 and of a tree of 6.12.117 the series is 6.12.
+    finding : str, optional
+        Without one, patches of all.
 
     Returns
     -------
@@ -159,7 +166,11 @@ def upstream(design: str, package: str, version: str) -> list[Path]:
     """
     release = re.search(r"\d+\.\d+", f"{package} {version}")[0]
     files = sorted((cache.KERNEL_FILES / design / "upstream").glob("*/*.patch"))
-    mails = [patch for patch in files if not patch.name.startswith("0000")]
+    mails = [
+        patch
+        for patch in files
+        if not source_.is_cover(patch) and finding in (None, patch.parent.name)
+    ]
     return [mail for mail in mails if source_.series(mail) in (None, release)]
 
 
