@@ -203,13 +203,16 @@ FINDINGS = [
             how="d2527ad3a9e1, ip_call_ra_chain, raw_rcv, IP_ROUTER_ALERT, skb_orphan_frags_rx",
             when=date(2026, 11, 30),
         ),
-        fix="lib/kernel/gso/upstream/unread-router-alert: skb_orphan_frags_rx() in raw_rcv() and "
-        "rawv6_rcv(). NFQUEUE and ipmr_cache_report() keep such packets, too (source, not run)",
+        fix="lib/kernel/gso/upstream/unread-router-alert: skb_orphan_frags_rx() in "
+        "ip_call_ra_chain() and ip6_call_ra_chain(), booted in 7.3.4 without it and with it. Two "
+        "others keep such packets, too: NFQUEUE, as skb_orphan_frags() in its skb_zerocopy() "
+        "returns early for SKBFL_DONT_ORPHAN, and a multicast router's socket, for which "
+        "ipmr_cache_report() calls skb_realloc_headroom(), which shares pages (by the source of "
+        "7.3.4, not run)",
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64); 6.12.117 has not",
         worth_sending=True,
-        not_ready="the patch was compiled for 7.3.4, and not booted",
         command="model gso/unread -p receiver=raw -p deferred=true",
-        config="reproducers",
+        config="sockets",
     ),
     Finding(
         design="gso",
