@@ -176,13 +176,12 @@ FINDINGS = [
             when=LOOKED,
         ),
         fix="lib/kernel/gso/upstream/unread-macvtap: skb_orphan_frags_rx() in tap_handle_frame(), "
-        "as tun_net_xmit() has it. An earlier form of its reproducer said FAIL on Debian's "
-        "6.12.117, and PASS there with the patched tap.ko that make -C lib/kernel/gso/fixed "
-        "builds; built in, booted in 7.3.4 without it and with it",
+        "as tun_net_xmit() has it, booted in 7.3.4 without it and with it; in 6.12.117 as tap.ko, "
+        "which make -C lib/kernel/gso/fixed builds",
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=True,
         command="model gso/unread",
-        config="reproducers",
+        config="sockets",
     ),
     Finding(
         design="gso",
