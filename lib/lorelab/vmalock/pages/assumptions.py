@@ -35,10 +35,11 @@ TIMES = {
         "cache line that another CPU wrote", "assumed; measured elsewhere: 44 to 115, one socket"
     ),
     "wake_ns": Assumption(
-        "waking a task", "assumed; measured in a guest: at most 1,395 with a switch"
+        "waking a task", "assumed; measured in a guest: 1,395 with a switch and system calls"
     ),
     "start_ns": Assumption(
-        "start of a task that was woken", "assumed; measured in a guest: at most 3,900 with waking"
+        "start of a task that was woken",
+        "assumed; measured in a guest: 3,900 with waking and system calls",
     ),
     "switch_ns": Assumption("switch to the next task", "assumed: see waking a task"),
 }
