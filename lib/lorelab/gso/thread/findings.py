@@ -267,7 +267,7 @@ FINDINGS = [
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64)",
         worth_sending=True,
         command="kernel gso/told",
-        config="reproducers",
+        config="sockets",
     ),
     Finding(
         design="gso",
