@@ -24,7 +24,7 @@ REPEATED = {"repeats": 300, "windows": 150}
 """Searches by the model; the records have `today.SEARCH`."""
 MISSED_BY = ("7.3.4", "6.12.117", "6.12.117 at the speeds of its record")
 TERABYTE = {"mib": 1 << 20, "hot_kib": 4 << 20, "runs": 30, "windows": 150, "own": True}
-TOO_FEW = "Model and kernel agree in regions; the runs are too few to compare the waits."
+TOO_FEW = "Model and kernel agree in regions; too few runs to compare the waits."
 """What `agree` says of the runs with 256 KiB and with 4 GiB."""
 PUSHES = "kernel.org's log of pushes"
 CHEN_V3 = "https://go.mail-archive.com/linux-kernel@vger.kernel.org/msg2639367.html"
@@ -148,10 +148,10 @@ def fresh_pages() -> str:
         f"{pages[1]:.0f} while the last {256 - pages[1]:.0f} wait in a batch of up to {BATCH}, and "
         f"{pages[0]:.0f} once they are on a list. Not explained: the reproducer's control, its "
         f"ring in use, counts in {without} aggregations without the patch and in "
-        f"{patched} with it (7.3.4 in QEMU, one run each). QEMU's TLB may be why: on "
-        f"6.12.117, one run each, 1 MiB of ordinary memory in use counts in {hidden:.1f} of 20 "
+        f"{patched} with it (7.3.4 in QEMU). QEMU's TLB may be why: on "
+        f"6.12.117 1 MiB of ordinary memory in use counts in {hidden:.1f} of 20 "
         f"samples without context switches, in {switched:.1f} with one each 10 ms, and flushed in "
-        f"{flushed:.1f}."
+        f"{flushed:.1f} (one run each)."
     )
 
 
