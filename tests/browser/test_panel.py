@@ -145,7 +145,9 @@ def test_run_again_compare_and_reset(page):
     run.click()
     panel.locator(".lorelab-run").get_by_text("v6.6").first.wait_for(timeout=PATIENCE)
     command = panel.get_by_label("The same as a command").input_value()
-    assert command == "lorelab model swap/allocator-test -p iterations=5 -p variant=v6.6"
+    model, run_ = command.splitlines()
+    assert model == "lorelab model swap/allocator-test -p iterations=5 -p variant=v6.6"
+    assert run_.endswith(".ipynb -p iterations=5"), "its page shows all variants"
     panel.get_by_role("button", name="Reset").click()
     panel.locator("[name=iterations]").fill("5")
     command = panel.get_by_label("The same as a command").input_value().splitlines()

@@ -89,8 +89,8 @@ def test_each_setting_has_a_name(name):
 
 
 def test_a_range_is_least_and_most():
-    each = pd.DataFrame({"far": [10.4, 12.6], "stale": [3.2, 2.9]})
-    assert [pages._range(each, name) for name in ("far", "stale", "direct")] == ["10-13", "3", ""]
+    each = pd.DataFrame({"far": [10.4, 12.6], "stale": [3.2, 2.9], "direct": [np.nan, np.nan]})
+    assert each.agg(pages._range).tolist() == ["10-13", "3", ""]
 
 
 def test_what_is_beyond_blocks_is_counted_per_zone_and_without_demotion(monkeypatch):

@@ -223,7 +223,8 @@ def table() -> pd.DataFrame:
             for rate, spread in product(RATES, SPREADS):
                 shares, _ = play(params, counted, spread, rate)
                 rows.append(of | {"source": MODEL} | shares)
-    runs = pd.DataFrame(rows).groupby(["setting", "source"])[list(SHARES)]
+    counted = pd.DataFrame(rows, columns=["setting", "source", *SHARES])
+    runs = counted.groupby(["setting", "source"])[list(SHARES)]
     table = runs.agg(_range)
     table.insert(0, "runs", runs.size().astype(str))
     return table.reindex(SETTINGS, level="setting")
