@@ -64,10 +64,24 @@ def booted(monkeypatch):
 def test_each_boot_without_the_patch_has_a_row(booted):
     table = node_hits.unpatched()
     alone = node_hits.READERS[1]
-    assert table.index.tolist() == [(alone, 20, 1), (alone, 20, 2)]
+    assert table.index.tolist() == [(alone, 20, 2896, 1), (alone, 20, 2896, 2)]
     assert table["hits, max"].tolist() == [50, 75] and table["hits, min"].tolist() == [0, 0]
     assert (table["runs"] == 2).all() and (table["size"] == 25).all()
     assert (table["read, max"] == 10).all() and (table["by naps, min"] == 25).all()
+
+
+def test_boots_with_other_marks_beside_one_disk_are_apart(monkeypatch):
+    runs = [
+        (Nodes(workload="write-read", min_free_kib=kept, repeats=1), 1, record(0, read))
+        for kept, read in ((2896, PAGES), (19200, PAGES // 2))
+    ]
+    monkeypatch.setattr(node_hits, "boots", lambda: runs)
+    rows = node_hits.unpatched()["hits, max"]
+    assert rows.to_dict() == {
+        (node_hits.READERS[0], 132, 2896, 1): 0,
+        (node_hits.READERS[0], 132, 19200, 1): 50,
+    }
+    assert node_hits.hits()["run"].nunique() == 2
 
 
 def test_each_run_has_a_dot(booted):
@@ -76,9 +90,9 @@ def test_each_run_has_a_dot(booted):
     rows = table.groupby(["reader", "kernel", "run"])["hits"].apply(list).to_dict()
     both, alone = node_hits.READERS
     assert rows == {
-        (both, node_hits.PATCHED, "patched, 20 MB/s, off"): [0, 0],
-        (alone, node_hits.UNPATCHED, "unmodified, 20 MB/s, boot 1"): [0, 50],
-        (alone, node_hits.UNPATCHED, "unmodified, 20 MB/s, boot 2"): [0, 75],
+        (both, node_hits.PATCHED, "20 MB/s, 3 MiB kept, off"): [0, 0],
+        (alone, node_hits.UNPATCHED, "20 MB/s, 3 MiB kept, boot 1"): [0, 50],
+        (alone, node_hits.UNPATCHED, "20 MB/s, 3 MiB kept, boot 2"): [0, 75],
     }
 
 
@@ -86,7 +100,8 @@ def test_every_recorded_boot_is_there_and_only_those_of_one_zone_find_pages():
     table = node_hits.hits()
     kept = list((records.FOLDER / node_hits.NAME).glob("*workload=write-read*.json"))
     assert table.groupby("run")["reader"].nunique().sum() == len(kept)
-    slow = table[table["run"].str.contains(", 20 MB/s")]
+    slow = table[table["run"].str.startswith("20 MB/s, 19 MiB kept")]
+    assert set(slow["reader"]) == set(node_hits.READERS)
     assert (slow[slow["reader"] == node_hits.READERS[0]]["hits"] == 0).all()
     assert (slow[slow["reader"] == node_hits.READERS[1]]["hits"] > 15).all()
     said = node_hits.drawn(table, "see").to_dict()

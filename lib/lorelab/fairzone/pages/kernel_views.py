@@ -272,11 +272,15 @@ def _nodes(counted: pd.Series, nap: int) -> dict[str, float]:
     }
 
 
-def written_nodes() -> pd.DataFrame:
+def written_nodes(cpu_node: int = 0) -> pd.DataFrame:
     """Every recorded write and read on two nodes: node 1's part, and what the read found.
 
-    These are the policies of the patch, with the reader on node 0; `node_hits.unpatched()` has the
-    kernel without it.
+    These are the policies of the patch; `node_hits.unpatched()` has the kernel without it.
+
+    Parameters
+    ----------
+    cpu_node : int
+        See `Nodes`: whether the reader is beside ZONE_DMA (0) or on the node of one zone (1).
 
     Returns
     -------
@@ -289,7 +293,8 @@ def written_nodes() -> pd.DataFrame:
     rows = {
         params.mode: written(params, record)
         for params, record in recorded("fairzone/nodes")
-        if (params.workload, params.cpu_node) == ("write-read", 0) and params.mode != "unpatched"
+        if (params.workload, params.cpu_node) == ("write-read", cpu_node)
+        and params.mode != "unpatched"
     }
     order = list(MODES)
     table = pd.DataFrame(rows).T.rename_axis("mode")

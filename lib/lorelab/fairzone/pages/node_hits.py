@@ -41,16 +41,19 @@ def unpatched() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a boot, by the zones of the `reader`'s node and the disk (`MB/s`): `runs`, and the
-        columns of `kernel_views.written_nodes`.
+        A row a boot, by the zones of the `reader`'s node, the disk (`MB/s`) and `min_free_kbytes`:
+        `runs`, and the columns of `kernel_views.written_nodes`.
     """
     rows = {
-        (READERS[params.cpu_node], params.disk_mb_s, boot): {"runs": params.repeats}
+        (READERS[params.cpu_node], params.disk_mb_s, params.min_free_kib, boot): {
+            "runs": params.repeats
+        }
         | written(params, record)
         for params, boot, record in boots()
         if params.mode == "unpatched"
     }
-    table = pd.DataFrame(rows).T.rename_axis(["reader", "MB/s", "boot"]).sort_index()
+    by = ["reader", "MB/s", "min_free_kbytes", "boot"]
+    table = pd.DataFrame(rows).T.rename_axis(by).sort_index()
     return table.astype({"runs": int}).round(1)
 
 
@@ -60,17 +63,17 @@ def hits() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `reader` as in `unpatched`, `kernel`, `run`: the kernel's policy or boot, and the disk;
-        `hits`, in per cent of the pages read.
+        `reader` as in `unpatched`, `kernel`, `run`: the disk, how much memory min_free_kbytes keeps
+        free, and the kernel's policy or boot; `hits`, in per cent of the pages read.
     """
     parts = []
     for params, boot, record in boots():
         plain = params.mode == "unpatched"
-        run = f"boot {boot}" if plain else params.mode
+        kept = f"{params.min_free_kib / 1024:.0f} MiB kept"
         of = {
             "reader": READERS[params.cpu_node],
             "kernel": UNPATCHED if plain else PATCHED,
-            "run": f"{UNPATCHED if plain else 'patched'}, {params.disk_mb_s} MB/s, {run}",
+            "run": f"{params.disk_mb_s} MB/s, {kept}, {f'boot {boot}' if plain else params.mode}",
         }
         hits = 100 * found_cached(params, record)
         parts.append(hits.to_frame("hits").assign(**of))
@@ -102,7 +105,8 @@ def drawn(table: pd.DataFrame, see: str) -> alt.Chart:
             y=alt.Y("run:N", title=None, axis=alt.Axis(labelLimit=0)),
             color=alt.Color(
                 "kernel:N",
-                legend=None,
+                title=None,
+                legend=alt.Legend(orient="bottom"),
                 scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values())),
             ),
         )

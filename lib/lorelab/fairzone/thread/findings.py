@@ -8,8 +8,8 @@ GONE = (
     "the policy is gone since 4.8 (e6cbd7f2efb4); 7.3.4 has neither batches nor an LRU per zone, "
     "by its source (mm/page_alloc.c, include/linux/mmzone.h)"
 )
-SLOW = 20
-"""MB/s of the slow disk of `fairzone/nodes`."""
+SLOW, KEPT = 20, 19200
+"""MB/s of the slow disk of `fairzone/nodes`, and min_free_kbytes beside it."""
 REPAIRS = (", asks local zones", ", asks reachable zones")
 
 
@@ -52,7 +52,7 @@ def nap() -> str:
 
 def on_two_nodes() -> str:
     """What an unmodified 6.12.117 finds of data of twice the memory, from each node."""
-    table = node_hits.unpatched().xs(SLOW, level="MB/s")
+    table = node_hits.unpatched().xs((SLOW, KEPT), level=("MB/s", "min_free_kbytes"))
     both, alone = (table.loc[reader] for reader in node_hits.READERS)
     return (
         f"On two nodes an unmodified 6.12.117 finds {alone['hits, min'].min():.1f} to "
