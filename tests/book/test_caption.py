@@ -7,7 +7,9 @@ import nbformat
 import pandas as pd
 import pytest
 
-from lorelab.book.caption import caption, title_and_caption
+from lorelab.book import build
+from lorelab.book.caption import REFERENCE, caption, title_and_caption
+from lorelab.errors import RunFailed
 from lorelab.showing import charts, figure
 
 ROWS = pd.DataFrame({"step": [1, 1, 2, 2], "a": [1, 2, 1, 2], "b": [3, 4, 5, 6]})
@@ -61,3 +63,32 @@ def test_a_slider_still_says_where_it_stands(at):
     made = page(moved)
     caption(made)
     assert f"time [ms]: {at}" in made.cells[0].outputs[0].data["text/html"]
+
+
+def test_a_reference_is_a_link_that_sphinx_need_not_know():
+    made = page(chart("One"))
+    made.cells.append(nbformat.v4.new_markdown_cell("See [Figure 1](#figure-1)."))
+    caption(made)
+    assert made.cells[1].source == 'See <a href="#figure-1">Figure 1</a>.'
+
+
+@pytest.mark.parametrize("said", ["[Figure 2](#figure-2)", "[Figure 1](#figure-2)"])
+def test_a_reference_to_no_figure_builds_no_book(said):
+    made = page(chart("One"))
+    made.cells.append(nbformat.v4.new_markdown_cell(said))
+    with pytest.raises(RunFailed, match="refers to figure"):
+        caption(made)
+
+
+@pytest.mark.parametrize("name", build.chapters(build.ROOT))
+def test_every_reference_of_the_book_meets_a_figure(name):
+    cells = json.loads((build.ROOT / name).read_text())["cells"]
+    shown = "".join(
+        "".join(output.get("data", {}).get("text/html", ""))
+        for cell in cells
+        for output in cell.get("outputs", [])
+    )
+    figures = len(figure.SPEC.findall(shown))
+    text = "".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    meant = {int(number) for number, _ in REFERENCE.findall(text)}
+    assert meant <= {*range(1, figures + 1)}

@@ -1,16 +1,21 @@
 """Charts of a page as numbered figures: the title becomes a caption, and an alternative text.
 
 In the book a caption is text: it wraps on a narrow screen, and is as dark or light as the page.
-In JupyterLab, and in what is stored, a chart has its title inside.
+In JupyterLab, and in what is stored, a chart has its title inside. The text refers to a figure as
+`[Figure 2](#figure-2)`, by its place among the charts of the page.
 """
 
 import html
 import json
+import re
 from typing import Any
 
 from nbformat import NotebookNode
 
+from lorelab.errors import RunFailed
 from lorelab.showing import charts, figure
+
+REFERENCE = re.compile(r"\[Figure (\d+)\]\(#figure-(\d+)\)")
 
 PAGE = """\
 <figure class="lorelab-figure" id="figure-{number}">
@@ -20,7 +25,13 @@ PAGE = """\
 
 
 def caption(notebook: NotebookNode) -> None:
-    """Make the charts of a page, which has its outputs, figures with numbers, in place."""
+    """Make the charts of a page, which has its outputs, figures with numbers, in place.
+
+    Raises
+    ------
+    RunFailed
+        The text refers to a figure that the page has not.
+    """
     number = 0
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -28,6 +39,23 @@ def caption(notebook: NotebookNode) -> None:
             if match := figure.SPEC.search(data.get("text/html", "")):
                 number += 1
                 data["text/html"] = numbered(json.loads(match[1].replace("<\\!--", "<!--")), number)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = referred(cell.source, number)
+
+
+def referred(text: str, figures: int) -> str:
+    """The text with its references as links of HTML: Sphinx knows no figure of an output.
+
+    Examples
+    --------
+    >>> referred("[Figure 2](#figure-2) shows both.", 2)
+    '<a href="#figure-2">Figure 2</a> shows both.'
+    """
+    for named, meant in REFERENCE.findall(text):
+        if named != meant or not 0 < int(meant) <= figures:
+            raise RunFailed(f"a text refers to figure {named} at #figure-{meant} of {figures}")
+    return REFERENCE.sub(r'<a href="#figure-\2">Figure \1</a>', text)
 
 
 def numbered(spec: dict[str, Any], number: int) -> str:

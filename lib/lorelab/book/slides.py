@@ -38,6 +38,7 @@ WIDE, TITLE = 70, 50
 BEGINS = ("slide", "subslide")
 PANEL = '<div class="lorelab-panel"'
 SENTENCE = re.compile(r"(?<=[.?!:])\s+(?=[A-Z0-9`\[*\"])")
+FIGURE = re.compile(r"(\A|\n\n|[.:] )?\[Figure \d+\]\(#figure-\d+\)")
 LINK_HERE = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
 MARK = re.compile(r"\s*<!--.*?-->", re.DOTALL)
 LIST = re.compile(r"(- |\d+\. |\||    |```)")
@@ -153,8 +154,18 @@ def _first(source: str, letters: int) -> str:
 
 
 def _plain(source: str) -> str:
-    """Without marks and without links to other pages, which are not there in a deck."""
-    return LINK_HERE.sub(r"\1", MARK.sub("", source))
+    """Without marks, numbers of figures and links to other pages, which no deck has.
+
+    Examples
+    --------
+    >>> _plain("[Figure 2](#figure-2) and [Kernel](kernel.ipynb) agree. <!-- 2 from: x -->")
+    'The figure and Kernel agree.'
+    """
+    unnumbered = FIGURE.sub(
+        lambda match: "the figure" if match[1] is None else f"{match[1]}The figure",
+        MARK.sub("", source),
+    )
+    return LINK_HERE.sub(r"\1", unnumbered)
 
 
 def _notes(cells: list[NotebookNode], notebook: NotebookNode) -> list[str]:
