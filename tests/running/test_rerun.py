@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ CELLS = [
     ("code", [], 'params = lorelab.check("swap/allocator-test", seed=seed, variant=variant)'),
     ("code", [], "assert not live, 'no such thing'\nprint(params.seed, params.variant.name)"),
     ("markdown", [], "A formula: $x^2$"),
+    ("markdown", [], "## In 6.12\n\nIt splits 92 %.\n\nSince 2024, on 6.12, by [it](a-7)."),
 ]
 
 
@@ -50,6 +52,25 @@ def test_other_parameters_reach_the_notebook_and_its_page(notebook, tmp_path):
     assert not any(f'src="{scheme}' in text for scheme in ("http", "//"))
     assert "MathJax" in text
     assert sorted(p.name for p in out.parent.iterdir()) == ["run.html", "run.ipynb"]
+
+
+def test_a_run_with_other_values_begins_with_them_and_sets_numbers_of_the_text_back(
+    notebook, tmp_path
+):
+    out, page = rerun.run(notebook, {"seed": "7", "variant": "v6.12"}, tmp_path / "run.ipynb")
+    cells = nbformat.read(out, as_version=4).cells
+    assert cells[0].source.startswith("**This page was run with `seed=7` (default `1`).**")
+    assert "of-defaults" not in "".join(cell.source for cell in cells), "of the HTML alone"
+    text = page.read_text()
+    back = re.findall(r'<div class="of-defaults".*?</div>', text, re.DOTALL)
+    assert [re.sub(r"<.*?>|\s+", " ", one).strip() for one in back] == ["It splits 92 %."]
+    assert text.index("This page was run with") < text.index("It splits 92 %")
+
+
+def test_a_run_with_the_defaults_is_the_page(notebook, tmp_path):
+    out, page = rerun.run(notebook, {"seed": "1"}, tmp_path / "run.ipynb")
+    assert "was run with" not in out.read_text() + page.read_text()
+    assert "of-defaults" not in page.read_text()
 
 
 @pytest.mark.parametrize("form", ["![a]({})", "[a]: {}\n\n![a]"])

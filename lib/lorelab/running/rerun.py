@@ -22,6 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from lorelab import atomic, params
 from lorelab.errors import BadInput, RunFailed
 from lorelab.experiments import experiment
+from lorelab.running import defaults
 from lorelab.running.jupyter_kernel import OUTPUTS_WITHIN_S, STARTS_WITHIN_S, OwnKernel, death
 from lorelab.showing.notebook import KERNEL_SOURCES, kernel_source
 
@@ -99,10 +100,30 @@ def run(
         with atomic.folder(out.parent) as folder:
             done = _execute(notebook, values, folder / out.name, bar)
             page = folder / out.with_suffix(".html").name
-            page.write_text(html(nbformat.read(done, as_version=4), notebook.stem))
+            page.write_text(_said_of(notebook, values, done))
             return done.replace(out), page.replace(out.with_suffix(".html"))
     except OSError as error:
         raise RunFailed(f"cannot write {out}: {error.strerror}; give -o another place") from None
+
+
+def _said_of(notebook: Path, values: dict[str, Any], done: Path) -> str:
+    """The HTML of a run, which names other values than the defaults as its notebook then does."""
+    ran = nbformat.read(done, as_version=4)
+    declared = {name: one.default for name, one in _declared(_load(notebook)).items()}
+    others = defaults.changed(values, declared)
+    if not others:
+        return html(ran, notebook.stem)
+    page = copy.deepcopy(ran)
+    for cell in page.cells:
+        if cell.cell_type == "markdown":
+            cell.source = defaults.set_back(cell.source)
+    for one, style in ((ran, ""), (page, defaults.STYLE)):
+        text = "\n\n".join(filter(None, [style, defaults.line(others)]))
+        one.cells.insert(0, nbformat.v4.new_markdown_cell(text))
+        if one.nbformat_minor < 5:  # before cells had ids
+            del one.cells[0]["id"]
+    nbformat.write(ran, done)
+    return html(page, notebook.stem)
 
 
 def checked(notebook: Path, texts: dict[str, str]) -> dict[str, Any]:
@@ -113,8 +134,7 @@ def checked(notebook: Path, texts: dict[str, str]) -> dict[str, Any]:
         takes = ", ".join(declared) or "none: no cell is tagged `parameters`"
         raise BadInput(f"unknown parameter {unknown[0]}: {notebook} takes {takes}")
     values = {name: _typed(name, _found(text), declared[name]) for name, text in texts.items()}
-    defaults = {name: parameter.default for name, parameter in declared.items()}
-    everything = {**defaults, **values}
+    everything = {**{name: one.default for name, one in declared.items()}, **values}
     for name, arguments in _checks(content):
         given_to = {a: everything[v] for a, v in arguments.items() if v in everything}
         params.parse(experiment(name).Params, given_to)
