@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,7 +50,9 @@ def test_show_gives_the_source_as_it_stands():
     shown = lorelab.show(params.label, params.format_value)
     assert inspect.getsource(params.label).strip() in repr(shown)
     assert inspect.getsource(params.format_value).strip() in repr(shown)
-    assert shown._repr_markdown_() == f"```python\n{shown!r}\n```"
+    code, _, places = shown._repr_markdown_().partition("\n\n`lib/lorelab/params.py`, line ")
+    assert code == f"```python\n{shown!r}\n```"
+    assert re.fullmatch(r"\d+  \n`lib/lorelab/params.py`, line \d+", places)
 
 
 @numba.njit

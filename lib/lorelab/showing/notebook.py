@@ -107,9 +107,15 @@ def kernel_source(kernel: str) -> str:
 
 
 class Source:
-    """The source of one or more functions, shown as code in a notebook and in the book."""
+    """The source of one or more functions, shown as code in a notebook and in the book.
+
+    Below it stand the place of each, and the kernel function that it mirrors.
+    """
 
     def __init__(self, *functions: Callable):
+        from lorelab.showing.mirrors import place
+
+        self.places = [at for one in functions if (at := place(one))]
         # A numba function keeps the Python one it was compiled from.
         sources = [inspect.getsource(getattr(one, "py_func", one)) for one in functions]
         self.text = "\n\n".join(source.rstrip() for source in sources)
@@ -118,7 +124,7 @@ class Source:
         return self.text
 
     def _repr_markdown_(self) -> str:
-        return f"```python\n{self.text}\n```"
+        return "\n\n".join([f"```python\n{self.text}\n```", "  \n".join(self.places)]).rstrip()
 
 
 def show(*functions: Callable) -> Source:
