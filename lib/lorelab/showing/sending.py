@@ -19,6 +19,7 @@ LINKS = re.compile(
     rf"(?P<page>{PAGE[:-1]}+[^\s).,;])|(?P<message>\b{MESSAGE}\b)|(?P<function>\b_{{0,4}}[a-z]\w*\(\))"
     rf"|(?P<commit>\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d){COMMIT}\b)"
 )
+FIRST_WORD = re.compile(r"[a-z]+(?:'s)?[ ,:;]")
 
 
 class Rows:
@@ -68,20 +69,34 @@ def _link(match: re.Match) -> str:
     return f'<a href="{addresses[match.lastgroup]}">{shown}</a>'
 
 
+def sentence(text: str) -> str:
+    """A text that begins with a capital, unless it begins with a name as code has it.
+
+    Examples
+    --------
+    >>> sentence("fixed in 4.8"), sentence("mainline's fix"), sentence("herd7 says"), sentence("")
+    ('Fixed in 4.8', "Mainline's fix", 'herd7 says', '')
+    """
+    word = FIRST_WORD.match(text)
+    return text[0].upper() + text[1:] if word else text
+
+
 def _row(one: Finding) -> tuple[str, ...]:
-    what = f"<b>{one.title}</b><br>{linked(one.defect)}<br><i>Hurts:</i> {linked(one.hurts)}"
-    known = f"{linked(one.prior_art.text)}<br><i>In mainline:</i> {linked(one.mainline)}"
-    missing = linked(one.not_ready)
+    texts = (one.defect, one.hurts, one.prior_art.text, one.mainline, one.fix, one.effect())
+    defect, hurts, known, mainline, fix, effect = (linked(sentence(text)) for text in texts)
+    what = f"<b>{one.title}</b><br>{defect}<br><i>Hurts:</i> {hurts}"
+    known = f"{known}<br><i>In mainline:</i> {mainline}"
     ready = one.readiness != NOT_READY
+    missing = linked(one.not_ready)
     judgement = f"<b>{one.readiness}.</b>" if ready else f"<b>{NOT_READY}:</b> {missing}."
-    parts = [f"{judgement} {linked(one.fix)}", f"<code>lorelab {escape(one.command)}</code>"]
+    parts = [f"{judgement} {fix}", f"<code>lorelab {escape(one.command)}</code>"]
     mails = upstream.patches(one.title)
     if mails:
         parts.append(f"<code>lorelab findings {one.title} -o FOLDER</code>")
     if shown := upstream.reproducer(one.title):
         parts.append(_folded(shown.name, shown))
     parts += [_folded(mail.name[:4] + " " + _subject(mail), mail) for mail in mails]
-    return what, "<br>".join([linked(one.effect()), *_seen(one)]), known, "<br>".join(parts)
+    return what, "<br>".join([effect, *_seen(one)]), known, "<br>".join(parts)
 
 
 def _seen(one: Finding) -> list[str]:
