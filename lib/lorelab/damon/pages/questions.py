@@ -70,7 +70,7 @@ def every_page() -> tuple[pd.DataFrame, str]:
     means["seconds"] = pd.Series(lasted)
     more = means.loc["70000 to 100000"] / means.loc["10 to 1000"]
     return means.round(4), (
-        f"{more['checks']:,.0f} times as many checks a window, and "
+        f"{more['checks']:,.0f} times as many checks per window, and "
         f"{means.loc['70000 to 100000', 'misplaced'] / 1024:.0f} KiB are misplaced in place of "
         f"{means.loc['10 to 1000', 'misplaced'] / 1024:,.0f}. One thread can't make the checks in "
         f"time: its window lasts {lasted['70000 to 100000']:.2f} s in place of "

@@ -133,8 +133,9 @@ def shares(table: pd.DataFrame) -> pd.DataFrame:
 
 def chart(shared: pd.DataFrame, what: str) -> alt.Chart:
     """The share of each parameter, as bars; `what` names the result."""
-    first = shared.iloc[0]
-    see = f"{first['parameter']} alone explains {first['share_percent']:.0f} %"
+    first, *rest = zip(shared["parameter"], shared["share_percent"], strict=True)
+    see = f"By itself {first[0]} explains {first[1]:.0f} % of the variance"
+    see += f", and {rest[0][0]} {rest[0][1]:.0f} %." if rest else "."
     return (
         alt.Chart(shared, title=charts.title(f"What {what} depends on", see))
         .mark_bar()

@@ -303,7 +303,7 @@ def fits(nearest: pd.DataFrame) -> alt.Chart:
     return facets.properties(title="Cost of swapping out, and the nearest that event costs come")
 
 
-def scan_length(table: pd.DataFrame, order: int | None = None) -> alt.Chart:
+def scan_length(table: pd.DataFrame, order: int | None = None, see: str = "") -> alt.Chart:
     """Draw slots scanned per allocation against the size of the device.
 
     Parameters
@@ -312,6 +312,8 @@ def scan_length(table: pd.DataFrame, order: int | None = None) -> alt.Chart:
         Counters of `swap/mixed` with the column `device_mib`; the last step of each run counts.
     order : int, optional
         Allocations of this order alone.
+    see : str
+        Caption, besides what the axes are.
     """
     counter = "scanned" if order is None else f"scanned_order{order}"
     rows = table[(table["counter"] == counter) & (table["step"] == table["step"].max())]
@@ -333,7 +335,7 @@ def scan_length(table: pd.DataFrame, order: int | None = None) -> alt.Chart:
     ).properties(
         title=title(
             f"What it takes to find room for {what}",
-            "Bytes of swap_map per allocation, in the mean; both axes are logarithmic.",
+            f"{see}\nMean per allocation; both axes are logarithmic.".lstrip(),
         )
     )
 

@@ -76,12 +76,19 @@ def cluster_lists(rows: pd.DataFrame) -> Moved:
     return slider(chart, "step", 3, "step")
 
 
-def aging(variants: list[Variant], device_mib: int = 64, turnovers: int = 4) -> Moved:
+def aging(
+    variants: list[Variant],
+    see: str = "A row is a cluster of 512 slots, a cell an aligned 64 KiB. Paler is emptier.",
+    device_mib: int = 64,
+    turnovers: int = 4,
+) -> Moved:
     """A device that ages under `swap/mixed`, allocator beside allocator, moved by turnovers.
 
     Parameters
     ----------
     variants : list of Variant
+    see : str
+        Caption, one or more lines.
     device_mib : int
     turnovers : int
         How often the device is written over, at the end.
@@ -98,9 +105,6 @@ def aging(variants: list[Variant], device_mib: int = 64, turnovers: int = 4) -> 
     clusters = int(cells["cluster"].max()) + 1
     chart = area(drawn, colours, clusters, 140, 200).facet(
         column=alt.Column("variant:N", title=None, sort=list(cells["variant"].unique())), spacing=8
-    )
-    see = (
-        "A row is a cluster of 512 slots, a cell an aligned 64 KiB; paler is emptier, grey is free."
     )
     chart = chart.properties(title=title("What the swap device holds as it ages", see))
     return slider(chart, "age", turnovers, "turnovers")
