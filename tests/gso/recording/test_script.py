@@ -37,13 +37,13 @@ def kernel(tmp_path):
     return tmp_path
 
 
-def started(kernel, seconds):
+def started(kernel, seconds, stdout=subprocess.PIPE):
     text = recording.SCRIPT.read_text().replace("/sys/kernel/tracing", str(kernel / "tracing"))
     # A shell can trap no signal that it was started without, as under nohup.
     return subprocess.Popen(
         ["env", "--default-signal", "sh", "-c", text, "record.sh", str(seconds)],
         env={"PATH": f"{kernel / 'bin'}:/usr/bin:/bin"},
-        stdout=subprocess.PIPE,
+        stdout=stdout,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
@@ -59,6 +59,9 @@ def left(kernel):
     return made - gone, os.listdir(kernel / "tracing/instances")
 
 
+STATUS = {None: 0, signal.SIGINT: 130, signal.SIGQUIT: 131}
+
+
 def ends(kernel, number):
     """What is recorded by a script that this signal ends after its first event."""
     run = started(kernel, 1 if number is None else 600)
@@ -69,14 +72,14 @@ def ends(kernel, number):
         os.killpg(run.pid, number)
     text, said = run.communicate(timeout=60)
     whole = "".join(lines) + text
-    assert run.returncode == (0 if number is None else 130 if number == signal.SIGINT else 143)
+    assert run.returncode == STATUS.get(number, 143)
     assert left(kernel) == (set(), [])
     # The shell's words on what it waited for.
-    assert set(said.splitlines()) <= {"Terminated", "Hangup"}
+    assert set(said.splitlines()) <= {"Terminated", "Hangup", "Quit"}
     return whole
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, None])
+@pytest.mark.parametrize("number", [*STATUS, signal.SIGTERM, signal.SIGHUP])
 def test_however_it_ends_nothing_is_left_and_the_recording_is_whole(kernel, number):
     whole = ends(kernel, number)
     assert whole.endswith("an event\n# end\n")
@@ -91,6 +94,37 @@ def test_a_signal_that_comes_before_the_readers_number_is_known_ends_it_whole(ke
     slow.write_text(recording.SCRIPT.read_text().replace("\nreader=$!\n", held))
     monkeypatch.setattr(recording, "SCRIPT", slow)
     assert ends(kernel, signal.SIGHUP).endswith("an event\n# end\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM])
+def test_a_second_signal_leaves_nothing_either(kernel, number):
+    run = started(kernel, 600)
+    while "an event" not in run.stdout.readline():
+        pass
+    for _ in range(3):
+        os.killpg(run.pid, number)
+        time.sleep(0.2)
+    run.communicate(timeout=60)
+    assert left(kernel) == (set(), [])
+
+
+def test_a_pipe_that_nobody_reads_leaves_nothing(kernel):
+    read, write = os.pipe()
+    os.close(read)
+    run = started(kernel, 1, write)
+    os.close(write)
+    run.communicate(timeout=60)
+    assert run.returncode == 128 + signal.SIGPIPE
+    assert left(kernel) == (set(), [])
+
+
+def test_a_pipe_that_nobody_reads_any_more_leaves_nothing(kernel):
+    run = started(kernel, 1)
+    assert run.stdout.readline()
+    run.stdout.close()
+    assert run.wait(60) in (0, 128 + signal.SIGPIPE)
+    run.stderr.close()
+    assert left(kernel) == (set(), [])
 
 
 REFUSES = """say() {

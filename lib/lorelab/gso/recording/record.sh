@@ -4,8 +4,8 @@
 #	sh record.sh SECONDS > FILE; lorelab gso FILE
 #
 # Ctrl-C ends it early; what was recorded until then is whole. Events, buffer and triggers are its
-# own, so it disturbs no other tracing, and none is left. Without BTF of function arguments (before
-# 6.6) the bytes of a copy are not recorded.
+# own, so it disturbs no other tracing, and none is left, nor if nobody reads what it prints.
+# Without BTF of function arguments (before 6.6) the bytes of a copy are not recorded.
 cd /sys/kernel/tracing || exit 1
 seconds=${1:-10}
 release=$(uname -r)
@@ -42,7 +42,8 @@ watch() {
 }
 
 finish() {
-	trap - EXIT INT TERM HUP
+	trap '' INT QUIT PIPE TERM HUP # a second Ctrl-C would leave the rest
+	trap - EXIT
 	[ -d "$mine" ] && {
 		echo 0 >$mine/events/enable
 		reader=${reader:-$!} # a signal may come between the two lines that start it
@@ -63,6 +64,8 @@ finish() {
 } 2>/dev/null
 trap finish EXIT
 trap 'exit 130' INT
+trap 'exit 131' QUIT
+trap 'exit 141' PIPE
 trap 'exit 143' TERM HUP
 
 say "p:$group/copied skb_copy_ubufs bytes=skb->data_len:u32" ||
