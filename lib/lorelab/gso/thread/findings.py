@@ -164,6 +164,9 @@ FINDINGS = [
         effect=_unread,
         prior_art=PriorArt(
             {
+                "48c830120f2a": "Michael S. Tsirkin, 2011, copies in dev_forward_skb(), as a "
+                "macvtap in bridge mode may keep the pages for ever; since 1f8b977ab32d (2017) "
+                "MSG_ZEROCOPY packets pass there",
                 "643ff7a7a551f_38347529475@willemb.c.googlers.com.notmuch": "Willem de Bruijn, "
                 "2023, states the rule: zero-copy packets are not looped to sockets that can queue "
                 "them indefinitely",
@@ -203,11 +206,13 @@ FINDINGS = [
             when=date(2026, 11, 30),
         ),
         fix="lib/kernel/gso/upstream/unread-router-alert: skb_orphan_frags_rx() in "
-        "ip_call_ra_chain() and ip6_call_ra_chain(), booted in 7.3.4 without it and with it. Two "
-        "others keep such packets, too: NFQUEUE, as skb_orphan_frags() in its skb_zerocopy() "
-        "returns early for SKBFL_DONT_ORPHAN, and a multicast router's socket, for which "
-        "ipmr_cache_report() calls skb_realloc_headroom(), which shares pages (by the source of "
-        "7.3.4, not run)",
+        "ip_call_ra_chain() and ip6_call_ra_chain(), booted in 7.3.4 without it and with it. It "
+        "leaves three other queues that keep such packets by the source of 7.3.4, and did on a "
+        "vendor's 6.18.44 (lib/kernel/gso/queues/held.py, one run each): NFQUEUE whose reader "
+        "takes packets without a checksum, as skb_orphan_frags() in its skb_zerocopy() returns "
+        "early for SKBFL_DONT_ORPHAN; a multicast router's socket, for which ipmr_cache_report() "
+        "calls skb_realloc_headroom(), which shares pages; and a packet socket, if no protocol "
+        "takes the EtherType, as __netif_receive_skb_core() copies for each handler but the last",
         mainline="7.3.4 has it, booted and seen (Debian's 7.3.4+deb13-amd64); 6.12.117 has not",
         worth_sending=True,
         command="model gso/unread -p receiver=raw -p deferred=true",
