@@ -25,6 +25,7 @@ from lorelab.book import cache, conf
 from lorelab.book.caption import caption
 from lorelab.book.execute import execute
 from lorelab.book.fold import fold
+from lorelab.book.functions import link
 from lorelab.book.verdicts import MIME
 from lorelab.errors import BadInput, RunFailed
 from lorelab.lab.cache import locked
@@ -256,6 +257,7 @@ def _pages(notebooks: dict[str, NotebookNode], root: Path) -> Path:
         page.parent.mkdir(exist_ok=True)
         fold(notebook)
         caption(notebook)
+        link(notebook, str(Path(name).relative_to("notebooks").with_suffix("")))
         without_data(notebook)
         nbformat.write(notebook, page)
     return pages
