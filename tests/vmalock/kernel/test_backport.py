@@ -21,6 +21,7 @@ def source(tmp_path_factory):
     folder = tmp_path_factory.mktemp("linux")
     top = needs.SOURCE.name.removesuffix(".tar.xz")
     files = re.findall(r"^--- a/(\S+)", PATCH.read_text(), re.MULTILINE)
+    files += ["mm/mmap.c", "mm/vma.c", "fs/exec.c"]
     tar = ["tar", "-xf", str(needs.SOURCE), "-C", str(folder), "--strip-components=1"]
     subprocess.run([*tar, *(f"{top}/{name}" for name in files)], check=True)
     return folder
@@ -42,6 +43,34 @@ def test_no_number_that_a_writer_can_have_is_left_where_vmas_begin(source):
     text = PATCH.read_text()
     begins = (source / "kernel/fork.c").read_text().count("vm_lock_seq = ")
     assert begins == text.count("+	vma->vm_lock_seq = VMA_LOCK_SEQ_NONE;") == 1
+
+
+def test_every_vma_is_write_locked_before_a_fault_can_find_it(source):
+    """So that the even first number is a precaution: who makes a VMA, and what locks it."""
+    makers = {
+        "mm/mmap.c": 3,  # mmap_region(), do_brk_flags(); a special mapping, by insert_vm_struct()
+        "mm/vma.c": 2,  # __split_vma(); copy_vma(), by vma_link()
+        "fs/exec.c": 1,  # the stack, by insert_vm_struct(), which calls vma_link()
+        "kernel/fork.c": 1,  # dup_mmap()
+    }
+    call = re.compile(r" = vm_area_(?:alloc|dup)\(")
+    texts = {name: (source / name).read_text() for name in makers}
+    assert {name: len(call.findall(text)) for name, text in texts.items()} == makers
+    for before in (
+        "\tvma_start_write(vma);\n\tvma_iter_store(&vmi, vma);",
+        "\tvma_start_write(vma);\n\tif (vma_iter_store_gfp(vmi, vma, GFP_KERNEL))",
+    ):
+        assert before in texts["mm/mmap.c"]
+    for before in (
+        "\tvma_start_write(new);",
+        "\tvma_start_write(vma);\n\tvma_iter_store(&vmi, vma);",
+    ):
+        assert before in texts["mm/vma.c"]
+    fork = texts["kernel/fork.c"]
+    locked = fork.index("vm_flags_clear(tmp, VM_LOCKED_MASK);")
+    assert locked < fork.index("vma_iter_bulk_store(&vmi, tmp);")
+    clears = (source / "include/linux/mm.h").read_text().split("static inline void vm_flags_clear(")
+    assert "vma_start_write(vma);" in clears[1].split("}")[0]
 
 
 def test_the_litmus_tests_of_the_reset_have_its_release_and_its_acquire():

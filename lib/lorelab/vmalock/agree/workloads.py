@@ -9,8 +9,9 @@ Each is counted of the program's own threads, and has to be equal. On 6.12 and 7
 - A launch has the faults and the writers of the model's `vmalock/launch`, and none is refused, for
   nobody changes an area but its thread. Of its faults the first one of each area takes mmap_lock
   for reading, once: at once for its `anon_vma` (`__vmf_anon_prepare()`), or when it is tried again.
-- A fork takes mmap_lock for writing of the parent and of the child, and marks each VMA of the
-  parent (`dup_mmap()`); on 7.3 each of the child, too.
+- A fork takes mmap_lock for writing of the parent and of the child, and marks each VMA of both
+  (`dup_mmap()`). On 6.12 the count has the parent's alone: the child's are marked by
+  vm_flags_clear(), an inline function that was compiled before the count's macro is defined.
 - A madvise() that changes flags is a writer that marks one VMA (`madvise_update_vma()`). A receive
   takes mmap_lock for reading if it was refused its VMA.
 """

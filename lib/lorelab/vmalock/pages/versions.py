@@ -23,8 +23,8 @@ FIXES = {
     "fork": Fix("vma_start_write in fork", "fb49c455323f"),
     "growth": Fix(writers.GROWS_AS_READER, "8d7071af8907 and c137381f71ae"),
 }
-RESETS = frozenset([writers.RESET, writers.EVEN_FIRST])
-"""7135a05838e8 as its message has it, and an even first number, which we could not read of it."""
+RESETS = frozenset([writers.RESET])
+"""7135a05838e8 as its message has it."""
 LATER = ("anon_vma", "fork", "growth")
 RANGE_FIRST = frozenset([reader.RANGE_FIRST])
 VERSIONS = {
@@ -38,7 +38,8 @@ VERSIONS = {
 """Sequence of the version, what it lacked, and how it differs besides.
 
 What a fault does in v2 and v3 was read in their patches (v2 23 and 24, v3 24 and 25). That a fork
-and a stack that grows write-lock nothing is read off the lists of patches, which have none for it.
+write-locks no VMA of the parent, and a stack that grows none, is read off the lists of patches,
+which have none for it.
 Where a VMA of v2 leaves the tree the model sets `detached` all the same, for the rules: no fault of
 v2 looks at it.
 

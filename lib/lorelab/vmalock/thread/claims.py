@@ -94,7 +94,7 @@ CLAIMS = [
         "Receivers bounce fewer cache lines.",
         "lines 125 to 127",
         checks.weigh_bouncing,
-        "vmalock/zerocopy on the model: cache lines fetched",
+        "not weighed; vmalock/zerocopy, cache lines fetched in the model, beside it",
     ),
     _claim(
         "find",
