@@ -216,6 +216,8 @@ FORMS = {
     "carriage returns": TEXT.replace("\n", "\r\n").encode(),
     "a byte order mark": b"\xef\xbb\xbf" + TEXT.encode(),
     "a name cut in a character": TEXT.encode().replace(b"zerosend", CUT),
+    "a name of blanks": TEXT.replace("zerosend", " " * 8).encode(),
+    "a name that ends its line": TEXT.replace("zerosend", "zero\n").encode(),
     "a name that is hard to read": TEXT.encode().replace(b"zerosend", b"a [0] (1) 2: 3-4"),
 }
 

@@ -16,8 +16,9 @@ from lorelab import user_text
 from lorelab.errors import BadInput
 
 SCRIPT = Path(__file__).with_name("record.sh")
-THREAD = r"^ *\S.*-(?P<task>\d+) +(?:(?:\([ \d-]+\) +)?\[(?P<cpu>\d+)\]|(?P<cpu_>\d+)[\w.#]{4,}) "
-"""With the column of the option record-tgid, or without; or as the option latency-format has it."""
+THREAD = r"^.*-(?P<task>\d+) +(?:(?:\([ \d-]+\) +)?\[(?P<cpu>\d+)\]|(?P<cpu_>\d+)[\w.#]{4,}) "
+"""With the column of the option record-tgid, or without; or as the option latency-format has it.
+A name may be of blanks, or end its line."""
 TIME = r"\d+(?:\.\d{6}|us[ !+#*@$]?)?: +"
 """Of a clock in seconds, of one that counts, or of latency-format with its mark of a delay."""
 SENDERS = {
