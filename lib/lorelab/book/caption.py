@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 from lorelab.errors import RunFailed
 from lorelab.showing import charts, figure
 
-REFERENCE = re.compile(r"\[Figure (\d+)\]\(#figure-(\d+)\)")
+REFERENCE = re.compile(r"(?<!`)\[Figure (\d+)\]\(#figure-(\d+)\)")
 
 PAGE = """\
 <figure class="lorelab-figure" id="figure-{number}">
@@ -51,6 +51,8 @@ def referred(text: str, figures: int) -> str:
     --------
     >>> referred("[Figure 2](#figure-2) shows both.", 2)
     '<a href="#figure-2">Figure 2</a> shows both.'
+    >>> referred("`[Figure 2](#figure-2)` is how.", 0)
+    '`[Figure 2](#figure-2)` is how.'
     """
     for named, meant in REFERENCE.findall(text):
         if named != meant or not 0 < int(meant) <= figures:
