@@ -160,8 +160,8 @@ FINDINGS = [
         "macvlan, ipvlan, a veth, a bridge) has its pages in a ring that nobody has to read; "
         "msg_zerocopy.rst promises a copy for "
         "local sockets, packet sockets and tun.",
-        hurts="Senders on the host of a guest that does not read its macvtap, such as containers; also "
-        "by io_uring (a vendor's 6.18.44, one run of lib/kernel/gso/queues/io_uring.py).",
+        hurts="Senders on the host of a guest that does not read its macvtap, such as containers; "
+        "also by io_uring (a vendor's 6.18.44, one run of lib/kernel/gso/queues/io_uring.py).",
         effect=_unread,
         prior_art=PriorArt(
             {
