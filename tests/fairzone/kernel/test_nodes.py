@@ -1,9 +1,16 @@
 """Recorded runs on two nodes: where a nap of kswapd decides, one node's pages stay longer."""
 
+import importlib
+import sys
+import time
+from types import SimpleNamespace
+
 import pandas as pd
 
+from lorelab.fairzone.kernel import nodes
 from lorelab.fairzone.pages import kernel_views as views
 from lorelab.fairzone.params import Nodes
+from lorelab.lab import cache
 from lorelab.lab.records import Record
 
 RECORDED = views.recorded("fairzone/nodes")
@@ -29,6 +36,28 @@ def test_what_a_row_says():
     )
     expected = {"a nap": 0.5, "size": 40.0, "share": 25.0, "residency": 2.0, "by naps": 75.0}
     assert views._nodes(said, 25) == expected
+
+
+def test_the_guest_says_how_long_each_phase_took(monkeypatch):
+    assert nodes._request([Nodes()]).job.workload == "nodes"
+    clock, takes = iter([0, 2.5, 10, 10.25]), [{"phase": "write"}, {"phase": "read"}]
+    stream = SimpleNamespace(act=lambda phase, program: None)
+
+    def run(params):
+        for number, phase in enumerate(takes):
+            stream.act(phase, params)
+            yield {"run": number, "changed": {"disk_read": 7}}
+        yield {"run": number, "whole": {}}
+
+    stream.run = run
+    monkeypatch.syspath_prepend(str(cache.KERNEL_FILES / "fairzone" / "guest"))
+    monkeypatch.setitem(sys.modules, "stream", stream)
+    monkeypatch.delitem(sys.modules, "nodes", raising=False)
+    guest = importlib.import_module("nodes")
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    rows = list(guest.run(None))
+    del sys.modules["nodes"]
+    assert [row.get("changed", {}).get("ms") for row in rows] == [2500, 250, None]
 
 
 def test_the_inversion_is_there_where_the_nap_decides():

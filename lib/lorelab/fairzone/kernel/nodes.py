@@ -25,21 +25,21 @@ def _machine(params: Nodes) -> tuple[Any, ...]:
 def _request(batch: list[Nodes]) -> Request:
     runs = [boot.run(params, plan(params)) for params in batch for _ in range(params.repeats)]
     machine = boot.with_nodes(batch[0])
-    return boot.request(machine, runs, patched=batch[0].mode != "unpatched")
+    return boot.request(machine, runs, patched=batch[0].mode != "unpatched", workload="nodes")
 
 
 def _counters(params: Nodes, measured: Measured, run: int) -> pd.DataFrame:
     """As `boot.counted()` has them.
 
     `read_pages_of_nodeN` are the pages that node N gave once memory was full, or while the written
-    pages were read.
+    pages were read; `read_ms` is how long that took, and records before December 2026 do not say.
     """
     rows = [boot.phases(measured, run + n) for n in range(params.repeats)]
     return table(NAME, params.mode, "kernel", boot.counted(rows))
 
 
 def plan(params: Nodes) -> list[dict[str, Any]]:
-    """Phases of one run, for the guest's `stream.py`."""
+    """Phases of one run, for the guest's `nodes.py`."""
     memory = params.mib * PAGES_A_MIB
     data = [0, params.turnovers * memory]
     if params.workload == "write-read":
