@@ -89,3 +89,21 @@ def test_a_pace_has_every_rule_every_spread_and_uneven_turns(monkeypatch):
     assert found.loc[132, six].tolist() == [4, 4, 0, 50]
     assert found.loc[132, three].tolist() == [104, 104, 0, 50]
     assert beside.PACES[20] == (4 * 132 / 20,), "the same kswapd"
+
+
+def test_each_watermark_is_put_beside_either_disk_at_the_fitted_pace(monkeypatch):
+    asked = []
+
+    def play(params, said, every_zone, spread, rate, uneven):
+        assert params.cpu_node == 1 and uneven and not every_zone
+        asked.append((params.min_free_kib, params.disk_mb_s, rate, spread))
+        return pd.Series({"share": params.disk_mb_s + spread, "runs": 0, "by naps": 7})
+
+    monkeypatch.setattr(beside, "play", play)
+    found = beside.crossed(1)
+    disks = [(disk, pace) for disk, [pace] in beside.FITTED.items()]
+    expected = {(k, *disk, s) for k in (2896, 19200) for disk in disks for s in beside.SPREADS}
+    assert set(asked) == expected
+    assert found.index.tolist() == [(k, disk) for k in (2896, 19200) for disk in (20, 132)]
+    assert found["share"].loc[(2896, 20)].tolist() == [20, 70]
+    assert (found["by naps"] == 7).all(axis=None)

@@ -171,6 +171,33 @@ def paces(cpu_node: int = 0, rates: dict[int, tuple[float, ...]] = PACES) -> pd.
     return groups.agg(["min", "max"]).round(1)
 
 
+def crossed(cpu_node: int) -> pd.DataFrame:
+    """The model with the zones of each recorded run, beside either disk: which of the two decides.
+
+    A recorded run beside another disk has another min_free_kbytes, too; here each has both disks.
+
+    Parameters
+    ----------
+    cpu_node : int
+        See `Nodes`; the guest's node 0 is the reader's.
+
+    Returns
+    -------
+    DataFrame
+        A row a `min_free_kbytes` and a disk (`MB/s`), over the repeats and `SPREADS`, at the pace
+        of kswapd of `FITTED`, with the rule of 6.12: the least and the most of `share` and `by
+        naps`, in per cent.
+    """
+    parts = []
+    for params, first in _read_once(cpu_node):
+        for (disk, [pace]), spread in product(FITTED.items(), SPREADS):
+            beside_it = params.model_copy(update={"disk_mb_s": disk})
+            shares = play(beside_it, first, False, spread, pace, uneven=True).to_dict()
+            parts.append({"min_free_kbytes": params.min_free_kib, "MB/s": disk} | shares)
+    groups = pd.DataFrame(parts).groupby(["min_free_kbytes", "MB/s"])[["share", "by naps"]]
+    return groups.agg(["min", "max"]).round(1)
+
+
 def common(counter: str, mb_s: int) -> int:
     """A counter of a zone that every recorded run without the patch has the same, beside a disk.
 
