@@ -1,6 +1,7 @@
 """Charts become figures: numbered, with a caption that is text, and with an alternative text."""
 
 import json
+import re
 
 import altair as alt
 import nbformat
@@ -81,7 +82,7 @@ def test_a_reference_to_no_figure_builds_no_book(said):
 
 
 @pytest.mark.parametrize("name", build.chapters(build.ROOT))
-def test_every_reference_of_the_book_meets_a_figure(name):
+def test_the_text_of_a_page_refers_to_each_of_its_figures_and_to_no_other(name):
     cells = json.loads((build.ROOT / name).read_text())["cells"]
     shown = "".join(
         "".join(output.get("data", {}).get("text/html", ""))
@@ -91,4 +92,6 @@ def test_every_reference_of_the_book_meets_a_figure(name):
     figures = len(figure.SPEC.findall(shown))
     text = "".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
     meant = {int(number) for number, _ in REFERENCE.findall(text)}
-    assert meant <= {*range(1, figures + 1)}
+    for first, _, last, _ in re.findall(f"{REFERENCE.pattern} to {REFERENCE.pattern}", text):
+        meant |= {*range(int(first), int(last))}
+    assert meant == {*range(1, figures + 1)}
