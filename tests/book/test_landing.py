@@ -17,9 +17,6 @@ SECTIONS = [
     "What to do",
     "The pages, in reading order",
 ]
-LARGE = {"fairzone"}
-"""Whose panel draws four charts below each other, with letters too small for a slide: its deck has
-the first of them from the page on the model."""
 WORDS = 520
 """A screen and a half, of 1400 x 900, less the picture."""
 
@@ -89,7 +86,7 @@ def test_the_chart_is_of_what_the_form_first_shows(design):
     assert (start or experiment(question).Params()) in (runs or [experiment(question).Params()])
 
 
-@pytest.mark.parametrize("design", sorted({*ASKED} - LARGE))
+@pytest.mark.parametrize("design", ASKED)
 def test_the_chart_of_its_panel_is_on_a_slide_and_a_speaker_says_what_it_shows(design):
     [chart] = [cell for cell in page(design).cells if cell.source.startswith("chart(")]
     shown = [slide for slide in slides(page(design)) if slide.title == chart.metadata.slide.title]

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 
 from lorelab.book import bigchart
-from lorelab.book.slides import slides
+from lorelab.book.slides import PANEL, slides
 
 
 def notebook(*cells: tuple[str, str, str, dict]):
@@ -86,6 +86,30 @@ def test_what_leads_to_a_chart_is_said_and_what_the_page_says_of_it():
     assert "Leads to it." in one.notes[0] and "What to see." in one.notes[1]
     assert "Not of it." not in str(one.notes) and "Not of it." in two.notes[0]
     assert "A slide of its own." not in str(two.notes)
+
+
+def test_what_the_page_says_behind_another_slide_or_of_a_panel_is_not_said():
+    page = notebook(
+        ("text", "Leads to it.", "", {}),
+        ("code", "chart", "slide", {}),
+        ("code", "panel", "slide", {}),
+        ("text", "Of what comes next.", "", {}),
+    )
+    of_panel = {"text/html": f"{PANEL}></div>"}
+    page.cells[2].outputs = [nbformat.v4.new_output("display_data", of_panel)]
+    for slide in slides(page):
+        assert slide.notes == ["<p>Leads to it.</p>\n"]
+
+
+def test_of_charts_below_each_other_a_slide_may_have_some():
+    bars = [{"mark": "bar", "width": 300, "height": 20 + n} for n in range(3)]
+    spec = json.dumps({"data": {"values": [{}]}, "vconcat": bars})
+    shown = {"text/html": f"vegaEmbed(chart, {spec}, {{actions: false}})"}
+    page = notebook(("code", "chart", "slide", {"charts": [0, 2]}))
+    page.cells[0].outputs = [nbformat.v4.new_output("display_data", shown)]
+    [slide] = slides(page)
+    [drawn] = re.findall(r'class="spec"[^>]*>(.*?)</script>', slide.parts[0])
+    assert [each["height"] for each in json.loads(drawn)["vconcat"]] == [20, 22]
 
 
 def test_no_letter_of_a_large_chart_is_small():

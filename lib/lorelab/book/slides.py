@@ -9,6 +9,7 @@ chart or a table. A cell's own metadata `slide` says what else is wanted:
     title      instead of the heading, or the title of the chart
     text       Markdown, a list of lines, instead of the first sentences; "" for none
     columns    of a table, those shown
+    charts     of charts below each other, those shown: their places, from 0
     notes      what to say, before what the page says
     overview   true: the slide is in the deck across all chapters, too
 """
@@ -17,6 +18,7 @@ import html
 import json
 import re
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from bs4 import BeautifulSoup
@@ -171,7 +173,8 @@ def _plain(source: str) -> str:
 def _notes(cells: list[NotebookNode], notebook: NotebookNode) -> list[str]:
     """What is said: the cells' own notes, their whole text or what leads to it, what it shows.
 
-    After a chart or a table comes what the page says of it, up to the next heading or slide.
+    After a chart or a table comes what the page says of it, up to the next heading or slide; of a
+    panel, where nobody has run anything yet, a page says nothing.
     """
     notes = [_lines(cell.metadata.get("slide", {}).get("notes", "")) for cell in cells]
     texts = [_plain(cell.source) for cell in cells if cell.cell_type == "markdown"]
@@ -179,10 +182,15 @@ def _notes(cells: list[NotebookNode], notebook: NotebookNode) -> list[str]:
     if not texts:
         before = [cell for cell in notebook.cells[:first] if cell.cell_type == "markdown"]
         texts = [_plain(cell.source) for cell in before[-1:]]
-    if cells[-1].cell_type == "code":
-        after = [cell for cell in notebook.cells[last + 1 :] if cell.cell_type == "markdown"]
-        texts += [_until_heading(cell.source) for cell in after[:1] if _tag(cell) == "skip"]
+    if cells[-1].cell_type == "code" and not _has_panel(cells[-1]):
+        after = takewhile(lambda cell: _tag(cell) == "skip", notebook.cells[last + 1 :])
+        told = [cell for cell in after if cell.cell_type == "markdown"]
+        texts += [_until_heading(cell.source) for cell in told[:1]]
     return notes + texts
+
+
+def _has_panel(cell: NotebookNode) -> bool:
+    return any(PANEL in each.get("data", {}).get("text/html", "") for each in cell.outputs)
 
 
 def _until_heading(source: str) -> str:
@@ -216,10 +224,13 @@ def _output(cell: NotebookNode, room: int) -> str:
 
 
 def _spec(cell: NotebookNode) -> dict[str, Any] | None:
-    """The Vega-Lite specification of the chart that the cell gave."""
+    """The Vega-Lite specification of the chart that the cell gave, of the parts that are shown."""
     for output in cell.get("outputs", []):
         if match := figure.SPEC.search(output.get("data", {}).get("text/html", "")):
-            return json.loads(match[1].replace("<\\!--", "<!--"))
+            spec = json.loads(match[1].replace("<\\!--", "<!--"))
+            if charts := cell.metadata.get("slide", {}).get("charts"):
+                spec["vconcat"] = [spec["vconcat"][place] for place in charts]
+            return spec
     return None
 
 
