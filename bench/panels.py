@@ -62,9 +62,9 @@ RUN = """async ([about, typed]) => {
 def speed() -> Table:
     """Time of a run in Chromium against numba's, and until the first chart at the defaults.
 
-    That is of a panel just opened, and of one whose form was read first: meanwhile the panel runs
-    ahead (form.js). Of a page count its HTML as the book has it, with its outputs and the module,
-    and our scripts; those of the theme do not.
+    That is of a panel just opened, and of one whose form was read first: meanwhile the panel has
+    run what the form shows, and a click draws that (form.js). Of a page count its HTML as the book
+    has it, with its outputs and the module, and our scripts; those of the theme do not.
     """
     table = Table(title=TITLE, title_justify="left")
     for column in COLUMNS:

@@ -118,7 +118,7 @@
   const build = place => {
     const about = JSON.parse(place.querySelector("script").textContent);
     const inputs = {}, runs = [];
-    let running = null, ahead = null;
+    let running = null, ahead = null, looked = false;
     const form = make("form", {className: "fields", noValidate: true});
     for (const field of about.fields) {
       const input = field.values
@@ -195,21 +195,29 @@
       bar.hidden = true;
       bar.removeAttribute("value");
     };
+    const begin = values => {
+      const begun = {of: JSON.stringify(values), told: () => {}};
+      return Object.assign(begun, start(about, values, (...step) => begun.told(...step)));
+    };
     const go = async () => {
       if (running) return;
       const values = typed(), refuses = complaint(about, values);
       line.classList.toggle("bad", !!refuses);
       line.textContent = refuses || "running";
       if (refuses) return;
-      ahead?.cancel();
       busy(true);
       // Some models say nothing of how far they are: their bar only moves.
       const moving = setTimeout(() => { bar.hidden = false; }, 1000);
-      running = start(about, values, (done, of) => {
+      if (ahead?.of !== JSON.stringify(values)) {
+        ahead?.cancel();
+        ahead = begin(values);
+      }
+      [running, ahead] = [ahead, null];
+      running.told = (done, of) => {
         bar.hidden = false;
         bar.value = done / of;
         line.textContent = `running: ${done} of ${of}`;
-      });
+      };
       try {
         const ran = await running.ran;
         if (!keep.checked) runs.length = 0;
@@ -252,13 +260,16 @@
       make("summary", {textContent: `Run this model here, with values of your own: ${about.experiment}`}),
       ...(about.note ? [make("p", {textContent: about.note})] : []),
       form, drawn, totals, counters, commands);
-    // Once as soon as it is open, and its counters for nobody: what the browser optimises meanwhile the
-    // first run has. That takes longer than the run itself.
-    folded.ontoggle = () => {
-      if (!folded.open || ahead || running || complaint(about, typed())) return;
-      ahead = start(about, typed(), () => {});
+    // What the form shows runs as soon as a reader turns to it: a first click on Run takes that run,
+    // where the values are still the same.
+    const look = () => {
+      if (looked || running || complaint(about, typed())) return;
+      looked = true;
+      ahead = begin(typed());
       ahead.ran.catch(() => {});
     };
+    folded.ontoggle = () => folded.open && look();
+    folded.firstChild.onpointerenter = folded.firstChild.onfocus = look;
     place.append(folded);
     place.onkeydown = event => event.stopPropagation();  // which a deck takes for a turn of its slides
     const asked = linked(about, location.search);
