@@ -13,7 +13,7 @@ import pytest
 from lorelab.judging import upstream
 from lorelab.judging.findings import findings
 from lorelab.lab import cache, needs, recipes
-from lorelab.lab.source import is_cover, is_stable
+from lorelab.lab.source import is_cover, is_selftest, is_stable
 from tests import lacking
 
 FOUND = {one.title: one for one in findings()}
@@ -96,6 +96,10 @@ def test_each_patch_compiles(patched):
     targets = {}
     for name, file in patches.items():
         changed = CHANGED.findall(file.read_text())
+        if is_selftest(file):
+            check = ("gcc", "-Wall", "-Werror", "-fsyntax-only", "-I", "tools/testing/selftests")
+            run(*check, *changed, cwd=folder / "source")
+            continue
         written = [one for one in (*changed, *map(INCLUDES.get, changed)) if one]
         targets[name] = next(one for one in written if one.endswith(".c"))[:-1] + "o"
     for target in set(targets.values()):

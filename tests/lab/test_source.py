@@ -4,6 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from lorelab.errors import BadInput
+from lorelab.judging import upstream
 from lorelab.lab import build, cache, needs, recipes, source
 from lorelab.lab.commands import lab
 
@@ -144,6 +145,13 @@ def test_a_patch_of_tests_changes_nothing_else(tmp_path, files, only):
     diffs = (f"--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n" for file in files)
     (tmp_path / "mail").write_text("Subject: x\n---\n" + "".join(diffs))
     assert source.is_test(tmp_path / "mail") is only
+
+
+def test_a_kernel_has_nothing_of_a_selftest():
+    names = {mail.name for mail in recipes.upstream("gso", "linux-source-7.3", "7.3.4")}
+    mails = [mail for mail in upstream.patches("gso/unread-macvtap") if mail.name not in names]
+    assert [mail.name[:4] for mail in mails] == ["0000", "0002"]
+    assert [source.is_selftest(mail) for mail in mails] == [False, True]
 
 
 def test_without_the_other_patches_their_tests_are_in(tree):

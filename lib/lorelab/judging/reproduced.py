@@ -24,7 +24,7 @@ from lorelab.lab import cache, records
 from lorelab.lab.boot import Job, Machine
 from lorelab.lab.records import Provenance
 from lorelab.lab.run import Request, RunOptions, measure
-from lorelab.lab.source import is_cover, is_test
+from lorelab.lab.source import is_cover, is_selftest, is_test
 
 FOLDER = records.FOLDER.with_name("reproduced")
 SECONDS = 120.0
@@ -287,5 +287,7 @@ def by_kernel(answers: Iterable[Answer]) -> dict[str, str]:
 
 
 def _patched(title: str, source: Provenance) -> bool:
-    mails = {mail.name for mail in upstream.patches(title) if not is_cover(mail)}
+    mails = {
+        mail.name for mail in upstream.patches(title) if not (is_cover(mail) or is_selftest(mail))
+    }
     return mails <= set(source.kernel.patches or ())

@@ -162,14 +162,16 @@ def upstream(design: str, package: str, version: str, finding: str | None = None
     Returns
     -------
     list of Path
-        In order, without cover letters.
+        In order, without cover letters and selftests, of which a kernel has nothing.
     """
     release = re.search(r"\d+\.\d+", f"{package} {version}")[0]
     files = sorted((cache.KERNEL_FILES / design / "upstream").glob("*/*.patch"))
     mails = [
         patch
         for patch in files
-        if not source_.is_cover(patch) and finding in (None, patch.parent.name)
+        if not source_.is_cover(patch)
+        and not source_.is_selftest(patch)
+        and finding in (None, patch.parent.name)
     ]
     return [mail for mail in mails if source_.series(mail) in (None, release)]
 

@@ -119,6 +119,12 @@ def is_test(mail: Path) -> bool:
     return all("/tests/" in file or "/selftests/" in file for file in changed)
 
 
+def is_selftest(mail: Path) -> bool:
+    """Whether a patch changes only programs that test a kernel, and no kernel."""
+    changed = re.findall(r"^\+\+\+ b/(\S+)", mail.read_text(), re.MULTILINE)
+    return bool(changed) and all(file.startswith("tools/testing/") for file in changed)
+
+
 def _files(tree: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(tree):
         if folder == str(tree) and ".git" in folders:

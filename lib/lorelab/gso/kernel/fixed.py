@@ -12,6 +12,7 @@ from lorelab.gso.kernel import boot
 from lorelab.lab import cache
 from lorelab.lab.records import Record
 from lorelab.lab.run import DEFAULTS, Measurement, RunOptions
+from lorelab.lab.source import is_cover, is_selftest
 
 
 def measured(plain: Measurement, kit: str) -> Callable[[list[Any], RunOptions], list[Record]]:
@@ -23,7 +24,11 @@ def measured(plain: Measurement, kit: str) -> Callable[[list[Any], RunOptions], 
     kit : str
         Folder of lib/kernel/gso/upstream.
     """
-    mails = cache.files(boot.DESIGN, f"upstream/{kit}/*.patch")
+    mails = [
+        mail
+        for mail in cache.files(boot.DESIGN, f"upstream/{kit}/*.patch")
+        if not (is_cover(mail) or is_selftest(mail))
+    ]
 
     def measure(requested: list[Any], options: RunOptions = DEFAULTS) -> list[Record]:
         records = plain(requested, options)
