@@ -18,7 +18,7 @@ from lorelab.judging.findings import findings
 from lorelab.judging.reproduced import recorded
 from lorelab.lab import recipes
 from lorelab.lab.records import Provenance
-from lorelab.lab.source import is_cover, is_stable, is_test
+from lorelab.lab.source import is_cover, is_selftest, is_stable, is_test
 from tests import lacking
 
 WITHHELD = "vmalock/taken-for-marked"
@@ -111,7 +111,8 @@ def test_a_mail_says_what_else_a_kernel_with_its_patch_had(title):
     notes = " ".join(upstream.text_of(title, "notes").split())
     for one in recorded(title):
         for other in one.others if one.patched else ():
-            for file in upstream.patches(other):
+            others = [mail for mail in upstream.patches(other) if not is_cover(mail)]
+            for file in [mail for mail in others if not is_selftest(mail)]:
                 subject = email.message_from_string(upstream.mail(file))["Subject"]
                 assert " ".join(subject.partition("] ")[2].split()) in notes
 
@@ -200,6 +201,19 @@ def test_whoever_types_what_the_folder_says_boots_without_all_patches_and_with_t
     assert sorted([*applied[0], *applied[1]]) == [mail.name[:4] for mail in mails]
     assert applied[0] == [mail.name[:4] for mail in mails if is_test(mail)]
     assert upstream.SOURCES[is_stable(mails[-1])][0] in before
+
+
+def test_folders_were_tried_alone_and_say_what_was_seen(tmp_path):
+    tried = {title: upstream.trial(title) for title in SENT if upstream.trial(title)}
+    assert len(tried) >= 3
+    for title, alone in tried.items():
+        assert (alone.before[-1][:4], alone.after[-1][:4]) == ("FAIL", "PASS")
+        assert re.match(r"\d{4}-\d\d-\d\d: linux-source-", alone.where)
+        upstream.write(quick(title), tmp_path / title)
+        readme = (tmp_path / title / "README").read_text()
+        assert all(f"    {line}\n" in readme for line in (*alone.before, *alone.after))
+        first = sorted((tmp_path / title).glob("000*.patch"))[0].read_text()
+        assert f"Without: {alone.before[-1]}. With: {alone.after[-1]}" in " ".join(first.split())
 
 
 @pytest.mark.parametrize("title", SENT)

@@ -8,13 +8,16 @@ words that are sent in place of the mail's own: a recorded kernel was built with
 stands, and its digest is over the whole file. `notes` stands below the mail's line `---`, for its
 reader: whether it is for stable series, and what tests it. `advice` stands in the README, for the
 sender. With them go the config of the kernel that the finding was seen on, and what boots it, of
-lib/kernel/common/kit.
+lib/kernel/common/kit. `tried` is what somebody saw who had the written folder and nothing else of
+this project: the day and the machine, a blank line, what the reproducer said without the patches,
+a blank line, and what it said with them and no others.
 """
 
 import re
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from lorelab.errors import BadInput
 from lorelab.judging.findings import Finding
@@ -26,6 +29,11 @@ COMMON = KERNEL_FILES / "common" / "kit"
 SOURCES = {False: ("linux-source-7.3", "7.3.4"), True: ("linux-source-6.12", "6.12.117")}
 """Debian's package that patches are made for, and its release: those for mainline, and those for
 its stable series, as the subject says: [PATCH 6.12.y]."""
+SUITES = {
+    False: "which trixie-backports has",
+    True: "which trixie and bookworm-security have, by now as 6.12.118 or newer",
+}
+"""Where Debian has that package."""
 TOOLS = (
     "gcc make bc bison flex libelf-dev libssl-dev xz-utils patch perl",
     "python3 iproute2 mount e2fsprogs qemu-system-x86",
@@ -107,6 +115,32 @@ def reproducer(title: str) -> Path | None:
     'reproduce.py'
     """
     return next(iter(kit(title).glob("reproduce.*")), None)
+
+
+class Trial(NamedTuple):
+    """What was seen by somebody who had a written folder, and nothing else of this project."""
+
+    where: str
+    """The day, the source and the machine."""
+    before: list[str]
+    """What the reproducer said without the patches, by lines."""
+    after: list[str]
+    """What it said with these patches and no others."""
+
+
+def trial(title: str) -> Trial | None:
+    """What was seen when a finding's folder was tried alone; None where it was not.
+
+    Examples
+    --------
+    >>> trial("gso/one-word-for-many").after[-1]
+    'PASS'
+    """
+    text = text_of(title, "tried")
+    if not text:
+        return None
+    where, before, after = text.split("\n\n")
+    return Trial(where, before.splitlines(), after.splitlines())
 
 
 def places(files: Sequence[Path]) -> dict[str, list[str]]:
@@ -208,9 +242,11 @@ def _addressed(mail: str, to: str, notes: str) -> str:
 
 
 def _notes(one: Finding, answers: Sequence[str]) -> str:
+    alone = trial(one.title)
     parts = {
         "Measured": one.effect(),
         **({"Reproducer": "; ".join(answers)} if answers else {}),
+        **({"With these patches and no others": _in_short(alone)} if alone else {}),
         "Known": one.prior_art.text,
         "In mainline": one.mainline,
     }
@@ -219,9 +255,14 @@ def _notes(one: Finding, answers: Sequence[str]) -> str:
     return "\n\n".join(map(_laid_out, paragraphs)) + "\n\n"
 
 
+def _in_short(alone: Trial) -> str:
+    return f"{alone.where}. Without: {alone.before[-1]}. With: {alone.after[-1]}"
+
+
 def _readme(one: Finding) -> str:
     mails = patches(one.title)
     package, release = SOURCES[is_stable(mails[-1])]
+    suite = SUITES[is_stable(mails[-1])]
     tests = [mail.name for mail in mails if not is_cover(mail) and is_test(mail)]
     mended = [mail.name for mail in mails if not is_cover(mail) and mail.name not in tests]
     shown = reproducer(one.title)
@@ -260,8 +301,9 @@ def _readme(one: Finding) -> str:
         title,
         f"{does} It takes the source of Linux, and of Debian's packages",
         TOOLS,
-        f"The patches are for {release}, Debian's {package}; a tree of your own goes to source. "
-        "Begin in the folder of this file, whose path has no space in it.",
+        f"The patches are for {release}, Debian's {package}, {suite}; a tree of your own goes to "
+        "source. Begin in the folder of this file, whose path has no space in it. olddefconfig "
+        "warns of each symbol that kernel.config sets again, which is meant.",
         (
             "KIT=$PWD",
             "mkdir source objects",
@@ -274,9 +316,23 @@ def _readme(one: Finding) -> str:
             *build,
         ),
         *seen,
+        *_tried(trial(one.title)),
         *([one.note] if one.note else []),
     ]
     return "\n\n".join(map(_laid_out, [*parts, *_sending(one, mails)])) + "\n"
+
+
+def _tried(alone: Trial | None) -> list[str | Sequence[str]]:
+    """What to expect, in paragraphs."""
+    if alone is None:
+        return []
+    return [
+        "This was seen by somebody who had this folder, the source and these packages, and nothing "
+        f"else of the project that wrote it ({alone.where}). Without the patches:",
+        alone.before,
+        "With these patches and no others:",
+        alone.after,
+    ]
 
 
 def _sending(one: Finding, mails: list[Path]) -> list[str | Sequence[str]]:

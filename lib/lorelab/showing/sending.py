@@ -103,13 +103,20 @@ def _seen(one: Finding) -> list[str]:
     """What the reproducer said of each kernel, a line each."""
     answers = reproduced.recorded(one.title)
     program = {True: "Reproducer", False: "A program that is not given"}
-    return [
+    lines = [
         f"<i>{program[published]} on {kernel}:</i> <b>{line[:4]}</b>{escape(line[4:])}"
         for published in program
         for kernel, line in reproduced.by_kernel(
             one for one in answers if one.published is published
         ).items()
     ]
+    if alone := upstream.trial(one.title):
+        before, after = (said[-1][:4] for said in (alone.before, alone.after))
+        lines.append(
+            f"<i>With the folder alone, {alone.where[:10]}:</i> <b>{before}</b>, and with its "
+            f"patches and no others <b>{after}</b>"
+        )
+    return lines
 
 
 def _folded(name: str, file: Path) -> str:
