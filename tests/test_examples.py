@@ -46,6 +46,8 @@ WITHOUT = {
     "checker.back_of": "`never`, for compiled code",
     "checker.fill": "a part of the search, for compiled code",
     "judging.claims.open_questions": "of chapters that `lorelab new` laid out; the book has none",
+    "judging.kunit.run": "builds two kernels",
+    "judging.kunit.save": "`judging.reproduced.save`, elsewhere",
     "judging.reproduced.run": "boots a guest",
     "judging.upstream.text_of": "reads a file of a kit, whose words change",
     "judging.reproduced.run_here": "runs a reproducer on this machine's own kernel",

@@ -19,7 +19,7 @@ def test_a_finding_is_shown_again_by_its_own_command(monkeypatch, capsys):
         prior_art=SimpleNamespace(text="none"),
     )
     monkeypatch.setattr(findings, "finding", lambda title: one)
-    monkeypatch.setattr(reproduced, "recorded", lambda title: [])
+    monkeypatch.setattr(reproduced, "recorded", lambda *_: [])
     monkeypatch.setattr(cli, "show_again", print)
     cli.cli(["findings", "gso/x"], standalone_mode=False)
     said = capsys.readouterr()

@@ -11,7 +11,9 @@ from rich.table import Table
 from lorelab.errors import BadInput
 from lorelab.judging import claims as claims_
 from lorelab.judging import findings as found_
+from lorelab.judging import kunit as kunit_
 from lorelab.judging import reproduced, upstream
+from lorelab.lab import source
 
 console = Console()
 
@@ -45,21 +47,41 @@ def claims(design: str | None) -> None:
     help="Run its reproducer on a kernel, as `lorelab lab build --source` names it; or, without a "
     "guest, on the one that runs: as root, and on a machine that may be lost.",
 )
-@click.option("--record", is_flag=True, help="With --kernel: keep what it said in data/reproduced.")
+@click.option(
+    "--kunit",
+    metavar="RELEASE|PATH",
+    help="Build the kunit test of its patches in User-Mode Linux from a source, as `lorelab lab "
+    "build --source` takes it, without the other patches and with them, and run it.",
+)
+@click.option(
+    "--record",
+    is_flag=True,
+    help="Keep what it said in data/reproduced (with --kernel) or data/kunit (with --kunit).",
+)
 @click.pass_obj
 def findings(
     show_again: Callable[[str], None],
     title: str | None,
     folder: Path | None,
     image: Path | None,
+    kunit: str | None,
     record: bool,
 ) -> None:
     """What is worth sending upstream, and what mainline has fixed.
 
     A table in a terminal, CSV in a pipe. NAME shows one again, and computes what it costs.
     """
-    if record and image is None:
+    if record and image is None and kunit is None:
         raise BadInput("--record keeps what a reproducer says of a kernel: give --kernel PATH")
+    if kunit is not None:
+        if title is None or folder is not None or image is not None:
+            raise BadInput(f"--kunit {kunit}: takes one finding, and neither -o nor --kernel")
+        one = found_.finding(title)
+        for answer in kunit_.run(one, source.find(kunit)):
+            print(f"{answer.built}:\n{answer.text}", end="")
+            if record:
+                print(f"recorded: {kunit_.save(one, answer)}", file=sys.stderr)
+        return
     if image is not None:
         if title is None or folder is not None:
             raise BadInput(f"--kernel {image}: takes one finding, and no -o")
@@ -77,6 +99,8 @@ def findings(
         one = found_.finding(title)
         runs = [answer for answer in reproduced.recorded(one.title) if answer.published]
         lines = [f"{kernel}: {line}" for kernel, line in reproduced.by_kernel(runs).items()]
+        tests = reproduced.by_kernel(kunit_.recorded(one.title))
+        lines += [f"kunit test, {kernel}: {line}" for kernel, line in tests.items()]
         files = upstream.write(one, folder, lines)
         print(*files, sep="\n")
         for place, names in upstream.places(files).items():
@@ -91,6 +115,8 @@ def findings(
         print(one.prior_art.text, file=sys.stderr)
         for kernel, line in reproduced.by_kernel(reproduced.recorded(one.title)).items():
             print(f"{kernel}: {line}", file=sys.stderr)
+        for kernel, line in reproduced.by_kernel(kunit_.recorded(one.title)).items():
+            print(f"kunit test, {kernel}: {line}", file=sys.stderr)
         return
     rows = found_.table(found_.findings())
     if not console.is_terminal:

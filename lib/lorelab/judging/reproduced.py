@@ -22,6 +22,7 @@ from lorelab.judging import upstream
 from lorelab.judging.findings import Finding
 from lorelab.lab import cache, records
 from lorelab.lab.boot import Job, Machine
+from lorelab.lab.build import KernelInfo
 from lorelab.lab.records import Provenance
 from lorelab.lab.run import Request, RunOptions, measure
 from lorelab.lab.source import is_cover, is_selftest, is_test
@@ -62,12 +63,25 @@ class Here(BaseModel):
     """SHA-256 of the reproducer."""
 
 
+class UserMode(BaseModel):
+    """Where the words of kunit's tests came from, which ran in User-Mode Linux."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    experiment: str
+    params: dict[str, str]
+    date: datetime
+    lorelab: str
+    kernel: KernelInfo
+    command: list[str]
+
+
 class Answer(NamedTuple):
     """What a reproducer said."""
 
     text: str
     """Its output, whose last line begins with PASS or FAIL."""
-    source: Provenance | Here
+    source: Provenance | Here | UserMode
     patched: bool
     """Whether the kernel was built with the finding's patches."""
 
@@ -222,13 +236,13 @@ def recorded(title: str, folder: Path = FOLDER) -> list[Answer]:
     """
     answers = []
     for file in (folder / title).glob("*.json"):
-        sealed = records.unseal(file, Provenance | Here)
+        sealed = records.unseal(file, Provenance | Here | UserMode)
         output = file.with_suffix(".txt")
         data = output.read_bytes() if output.exists() else b""
         if cache.digest(data) != sealed.counters_sha256:
             raise BadInput(f"{output} is not what was recorded; `git checkout` brings it back")
         source = sealed.provenance
-        patched = isinstance(source, Provenance) and _patched(title, source)
+        patched = not isinstance(source, Here) and _patched(title, source)
         answers.append(Answer(data.decode(), source, patched))
     return sorted(answers, key=lambda one: (one.patched, one.built, one.source.date))
 
@@ -286,7 +300,7 @@ def by_kernel(answers: Iterable[Answer]) -> dict[str, str]:
     }
 
 
-def _patched(title: str, source: Provenance) -> bool:
+def _patched(title: str, source: Provenance | UserMode) -> bool:
     mails = {
         mail.name for mail in upstream.patches(title) if not (is_cover(mail) or is_selftest(mail))
     }

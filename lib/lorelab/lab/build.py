@@ -21,6 +21,12 @@ TREES = "/root/.cache/lorelab/kernel/work"
 """What debug information calls the folder of the trees, wherever that is: where the kernels of the
 first records were built. The build ID is its hash, and is in the image."""
 
+USER_MODE = "".join(
+    f"CONFIG_{name}=y\n"
+    for name in ("64BIT", "KUNIT_DEFAULT_ENABLED", "KUNIT_AUTORUN_ENABLED", "STDERR_CONSOLE")
+)
+"""What User-Mode Linux takes besides, to run kunit's tests and to say what they say."""
+
 INLINED = "inlined"
 """Beside the image: functions that the compiler inlined though their source doesn't say so."""
 
@@ -109,6 +115,46 @@ def build(recipe: Recipe) -> Kernel:
         _forget(recipe, work / "objects")
         _make(work, "kernel: compiling", "bzImage")
         return _keep(recipe, work)
+
+
+def user_mode(recipe: Recipe, tests: str) -> Kernel:
+    """Build User-Mode Linux of a recipe's source and patches, for the kunit tests of a folder.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Its config and its fragments are for another architecture, and not asked.
+    tests : str
+        Folder in the source, whose .kunitconfig says what they take; all else is off.
+
+    Returns
+    -------
+    Kernel
+        A program that runs on this machine. The next one of this source is built in its place.
+
+    Raises
+    ------
+    BadInput
+        Room on the disk is missing.
+    RunFailed
+        A patch did not apply, Kconfig dropped an option, or make failed.
+    """
+    work = recipe.tree.with_name(f"uml-{recipe.tree.name}")
+    cache.need_room(work, ROOM_MIB)
+    with cache.locked(work):
+        (work / "build.log").write_text("")
+        _unpack(recipe, work)
+        objects, asked = work / "objects", work / "options"
+        objects.mkdir(exist_ok=True)
+        asked.write_text((work / "source" / tests / ".kunitconfig").read_text() + USER_MODE)
+        uml = "ARCH=um"
+        _make(work, "kernel: configuring", "allnoconfig", uml, f"KCONFIG_ALLCONFIG={asked}")
+        result = settings(objects / ".config")
+        if lost := [name for name, value in settings(asked).items() if result.get(name) != value]:
+            raise RunFailed(f"User-Mode Linux: Kconfig dropped or changed {', '.join(lost)}")
+        _make(work, "kernel: compiling User-Mode Linux", "linux", uml)
+        info = _described(recipe, objects, objects / ".config", objects / "linux")
+    return Kernel(objects / "linux", info.model_copy(update={"config": "um", "digest": None}))
 
 
 def source_tree(recipe: Recipe) -> Path:
@@ -204,7 +250,7 @@ def _forget(recipe: Recipe, objects: Path) -> None:
         (objects / "include/generated/utsversion.h").unlink(missing_ok=True)
 
 
-def _make(work: Path, what: str, target: str) -> None:
+def _make(work: Path, what: str, target: str, *more: str) -> None:
     compiler = "ccache gcc" if shutil.which("ccache") else "gcc"
     variables = [f"{name}={value}" for name, value in MAKE.items()]
     command = [
@@ -218,7 +264,7 @@ def _make(work: Path, what: str, target: str) -> None:
     renamed = f"-fdebug-prefix-map={work}={TREES}/{work.name}"
     variables += [f"KCFLAGS={renamed}", f"KAFLAGS={renamed}"]
     jobs = f"-j{len(os.sched_getaffinity(0))}"
-    run_logged(what, [*command, *variables, jobs, target], work / "build.log")
+    run_logged(what, [*command, *variables, *more, jobs, target], work / "build.log")
 
 
 def _keep(recipe: Recipe, work: Path) -> Kernel:
@@ -233,21 +279,25 @@ def _keep(recipe: Recipe, work: Path) -> Kernel:
         # It reads all of it: seconds, and on a machine as slow as an emulated one many minutes.
         listed = check_output("pfunct", "--cc_inlined", str(objects / "vmlinux"), seconds=3600)
         (part / INLINED).write_text(f"{listed}\n")
-    info = KernelInfo(
+    info = _described(recipe, objects, part / "config", part / "bzImage")
+    (part / "kernel.json").write_text(info.model_dump_json(indent=2) + "\n")
+    shutil.rmtree(recipe.folder, ignore_errors=True)
+    part.replace(recipe.folder)
+    return Kernel(recipe.folder / "bzImage", info)
+
+
+def _described(recipe: Recipe, objects: Path, config: Path, image: Path) -> KernelInfo:
+    return KernelInfo(
         release=(objects / "include/config/kernel.release").read_text().strip(),
         package=recipe.package,
         package_version=recipe.version,
         source_sha256=recipe.source_sha256,
         config=recipe.config,
         design=recipe.design,
-        config_sha256=cache.file_digest(part / "config"),
+        config_sha256=cache.file_digest(config),
         patches=[patch.name for patch in recipe.patches],
         patches_sha256=recipe.patches_sha256,
         compiler=recipe.compiler,
-        image_sha256=cache.file_digest(part / "bzImage"),
+        image_sha256=cache.file_digest(image),
         digest=recipe.digest,
     )
-    (part / "kernel.json").write_text(info.model_dump_json(indent=2) + "\n")
-    shutil.rmtree(recipe.folder, ignore_errors=True)
-    part.replace(recipe.folder)
-    return Kernel(recipe.folder / "bzImage", info)

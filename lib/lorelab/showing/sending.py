@@ -4,7 +4,7 @@ import re
 from html import escape
 from pathlib import Path
 
-from lorelab.judging import reproduced, upstream
+from lorelab.judging import kunit, reproduced, upstream
 from lorelab.judging.findings import COMMIT, MESSAGE, NOT_READY, PAGE, Finding
 from lorelab.progress import track
 
@@ -100,15 +100,17 @@ def _row(one: Finding) -> tuple[str, ...]:
 
 
 def _seen(one: Finding) -> list[str]:
-    """What the reproducer said of each kernel, a line each."""
+    """What the reproducer and a kunit test of the patches said of each kernel, a line each."""
     answers = reproduced.recorded(one.title)
-    program = {True: "Reproducer", False: "A program that is not given"}
+    programs = {
+        "Reproducer": [answer for answer in answers if answer.published],
+        "A program that is not given": [answer for answer in answers if not answer.published],
+        "Kunit test": kunit.recorded(one.title),
+    }
     lines = [
-        f"<i>{program[published]} on {kernel}:</i> <b>{line[:4]}</b>{escape(line[4:])}"
-        for published in program
-        for kernel, line in reproduced.by_kernel(
-            one for one in answers if one.published is published
-        ).items()
+        f"<i>{program} on {kernel}:</i> <b>{line[:4]}</b>{escape(line[4:])}"
+        for program, runs in programs.items()
+        for kernel, line in reproduced.by_kernel(runs).items()
     ]
     if alone := upstream.trial(one.title):
         before, after = (said[-1][:4] for said in (alone.before, alone.after))

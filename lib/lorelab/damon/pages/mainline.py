@@ -11,7 +11,7 @@ from lorelab.damon.pages import kernel_views as record_views
 from lorelab.damon.pages.today import SEARCH
 from lorelab.damon.params import Hotspot, Masim, Variant
 from lorelab.experiments import experiment
-from lorelab.judging import reproduced
+from lorelab.judging import kunit, reproduced
 from lorelab.lab import records
 from lorelab.numerics import PAGE
 from lorelab.params import to_cli
@@ -168,3 +168,8 @@ def sizes_beside() -> pd.DataFrame:
         for case, alone, beside in re.findall(pattern, answer.text)
     ]
     return pd.DataFrame(rows)
+
+
+def split_tests() -> dict[str, str]:
+    """What the kunit test of the finding damon/shared-last-count came to, by kernel."""
+    return {one.kernel: one.verdict for one in kunit.recorded("damon/shared-last-count")}
