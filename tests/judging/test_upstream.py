@@ -88,8 +88,8 @@ def test_a_folder_begins_with_what_is_missing(title, tmp_path):
 def test_what_fixes_the_same_hint_is_for_one_tree():
     kits = ("gso/lost-copied-flag", "gso/one-word-for-many")
     texts = [upstream.mail(mail) for kit in kits for mail in upstream.patches(kit)]
-    trees = [re.search(r"^Subject: \[PATCH (\S+)\]", text, re.MULTILINE)[1] for text in texts]
-    assert trees == ["net", "net"]
+    subject = re.compile(r"^Subject: \[PATCH (\S+?)(?: \d/\d)?\]", re.MULTILINE)
+    assert {subject.search(text)[1] for text in texts} == {"net"}
 
 
 @pytest.mark.parametrize("title", SENT)

@@ -41,8 +41,8 @@ def unpatched() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a boot, by the zones of the `reader`'s node, the disk (`MB/s`) and `min_free_kbytes`:
-        `runs`, and the columns of `kernel_views.written_nodes`.
+        A row a boot, by the zones of the `reader`'s node, the disk (`MB/s`) and min_free_kbytes
+        (`KiB kept`): `runs`, and the columns of `kernel_views.written_nodes`.
     """
     rows = {
         (READERS[params.cpu_node], params.disk_mb_s, params.min_free_kib, boot): {
@@ -52,7 +52,7 @@ def unpatched() -> pd.DataFrame:
         for params, boot, record in boots()
         if params.mode == "unpatched"
     }
-    by = ["reader", "MB/s", "min_free_kbytes", "boot"]
+    by = ["reader", "MB/s", "KiB kept", "boot"]
     table = pd.DataFrame(rows).T.rename_axis(by).sort_index()
     return table.astype({"runs": int}).round(1)
 
@@ -105,8 +105,7 @@ def drawn(table: pd.DataFrame, see: str) -> alt.Chart:
             y=alt.Y("run:N", title=None, axis=alt.Axis(labelLimit=0)),
             color=alt.Color(
                 "kernel:N",
-                title=None,
-                legend=alt.Legend(orient="bottom"),
+                legend=None,
                 scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values())),
             ),
         )

@@ -52,7 +52,7 @@ def nap() -> str:
 
 def on_two_nodes() -> str:
     """What an unmodified 6.12.117 finds of data of twice the memory, from each node."""
-    table = node_hits.unpatched().xs((SLOW, KEPT), level=("MB/s", "min_free_kbytes"))
+    table = node_hits.unpatched().xs((SLOW, KEPT), level=("MB/s", "KiB kept"))
     both, alone = (table.loc[reader] for reader in node_hits.READERS)
     return (
         f"On two nodes an unmodified 6.12.117 finds {alone['hits, min'].min():.1f} to "
