@@ -24,6 +24,8 @@ PATCHES = {
     if not is_cover(file)
 }
 CHANGED = re.compile(r"^--- a/(\S+)", re.MULTILINE)
+MADE = re.compile(r"^--- /dev/null\n\+\+\+ b/(\S+)", re.MULTILINE)
+WRITTEN = re.compile(r"^\+\+\+ b/(\S+\.c)$", re.MULTILINE)
 INCLUDES = {"mm/damon/tests/core-kunit.h": "mm/damon/core.c"}
 """Of a patch that changes no file of C: one that includes what it changes."""
 
@@ -89,6 +91,9 @@ def patched(request):
 def restore(folder):
     """Put the files back that patches have changed, also by a run that was killed."""
     shutil.copytree(folder / "whole", folder / "source", dirs_exist_ok=True)
+    for file in PATCHES.values():
+        for name in MADE.findall(file.read_text()):
+            (folder / "source" / name).unlink(missing_ok=True)
 
 
 def test_each_patch_compiles(patched):
@@ -98,7 +103,7 @@ def test_each_patch_compiles(patched):
         changed = CHANGED.findall(file.read_text())
         if is_selftest(file):
             check = ("gcc", "-Wall", "-Werror", "-fsyntax-only", "-I", "tools/testing/selftests")
-            run(*check, *changed, cwd=folder / "source")
+            run(*check, *WRITTEN.findall(file.read_text()), cwd=folder / "source")
             continue
         written = [one for one in (*changed, *map(INCLUDES.get, changed)) if one]
         targets[name] = next(one for one in written if one.endswith(".c"))[:-1] + "o"
