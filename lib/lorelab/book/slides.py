@@ -184,8 +184,8 @@ def _notes(cells: list[NotebookNode], notebook: NotebookNode) -> list[str]:
         texts = [_plain(cell.source) for cell in before[-1:]]
     if cells[-1].cell_type == "code" and not _has_panel(cells[-1]):
         after = takewhile(lambda cell: _tag(cell) == "skip", notebook.cells[last + 1 :])
-        told = [cell for cell in after if cell.cell_type == "markdown"]
-        texts += [_until_heading(cell.source) for cell in told[:1]]
+        following = [cell for cell in after if cell.cell_type == "markdown"]
+        texts += [_until_heading(cell.source) for cell in following[:1]]
     return notes + texts
 
 

@@ -113,7 +113,7 @@ def _seen(one: Finding) -> list[str]:
         for kernel, line in reproduced.by_kernel(runs).items()
     ]
     if alone := upstream.trial(one.title):
-        before, after = (said[-1][:4] for said in (alone.before, alone.after))
+        before, after = (output[-1][:4] for output in (alone.before, alone.after))
         lines.append(
             f"<i>With the folder alone, {alone.where[:10]}:</i> <b>{before}</b>, and with its "
             f"patches and no others <b>{after}</b>"
