@@ -51,6 +51,7 @@ WITHOUT = {
     "judging.reproduced.run": "boots a guest",
     "judging.upstream.text_of": "reads a file of a kit, whose words change",
     "judging.reproduced.run_here": "runs a reproducer on this machine's own kernel",
+    "showing.mirrors.table": "`place` shows a row of it",
     "showing.notebook.sources": "of the records that a page has read until there",
     "showing.chapter_cards.totals": "reads every recorded run, which takes seconds",
     "showing.chapter_cards.machines": "the same",

@@ -49,7 +49,7 @@ def run(one: Finding, source: Path) -> Iterator[Answer]:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS
         )
-        said = UserMode(
+        provenance = UserMode(
             experiment=one.title,
             params={"file": mail.name},
             date=records.now(),
@@ -57,7 +57,7 @@ def run(one: Finding, source: Path) -> Iterator[Answer]:
             kernel=kernel.info,
             command=["linux", *command[1:]],
         )
-        yield Answer(judged(done.stdout, case), said, patched)
+        yield Answer(judged(done.stdout, case), provenance, patched)
 
 
 def case_of(title: str) -> tuple[Path, str, str]:
@@ -93,12 +93,12 @@ def judged(console: str, case: str) -> str:
     """
     lines = console.replace("\r", "").splitlines()
     says = [n for n, line in enumerate(lines) if re.match(r"KTAP|(not )?ok \d", line)]
-    said = lines[says[0] : says[-1] + 1] if says else []
-    results = re.findall(r"^ +(not ok|ok) \d+ (\w+)", "\n".join(said), re.MULTILINE)
+    output = lines[says[0] : says[-1] + 1] if says else []
+    results = re.findall(r"^ +(not ok|ok) \d+ (\w+)", "\n".join(output), re.MULTILINE)
     if case not in (name for _, name in results):
         raise RunFailed(f"the kernel did not run {case}: {' '.join(lines[-1:])}")
     failed = [name for word, name in results if word == "not ok"]
-    return "\n".join([*said, f"FAIL: {', '.join(failed)}" if failed else "PASS"]) + "\n"
+    return "\n".join([*output, f"FAIL: {', '.join(failed)}" if failed else "PASS"]) + "\n"
 
 
 def save(one: Finding, answer: Answer, folder: Path = FOLDER) -> Path:

@@ -144,13 +144,13 @@ def user_mode(recipe: Recipe, tests: str) -> Kernel:
     with cache.locked(work):
         (work / "build.log").write_text("")
         _unpack(recipe, work)
-        objects, asked = work / "objects", work / "options"
+        objects, options = work / "objects", work / "options"
         objects.mkdir(exist_ok=True)
-        asked.write_text((work / "source" / tests / ".kunitconfig").read_text() + USER_MODE)
+        options.write_text((work / "source" / tests / ".kunitconfig").read_text() + USER_MODE)
         uml = "ARCH=um"
-        _make(work, "kernel: configuring", "allnoconfig", uml, f"KCONFIG_ALLCONFIG={asked}")
+        _make(work, "kernel: configuring", "allnoconfig", uml, f"KCONFIG_ALLCONFIG={options}")
         result = settings(objects / ".config")
-        if lost := [name for name, value in settings(asked).items() if result.get(name) != value]:
+        if lost := [name for name, value in settings(options).items() if result.get(name) != value]:
             raise RunFailed(f"User-Mode Linux: Kconfig dropped or changed {', '.join(lost)}")
         _make(work, "kernel: compiling User-Mode Linux", "linux", uml)
         info = _described(recipe, objects, objects / ".config", objects / "linux")
