@@ -33,6 +33,6 @@ def test_numbers_are_no_commits(text):
 def test_a_row_has_what_is_sent():
     one = replace(FOUND["gso/one-word-for-many"], effect=lambda: "1 < 2")
     html = sending.Rows([one])._repr_html_()
-    assert html.count("<details>") == 2
+    assert html.count("<details>") == 4, "the reproducer, the cover letter, and two patches"
     assert "1 &lt; 2" in html and "Signed-off-by: YOUR NAME" in html
     assert "lorelab findings gso/one-word-for-many -o FOLDER" in html
